@@ -47,8 +47,8 @@ def main() -> None:
         _take(
             f"http://127.0.0.1:{port}/assets/exports?view=lineage&lineageScope=upstream&lineageDepth=20",
             "graph.png",
-            2200,
-            620,
+            2400,
+            640,
             wait_ms=30_000,
         )
     finally:

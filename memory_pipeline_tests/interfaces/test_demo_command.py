@@ -11,7 +11,7 @@ import pytest
 from dagster import AssetKey
 
 from memory_pipeline.definitions import defs
-from memory_pipeline.interfaces.cli.nights import instance_of
+from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import settings_for
 

@@ -12,7 +12,8 @@ from dagster import DagsterInstance, RunRequest, build_run_status_sensor_context
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.definitions import defs
-from memory_pipeline.interfaces.cli.nights import NightRequest, instance_of, run_night_job
+from memory_pipeline.interfaces.cli.instances import instance_of
+from memory_pipeline.interfaces.cli.nights import NightRequest, run_night_job
 from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.schedules import night_schedule
 from memory_pipeline.orchestration.sensors import failed_night_notice

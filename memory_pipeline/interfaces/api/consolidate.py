@@ -8,7 +8,8 @@ from pathlib import Path
 
 from memory_pipeline.interfaces.cli.base import settings_of
 from memory_pipeline.interfaces.cli.failures import guarded
-from memory_pipeline.interfaces.cli.nights import instance_of, run_consolidation
+from memory_pipeline.interfaces.cli.instances import instance_of
+from memory_pipeline.interfaces.cli.nights import run_consolidation
 from memory_pipeline.interfaces.cli.output import prepare_streams
 from memory_pipeline.processes import end_process
 from memory_pipeline.store import settle_stores

@@ -151,7 +151,7 @@ class Consolidations:
 
     @contextmanager
     def _instance(self) -> Iterator[DagsterInstance]:
-        from memory_pipeline.interfaces.cli.nights import instance_of
+        from memory_pipeline.interfaces.cli.instances import instance_of
 
         with instance_of(self._settings) as instance:
             yield instance

@@ -173,7 +173,8 @@ def night(
     json_: JsonOption = False,
 ) -> None:
     """Run one night. Exits with 0 if it is done, skipped or blocked by another run, and with 1 if it failed."""
-    from memory_pipeline.interfaces.cli.nights import NightRequest, check_request, instance_of, run_night_job
+    from memory_pipeline.interfaces.cli.instances import instance_of
+    from memory_pipeline.interfaces.cli.nights import NightRequest, check_request, run_night_job
     from memory_pipeline.interfaces.cli.results import NightResult
     from memory_pipeline.moments import latest_complete_day
     from memory_pipeline.reporting.files import report_page
@@ -213,13 +214,9 @@ def backfill(
 ) -> None:
     """Run the nights of past days in order, with the weekly and monthly steps after the last night of each period. A
     failed day does not stop the next one."""
-    from memory_pipeline.interfaces.cli.nights import (
-        NightRequest,
-        check_days,
-        instance_of,
-        run_ended_periods,
-        run_night_job,
-    )
+    from memory_pipeline.interfaces.cli.instances import instance_of
+    from memory_pipeline.interfaces.cli.nights import NightRequest, check_days, run_night_job
+    from memory_pipeline.interfaces.cli.periods import run_ended_periods
     from memory_pipeline.interfaces.cli.results import BackfillResult
     from memory_pipeline.reporting.report import Report, closing_line
     from memory_pipeline.store import Store

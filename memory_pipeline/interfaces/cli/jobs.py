@@ -22,7 +22,7 @@ def jobs_list(
     json_: JsonOption = False,
 ) -> None:
     """Show the jobs, newest first."""
-    from memory_pipeline.interfaces.cli.nights import instance_of
+    from memory_pipeline.interfaces.cli.instances import instance_of
     from memory_pipeline.orchestration.job_records import list_jobs, status_text, with_verdicts
 
     settings = settings_of(store)
@@ -46,7 +46,7 @@ def jobs_list(
 @jobs_app.command("show", epilog="Example: memory-pipeline jobs show 3f0c")
 def jobs_show(job_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show a job's scope, phases, figures and error."""
-    from memory_pipeline.interfaces.cli.nights import instance_of
+    from memory_pipeline.interfaces.cli.instances import instance_of
     from memory_pipeline.orchestration.job_records import find_job, job_record, job_text, with_verdicts
 
     settings = settings_of(store)
@@ -73,7 +73,8 @@ def jobs_start(
     json_: JsonOption = False,
 ) -> None:
     """Consolidate a scope now: duplicates, merges, canonical entries, patterns, principles, playbook."""
-    from memory_pipeline.interfaces.cli.nights import instance_of, run_consolidation
+    from memory_pipeline.interfaces.cli.instances import instance_of
+    from memory_pipeline.interfaces.cli.nights import run_consolidation
     from memory_pipeline.orchestration.job_records import check_scope, job_text, with_verdicts
 
     settings = settings_of(store)
@@ -98,7 +99,7 @@ def jobs_start(
 @jobs_app.command("cancel", epilog="Example: memory-pipeline jobs cancel 3f0c")
 def jobs_cancel(job_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
     """Cancel a waiting or running job. What it has committed stays, and can be rolled back by its id."""
-    from memory_pipeline.interfaces.cli.nights import instance_of
+    from memory_pipeline.interfaces.cli.instances import instance_of
     from memory_pipeline.orchestration.job_records import cancel_job, job_text
 
     with instance_of(settings_of(store)) as instance:

@@ -87,7 +87,8 @@ def kb_compress(
     json_: JsonOption = False,
 ) -> None:
     """Make one canonical entry of knowledge-base entries that say the same, and archive the originals."""
-    from memory_pipeline.interfaces.cli.nights import instance_of, run_kb_job
+    from memory_pipeline.interfaces.cli.instances import instance_of
+    from memory_pipeline.interfaces.cli.nights import run_kb_job
     from memory_pipeline.night.plan import NightOptions
 
     settings = settings_of(store)

@@ -59,7 +59,7 @@ def test_no_consolidation_starts_while_another_run_has_the_store(client: Client)
 
 @pytest.mark.slow
 def test_a_consolidation_is_a_run_in_dagster_and_its_status_is_dagsters(client: Client) -> None:
-    from memory_pipeline.interfaces.cli.nights import instance_of
+    from memory_pipeline.interfaces.cli.instances import instance_of
     from memory_pipeline_tests.build import settings_for
 
     admin = client.as_("admin", projects=("p",))

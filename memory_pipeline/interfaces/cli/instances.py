@@ -1,0 +1,132 @@
+"""The Dagster instance of a store, and the jobs that this process runs on it."""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from yaml import YAMLError
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import HistoryError
+from memory_pipeline.files import real_path
+from memory_pipeline.orchestration.home import (
+    dagster_home,
+    named_dagster_home,
+    night_config,
+    prepare_dagster_home,
+    project_home,
+)
+
+if TYPE_CHECKING:
+    from dagster import DagsterInstance, JobDefinition
+
+_jobs: dict[str, JobDefinition] = {}
+
+
+@contextmanager
+def _loading() -> Iterator[None]:
+    """While large packages are imported: nothing of that is garbage, so that nobody looks for any, then or ever."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            if not gc.get_freeze_count():
+                gc.freeze()
+                atexit.register(gc.unfreeze)  # extension modules complain of what they find in use at the end
+            gc.enable()
+
+
+def job_of(name: str) -> JobDefinition:
+    """A job of the code location, made for this process once.
+
+    `execute_in_process` makes one of its own for every run, with a description that the history knows it by, which
+    costs as much as two steps of a quiet night; from a job of this function it takes the same one each time.
+    """
+    if name not in _jobs:
+        with _loading():
+            from memory_pipeline.orchestration import home
+
+            home.serves_any_store = True
+            from memory_pipeline.definitions import defs
+
+            job = defs.resolve_job_def(name)
+        make, made = job.as_ephemeral_job, job.as_ephemeral_job(resource_defs={}, input_values={})
+        job.as_ephemeral_job = (  # type: ignore[method-assign]
+            lambda **given: make(**given) if any(given.values()) else made
+        )
+        _jobs[name] = job
+    return _jobs[name]
+
+
+@contextmanager
+def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
+    """The Dagster instance of a store: that of `DAGSTER_HOME` if set to a home of its own, otherwise the one next to
+    the store.
+
+    Raises SettingError for an unusable `DAGSTER_HOME`, and HistoryError if the history cannot be opened, read or
+    written, now or later.
+    """
+    store_path = Path(settings.store.path)
+    given = os.environ.get("DAGSTER_HOME")
+    if not given or real_path(given, "DAGSTER_HOME") in (project_home(), real_path(dagster_home(store_path))):
+        home = prepare_dagster_home(store_path)
+    else:
+        home = named_dagster_home(given)
+    # Not a setting of ours: the instance's own dagster.yaml gets its paths from this variable.
+    os.environ["DAGSTER_HOME"] = str(home)
+    with _loading():
+        _quiet_dagster()
+        from dagster import DagsterError, DagsterInstance
+        from sqlalchemy.exc import SQLAlchemyError
+
+        from memory_pipeline.orchestration import history  # noqa: F401  # the instance would load it
+        from memory_pipeline.orchestration.dead_runs import end_dead_runs
+        from memory_pipeline.orchestration.origin import own_runs
+
+    with ExitStack() as stack:
+        try:
+            instance = stack.enter_context(DagsterInstance.get())
+        except (DagsterError, SQLAlchemyError, YAMLError) as error:
+            raise HistoryError(f"Dagster's history in '{home}' cannot be opened: {_history_words(error)}") from error
+        try:
+            end_dead_runs(instance)
+            own_runs(instance)
+            yield instance
+        except SQLAlchemyError as error:
+            raise HistoryError(f"Dagster's history in '{home}' cannot be written: {_history_words(error)}") from error
+
+
+def _history_words(error: Exception) -> str:
+    """The message of SQLite or Dagster, and how to fix it."""
+    text = str(getattr(error, "orig", None) or error).strip()
+    low = text.lower()
+    if "full" in low or "disk i/o" in low:
+        return f"the disk is full or broken ({text}); free some space and run again"
+    if "readonly" in low or "unable to open" in low:
+        return f"it is not writable ({text}); check the owner of the files there, or name another DAGSTER_HOME"
+    if "not a database" in low or "malformed" in low:
+        return f"it is damaged ({text}); move that directory away to begin a new history"
+    return f"{' '.join(text.split())[:500]}; fix its dagster.yaml, or move that directory away"
+
+
+def run_config(settings: Settings, level: str = "CRITICAL", **options: object) -> dict[str, Any]:
+    """The settings, the options of the night, and how much of Dagster's log is shown."""
+    return {"loggers": {"console": {"config": {"log_level": level}}}, **night_config(settings, **options)}
+
+
+def _quiet_dagster() -> None:
+    """Suppresses Dagster's warnings about its own beta interfaces, which a user cannot do anything about."""
+    warnings.filterwarnings("ignore", module=r"dagster\..*")
+    from dagster import BetaWarning, PreviewWarning
+
+    for category in (BetaWarning, PreviewWarning):
+        warnings.filterwarnings("ignore", category=category)
