@@ -107,6 +107,8 @@ def _prose(text: str) -> Iterator[tuple[str, bool]]:
 def _words(text: str) -> Iterator[tuple[str, bool]]:
     at = 0
     for found in _PLACEHOLDER.finditer(text):
+        if f"</{found.group()[1:-1].partition(' ')[0]}" in text:  # a tag, and no name
+            continue
         yield _inert(text[at : found.start()]), False
         yield f"`{found.group()}`", True
         at = found.end()

@@ -141,6 +141,7 @@ def test_ordinary_notes_are_not_touched(text: str) -> None:
         ("one ` only", "one \\` only"),
         ("&lt;b&gt; & co", "&amp;lt;b&amp;gt; & co"),
         ("\x1b[31mred\x1b[0m \u202edlrow", "[31mred[0m dlrow"),
+        ("one <b>memory</b>", "one &lt;b>memory&lt;/b>"),
     ],
 )
 def test_what_would_act_is_shown(text: str, shown: str) -> None:
