@@ -19,7 +19,7 @@ def day_of(at: datetime, year: int | None = None) -> str:
 def newest_day(series: Series) -> str:
     """The day of the newest reading, with its clock time if there is another one on that day."""
     at = series.newest.at
-    return day_of(at) + (f", {at:%H:%M}" if has_another(series) else "")
+    return day_of(at) + (f", {at:%H:%M}" if _has_another(series) else "")
 
 
 def when(series: Series, at: datetime) -> str:
@@ -31,7 +31,6 @@ def when(series: Series, at: datetime) -> str:
     return f"{day}, {at:%H:%M}" if at != newest else f"earlier on {day}"
 
 
-def has_another(series: Series) -> bool:
-    """Whether there is another reading on the newest day, at another time."""
+def _has_another(series: Series) -> bool:
     at = series.newest.at
     return any(reading.at.date() == at.date() and reading.at != at for reading in series.every)

@@ -10,15 +10,15 @@ from functools import cached_property
 from itertools import product
 
 from memory_pipeline.wording.readings import Series
-from memory_pipeline.wording.series_days import day_of, has_another, newest_day
+from memory_pipeline.wording.series_days import day_of, newest_day, when
 from memory_pipeline.wording.series_figures import Figure, adds_up
-from memory_pipeline.wording.series_line import capitalised, listed, name_of, structure_of, unit_of
+from memory_pipeline.wording.series_line import amount, capitalised, structure_of, unit_of
 from memory_pipeline.wording.series_pieces import Piece
 from memory_pipeline.wording.series_ranges import (
     EXTREMES,
     SINGLE_DAYS,
-    beside_value,
     is_dull,
+    range_in_brackets,
     ranges,
     telling_figures,
 )
@@ -29,18 +29,12 @@ from memory_pipeline.wording.templates import list_elements
 _MOST_PAIRS, _MOST_DAYS = 14, 4
 #: What a reader misses most: a day with an unusual value (the first one always), the newest value of a figure, its
 #: range, words that all readings say.
-_DAYS = (4.0, 0.4, 0.4, 0.3)
-_PAIRS = (1.0, 1.0, 0.4)
-_RANGES = (1.3, 0.8, 0.5)
-_WORDS, _DAYS_OF_EXTREMES, _LEFT_OUT = 1.7, 0.1, 5.0
-#: What is lost where the clock times of the newest day are not said.
-_BRIEF = 0.6
-#: What is lost for each figure that is told without what was unusual in it.
-_UNSAID = 0.5
-#: What a day is worth on which only parts of a sum were unusual, with their values or with their names only.
-_PARTS_TOLD, _PARTS_NAMED = 1.0, 0.85
-#: Of so many figures of one unit, those are small of which the newest value is less than this share of the largest.
-_FEWEST_OF_UNIT, _SMALL = 5, 0.1
+_DAYS = (4.0, 0.9, 0.5, 0.3)
+_PAIRS = (1.0, 0.9, 0.4)
+_RANGES = (0.9, 0.8, 0.5)
+_WORDS, _DAYS_OF_EXTREMES, _LEFT_OUT = 1.2, 0.1, 5.0
+#: What it is worth that parts of a sum were unusual, without their values.
+_PARTS = 3.5
 #: What the value of a figure that never varies is worth.
 _CONSTANT = 0.1
 #: So many words that all readings say are told.
@@ -49,26 +43,21 @@ _MOST_WORDS = 3
 _HEADLINE = re.compile(r"(?:current|overall|now)\b", re.IGNORECASE)
 #: Words in brackets between a name and its value.
 _ASIDE = re.compile(r" \([^\W\d][^()\d]{0,30}\)(?= \d)")
-#: A label in capitals before a number that has words of its own behind it.
-_SHOUTED_BEFORE = re.compile(r"^(?:[\w-]{1,40}:? )?(?:[A-Z]{3,40}:? ){1,4}(?=\d[\d.,]{0,20} [a-z]{3})")
 _LABEL = re.compile(r"([^\W\d][^:\d]*): (?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """What is said of a line: the pairs by their numbers, and how many days, ranges and words. `shown`: the places of
-    the figures of which it is said what was unusual."""
+    """What is said of a line: the pairs by their numbers, and how many days, ranges and words."""
 
     worth: float
     pairs: tuple[int, ...]
     named: Named
-    shown: frozenset[int]
     ranged: int
     has_days: bool
     has_words: bool
     is_counted: bool
     aside: str = ""
-    is_brief: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,27 +99,6 @@ class _Line:
         return found
 
     @cached_property
-    def parts(self) -> frozenset[int]:
-        """The places of the figures that add up to another one."""
-        return frozenset(
-            place for place, key in self.structures.items() if key in self.sums and self.sums[key] != place
-        )
-
-    @cached_property
-    def small(self) -> frozenset[int]:
-        """The places of the figures that are small beside the largest newest value in their unit."""
-        by_unit: dict[str, dict[int, float]] = {}
-        for figure in self.series.told:
-            by_unit.setdefault(unit_of(self.series, figure.place), {})[figure.place] = abs(figure.newest.number)
-        return frozenset(
-            place
-            for unit, newest in by_unit.items()
-            if unit and len(newest) >= _FEWEST_OF_UNIT
-            for place, number in newest.items()
-            if number < _SMALL * max(newest.values())
-        )
-
-    @cached_property
     def words(self) -> list[int]:
         """The numbers of the pairs that say a word which is the same in all readings: those that vary are counted."""
         values = [(one.kind, value) for one, value in zip(self.series.places, self.series.newest.values, strict=True)]
@@ -152,57 +120,48 @@ def in_parts(series: Series, pieces: Sequence[Piece], span: str, counted: str) -
     if not pairs:
         return
     line = _Line(series, lead, tuple(pairs), span, counted)
-    named = _without(line, named_values(series, with_others=False))
+    named = named_values(series, with_others=False)
     headline = [place for n in _ranked(line, named.first(0), ())[:2] for place in pairs[n].places]
-    named = _weightiest_first(line, named, headline)
+    named = _headline_first(named, headline)
     choices: list[_Choice] = []
     for days in range(min(_MOST_DAYS, len(named.days)) + 1):
-        told, needed = named.first(days), _told_by(line, named.days[:days], headline)
-        aside = _parts_of(line, named.days[days:])
-        choices += _choices(line, told, _ranked(line, told, needed), needed, aside)
+        told, needed = named.first(days), _told_by(named.days[:days], headline)
+        choices += _choices(line, told, _ranked(line, told, needed), needed)
+    wholes, aside = _without_parts(line, named)
+    if aside:
+        for days in range(min(_MOST_DAYS, len(wholes.days)) + 1):
+            told, needed = wholes.first(days), _told_by(wholes.days[:days], headline)
+            choices += _choices(line, told, _ranked(line, told, needed), needed, aside)
     for choice in sorted(choices, key=lambda choice: -choice.worth):
         yield _in_words(line, choice)
 
 
-def _without(line: _Line, named: Named) -> Named:
-    """The same without what was unusual in small figures."""
-    days = [tuple(one for one in day if one.figure.place not in line.small) for day in named.days]
-    outside = {place: numbers for place, numbers in named.outside.items() if place not in line.small}
-    return Named(tuple(day for day in days if day), outside, named.untold)
+def _without_parts(line: _Line, named: Named) -> tuple[Named, str]:
+    """The same without what is unusual in the parts of a sum only, and how many parts were on which day."""
+    parts = {place for place, key in line.structures.items() if key in line.sums and line.sums[key] != place}
+    left = [tuple(one for one in day if one.figure.place not in parts) for day in named.days]
+    gone = [day for day, rest in zip(named.days, left, strict=True) if not rest]
+    if not gone or gone[0][0].day == "now":
+        return named, ""
+    days = tuple(day for day in left if day)
+    outside = {place: numbers for place, numbers in named.outside.items() if place not in parts}
+    return Named(days, outside), f", {len(gone[0])} unusual on {gone[0][0].day}"
 
 
-def _is_of_parts(line: _Line, day: Sequence[UnusualValue]) -> bool:
-    """Whether only parts of a sum were unusual on a day."""
-    return all(one.figure.place in line.parts for one in day)
+def _headline_first(named: Named, headline: Sequence[int]) -> Named:
+    """The same, but after the first day those on which a figure was unusual that is told anyway."""
+    others = sorted(named.days[1:], key=lambda day: not any(one.figure.place in headline for one in day))
+    return Named((*named.days[:1], *others), named.outside, named.untold)
 
 
-def _parts_of(line: _Line, days: Sequence[Sequence[UnusualValue]]) -> str:
-    """Which parts of a sum were unusual on the first of these days, if it is one of those, without their values."""
-    if not days or not _is_of_parts(line, days[0]) or days[0][0].day == "now":
-        return ""
-    names = [name_of(line.series, one.figure.place) for one in days[0]]
-    return f", {listed(names)} unusual on {days[0][0].day}" if all(names) else ""
-
-
-def _weightiest_first(line: _Line, named: Named, headline: Sequence[int]) -> Named:
-    """The same, but after the first day those on which a figure was unusual that is told anyway, and days on which only
-    parts of a sum were at the end."""
-    days = sorted(named.days, key=lambda day: _is_of_parts(line, day))
-    others = sorted(
-        days[1:],
-        key=lambda day: (_is_of_parts(line, day), not any(one.figure.place in headline for one in day)),
-    )
-    return Named((*days[:1], *others), named.outside, named.untold)
-
-
-def _told_by(line: _Line, days: Sequence[Sequence[UnusualValue]], headline: Sequence[int]) -> list[int]:
-    """The figure of each day that has to be told, by its place: one that is told anyway, or the farthest."""
+def _told_by(days: Sequence[Sequence[UnusualValue]], headline: Sequence[int]) -> list[int]:
+    """The figure of each day that has to be told, by its place: the farthest, but after the first day one that is told
+    anyway."""
     found = []
-    for day in days:
+    for n, day in enumerate(days):
         unusual = {one.figure.place for one in day}
-        anyway = [place for place in headline if place in unusual]
-        first = min(day, key=lambda one: (one.figure.place in line.parts, *one.rank))
-        found.append(anyway[0] if anyway else first.figure.place)
+        anyway = [place for place in headline if n and place in unusual]
+        found.append(anyway[0] if anyway else min(day, key=lambda one: one.rank).figure.place)
     return found
 
 
@@ -231,7 +190,7 @@ def _without_brackets(pieces: Sequence[Piece]) -> list[Piece]:
 def _ranked(line: _Line, named: Named, needed: Sequence[int]) -> list[int]:
     """The numbers of the pairs with figures, in an order that stays from night to night: what is unusual now, the first
     that varies, what the others add up to or has the name of a headline, what is needed for a day, what was unusual
-    besides, those that vary, those that hardly vary or count on, what never varies, and what is small."""
+    besides, those that vary, those that hardly vary or count on, and what never varies."""
     pairs = line.pairs
     first = next((n for n, pair in enumerate(pairs) if line.varying.keys() & {*pair.places}), -1)
 
@@ -249,8 +208,6 @@ def _ranked(line: _Line, named: Named, needed: Sequence[int]) -> list[int]:
             return 3 + days[0] / len(needed)
         if any(map(named.of, varying)):
             return 4
-        if line.small.intersection(pairs[n].places):
-            return 8
         is_dull_one = all(is_dull(figure) or figure.rises or figure.falls for figure in varying)
         return 7 if not varying else 6 if is_dull_one else 5
 
@@ -266,39 +223,25 @@ def _choices(
         told = {place for n in order[:most] for place in line.pairs[n].places}
         if not told.issuperset(needed):
             continue
-        odd = {one.figure.place for day in named.days for one in day}.intersection(told)
-        pairs = tuple(order[:most])
-        every, those_needed = frozenset(told), frozenset(needed)
-        tellable = {
-            shown: len(_ranged(line, pairs, named, shown))
-            for shown in ({every, those_needed} if odd - those_needed else {every})
-        }
+        candidates = len(_ranged(line, order[:most]))
         moving = sum(not line.varying.keys().isdisjoint(line.pairs[n].places) for n in order[:most])
-        parts = sum(_is_of_parts(line, day) for day in named.days)
-        for shown, ranged, has_days, has_words, is_counted, names, is_brief in product(
-            tellable,
-            sorted({0, 1, 2, 3, 5, *tellable.values()} & {*range(max(tellable.values()) + 1)}),
-            {False, True},
+        for ranged, has_days, has_words, is_counted in product(
+            sorted({0, 1, 2, 3, 5, candidates} & {*range(candidates + 1)}),
+            {False, candidates > 0},
             {False, bool(line.words)},
             {most == line.number, True},
-            {"", aside},
-            {False, has_another(line.series)},
         ):
             worth = (
-                _sum_of(_DAYS, len(named.days) - parts)
-                + _PARTS_TOLD * parts
+                _sum_of(_DAYS, len(named.days))
                 + _sum_of(_PAIRS, moving)
                 + _CONSTANT * (most - moving)
                 + _sum_of(_RANGES, ranged) * (1 + _DAYS_OF_EXTREMES * has_days)
                 + _WORDS * has_words
                 + _LEFT_OUT * is_counted
-                + (_PARTS_NAMED if names else 0)
-                - (_BRIEF if is_brief else 0)
-                - _UNSAID * len(odd - shown)
+                + (_PARTS if aside else 0)
             )
-            is_possible = ranged <= tellable[shown] and (ranged or not has_days)
-            if is_possible and (not names or (is_counted and most < line.number)):
-                yield _Choice(worth, pairs, named, shown, ranged, has_days, has_words, is_counted, names, is_brief)
+            if (ranged or not has_days) and (not aside or (is_counted and most < line.number)):
+                yield _Choice(worth, tuple(order[:most]), named, ranged, has_days, has_words, is_counted, aside)
 
 
 def _sum_of(worth: Sequence[float], number: int) -> float:
@@ -306,53 +249,33 @@ def _sum_of(worth: Sequence[float], number: int) -> float:
     return sum(worth[:number]) + worth[-1] * max(0, number - len(worth))
 
 
-def _ranged(line: _Line, order: Sequence[int], named: Named, told: Collection[int]) -> list[Figure]:
-    """The figures of these pairs that have a range worth telling: those with the name of a headline, and those with
-    something unusual beside which it stands, come first. `told`: the places of which it is said what was unusual; of
-    others in which something was, there is none, and that of one that is unusual now is told anyway."""
-    last = len(line.series.every) - 1
+def _ranged(line: _Line, order: Sequence[int]) -> list[Figure]:
+    """The figures of these pairs that have a range worth telling, in their order."""
     ordered = sorted(order, key=lambda n: _HEADLINE.match(line.pairs[n].text) is None)
-    every = [line.telling[place] for n in ordered for place in line.pairs[n].places if place in line.telling]
-    found = [one for one in every if not named.of(one) or (one.place in told and last not in named.of(one))]
-    return sorted(found, key=lambda figure: not named.of(figure))
+    return [line.telling[place] for n in ordered for place in line.pairs[n].places if place in line.telling]
 
 
 def _in_words(line: _Line, choice: _Choice) -> str:
     series, pairs, chosen = line.series, line.pairs, {*choice.pairs}
-    shown = _shown(choice.named, choice.shown)
+    shown = _shown(choice.named, {place for n in chosen for place in pairs[n].places})
     words = line.words if choice.has_words else []
-    beside, behind = _told_ranges(line, choice)
     is_always = bool(words) and not series.strangers
     said: list[str] = []
     for n in sorted(chosen if is_always else chosen.union(words)):
-        asides = [
-            aside
-            for place in pairs[n].places
-            if place in line.varying
-            and (aside := beside_value(series, line.varying[place], shown, place in beside, is_brief=choice.is_brief))
-        ]
-        pair = _pair(line, pairs[n], " ".join([line.lead, *said]))
-        said.append(f"{pair} ({'; '.join(asides)})" if asides else pair)
-    day = day_of(series.newest.at) if choice.is_brief else newest_day(series)
+        said.append(_pair(line, pairs[n], shown, " ".join([line.lead, *said])))
+    day = newest_day(series)
     text = f"{line.lead} on {day}: {', '.join(said)}" if line.lead else f"On {day} {', '.join(said)}"
     always = f"{', '.join(_worded(pairs[n]) for n in words)}, as in all " if is_always else ""
-    text += f"; {always}{line.span}.{line.counted}{_ranges(line, choice, behind, shown)}"
+    text += f"; {always}{line.span}.{line.counted}{_ranges(line, choice, shown)}"
     more = line.number - len(chosen)
-    return capitalised(
-        text + (left_out_sentence(more, choice.aside, is_brief=choice.is_brief) if more and choice.is_counted else "")
-    )
+    return capitalised(text + (left_out_sentence(more, choice.aside) if more and choice.is_counted else ""))
 
 
-def _told_ranges(line: _Line, choice: _Choice) -> tuple[set[int], list[Figure]]:
-    """The figures the ranges of which are told: the places of those in which something was unusual, the range of which
-    stands beside it, and the others."""
-    chosen = _ranged(line, choice.pairs, choice.named, choice.shown)[: choice.ranged]
-    beside = {figure.place for figure in chosen if choice.named.of(figure)}
-    return beside, sorted((one for one in chosen if one.place not in beside), key=lambda figure: figure.place)
-
-
-def _ranges(line: _Line, choice: _Choice, chosen: Sequence[Figure], shown: Named) -> str:
-    """The sentence with these ranges."""
+def _ranges(line: _Line, choice: _Choice, shown: Named) -> str:
+    """The sentence with the ranges; that of a figure which is unusual now stands behind its value already."""
+    last = len(line.series.every) - 1
+    chosen = [figure for figure in _ranged(line, choice.pairs) if last not in shown.of(figure)][: choice.ranged]
+    chosen.sort(key=lambda figure: figure.place)
     level = SINGLE_DAYS if choice.has_days else EXTREMES
     key = (level, tuple((figure.place, shown.of(figure)) for figure in chosen))
     if key not in line.said:
@@ -360,10 +283,9 @@ def _ranges(line: _Line, choice: _Choice, chosen: Sequence[Figure], shown: Named
     return line.said[key]
 
 
-def left_out_sentence(number: int, aside: str = "", *, is_brief: bool = False) -> str:
+def left_out_sentence(number: int, aside: str = "") -> str:
     """How many figures of the line are not told, and what is said of them."""
-    figures = "" if is_brief else " figures" if number > 1 else " figure"
-    return f" {number} more{figures} {'are' if number > 1 else 'is'} left out{aside}."
+    return f" {number} more figure{'s are' if number > 1 else ' is'} left out{aside}."
 
 
 def _shown(named: Named, places: Collection[int]) -> Named:
@@ -375,17 +297,21 @@ def _shown(named: Named, places: Collection[int]) -> Named:
     return Named(tuple(day for day in days if day), outside)
 
 
-def _pair(line: _Line, piece: Piece, before: str) -> str:
-    """A pair as it is told, with the name of its structure unless that stands before it already."""
+def _pair(line: _Line, piece: Piece, shown: Named, before: str) -> str:
+    """A pair as it is told, with the name of its structure unless that stands before it already, and with what is
+    unusual in it in brackets."""
     text = _worded(piece)
     structure = line.structures.get(piece.places[0], "") if piece.places else ""
     is_sum = structure in line.sums and line.sums[structure] in piece.places and len(line.sums) == 1
-    is_said = not structure or is_sum or structure in before or structure in text
-    return text if is_said else f"{structure} {text}"
+    if structure and not is_sum and structure not in before and structure not in text:
+        text = f"{structure} {text}"
+    varying = [line.varying[place] for place in piece.places if place in line.varying]
+    asides = [aside for figure in varying if (aside := _beside(line.series, figure, shown))]
+    return f"{text} ({'; '.join(asides)})" if asides else text
 
 
 def _worded(piece: Piece) -> str:
-    text = _SHOUTED_BEFORE.sub("", _ASIDE.sub("", piece.text)).rstrip(" .,;:")
+    text = _ASIDE.sub("", piece.text).rstrip(" .,;:")
     label = _LABEL.match(text)
     if label is not None and piece.has_value:
         return f"{label.group(1)} {text[label.end() :]}"
@@ -393,3 +319,27 @@ def _worded(piece: Piece) -> str:
         return text
     name, _, word = text.partition(": ")
     return f"{name[:1].lower() + name[1:] if name[1:].islower() else name} {word}"
+
+
+def _beside(series: Series, figure: Figure, shown: Named) -> str:
+    """What was unusual in a figure, as it stands behind its newest value: `up to 4.1 on 19 March`; of a newest value
+    that is unusual, between which values the others lie."""
+    numbers = sorted(shown.of(figure))
+    if not numbers:
+        return ""
+    if numbers[-1] == len(figure.values) - 1:
+        return range_in_brackets(series, figure, shown)
+    return ", ".join(_once(series, figure, number) for number in numbers)
+
+
+def _once(series: Series, figure: Figure, number: int) -> str:
+    value = figure.values[number]
+    said, unit = amount(series, figure.place, value.text), unit_of(series, figure.place)
+    said = said.removesuffix(unit) if unit.startswith(" ") else said
+    lead = {figure.greatest.number: "up to ", figure.least.number: "down to "}.get(value.number, "")
+    if not value.number:
+        lead = ""
+    day = when(series, value.at)
+    if value.at.date() == series.newest.at.date():
+        return f"{lead}{said} {'earlier' if day.startswith('earlier') else f'at {value.at:%H:%M}'}"
+    return f"{lead}{said} on {day_of(value.at, series.newest.at.year)}"

@@ -117,34 +117,6 @@ def range_in_brackets(series: Series, figure: Figure, named: Named) -> str:
     return said if len(values) == len(figure.values) else f"usually {said}"
 
 
-def beside_value(series: Series, figure: Figure, shown: Named, with_range: bool, *, is_brief: bool) -> str:
-    """What was unusual in a figure, as it stands behind its newest value: `up to 4.1 on 19 March`, or `usually 1.2 to
-    1.4, 4.1 on 19 March`; of a newest value that is unusual, between which values the others lie."""
-    numbers = sorted(shown.of(figure))
-    if not numbers:
-        return ""
-    usual = range_in_brackets(series, figure, shown)
-    if numbers[-1] == len(figure.values) - 1:
-        return usual
-    has_range = with_range and bool(usual)
-    told = [_once(series, figure, number, alone=not has_range, is_brief=is_brief) for number in numbers]
-    return ", ".join([usual, *told] if has_range else told)
-
-
-def _once(series: Series, figure: Figure, number: int, *, alone: bool, is_brief: bool) -> str:
-    value = figure.values[number]
-    said, unit = amount(series, figure.place, value.text), unit_of(series, figure.place)
-    said = said.removesuffix(unit) if unit.startswith(" ") else said
-    lead = {figure.greatest.number: "up to ", figure.least.number: "down to "}.get(value.number, "")
-    if not value.number or not alone:
-        lead = ""
-    day = when(series, value.at)
-    if value.at.date() == series.newest.at.date():
-        is_untimed = is_brief or day.startswith("earlier")
-        return f"{lead}{said} {'earlier' if is_untimed else f'at {value.at:%H:%M}'}"
-    return f"{lead}{said} on {day_of(value.at, series.newest.at.year)}"
-
-
 def _usually(series: Series, figure: Figure, named: Named, lead: str) -> str:
     values = kept(figure, named)
     least, greatest = (choose(values, key=lambda value: value.number) for choose in (min, max))

@@ -40,7 +40,7 @@ from memory_pipeline.wording.series_ranges import (
 from memory_pipeline.wording.series_unusual import Named, failed_with, named_values, unusual
 
 #: The form of the words: a series in another form is rewritten by the next night that has a reading for it.
-WORDS_VERSION = "series-12"
+WORDS_VERSION = "series-13"
 #: Of a line with more figures that vary, each figure that is said has its range behind it.
 _MOST_RANGES = 4
 #: On so many days what is unusual is said; so many values that lie apart are among them.
@@ -193,8 +193,7 @@ def _without_figures(series: Series, whole: str) -> Iterator[str]:
         start = f"{whole} on {newest_day(series)}; {_span(series)}{_all_well(series)}."
         without_words = _occurrences(series, headline(series, with_words=False))
         for tail in tails:
-            for counted in _counted_after_the_newest(series):
-                yield from (f"{start}{counted}{changes}{tail}" for changes in changes_in_lists(series) or [""])
+            yield from (f"{start}{_counted(series)}{changes}{tail}" for changes in changes_in_lists(series) or [""])
             if series.words:
                 yield without_words + _counted(series) + lists_of(series, _MOST_WORDS) + tail
         for text in dict.fromkeys((headline(series, with_words=False), subject_of(series))):
@@ -236,31 +235,12 @@ def _counted_fully_first(series: Series) -> list[str]:
     return list(dict.fromkeys(_counted(series, with_repeated=with_repeated) for with_repeated in (True, False)))
 
 
-def _counted_after_the_newest(series: Series) -> list[str]:
-    """The words with their counts, behind a line that says which is which: with their keys and days, or without, if no
-    word stands in two places, and no day is that of an outcome."""
-    found = [_counted(series)]
-    words = [word for place in series.words for word, _ in series.counts(place)]
-    if len(series.words) > 1 and len(words) == len(set(words)) and not OUTCOMES & {*map(str.casefold, words)}:
-        found += [_counted(series, with_keys=False), _counted(series, with_keys=False, with_days=False)]
-    return found
-
-
-def _counted(
-    series: Series,
-    most: int = _MOST_WORDS,
-    *,
-    with_repeated: bool = True,
-    with_keys: bool = True,
-    with_days: bool = True,
-) -> str:
+def _counted(series: Series, most: int = _MOST_WORDS, *, with_repeated: bool = True) -> str:
     """The words of each place with their counts."""
     said = []
     for place in series.words:
         counts = _with_strange_days(series, place, with_repeated=with_repeated)
-        if not with_days:
-            counts = [(word, count, "") for word, count, _ in counts]
-        key, text = key_of(series, place) if with_keys else "", _with_counts(counts, most)
+        key, text = key_of(series, place), _with_counts(counts, most)
         said.append(f"{key} {text}" if key else text)
     return "".join(f" {capitalised(text)}." for text in said)
 

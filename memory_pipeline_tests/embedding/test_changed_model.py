@@ -74,6 +74,7 @@ def test_a_search_with_another_model_is_refused_with_the_mend_until_the_store_is
     assert memory_of(store, Lexical()).search(QUERY).results
 
 
+@pytest.mark.slow
 def test_a_night_with_another_model_leaves_what_is_alike_alone_and_says_what_to_do(store: Store, newer: Newer) -> None:
     filled(store)
     report = run(store, DAY)

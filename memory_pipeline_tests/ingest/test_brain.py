@@ -225,6 +225,7 @@ def test_what_is_no_brain_is_refused_in_words(store: Store, tmp_path: Path) -> N
             bring(store, tmp_path / name)
 
 
+@pytest.mark.slow
 def test_a_night_reads_it_as_of_its_day_and_again_when_the_log_grew(store: Store, tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     path = brain(tmp_path / "own" / "brain.db", noted(1, GATEWAY))

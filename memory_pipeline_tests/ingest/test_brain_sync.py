@@ -103,6 +103,7 @@ def test_what_was_written_is_not_read_back_and_the_same_brain_gives_the_same_mem
     assert all(memory.archived_at is None for memory in found)
 
 
+@pytest.mark.slow
 def test_a_rollback_is_written_back_and_the_abstraction_stays_marked(store: Store, path: Path) -> None:
     before = rows_of(path, "select id, content, importance from stm order by id")
     sync(store, path)
@@ -212,6 +213,7 @@ def test_what_another_program_archived_is_left_to_it(store: Store, path: Path) -
     assert rows_of(path, "select archived_by from stm where id = 'stm_000000000000'") == [("cluster-7",)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["text primary key", "integer primary key"])
 def test_the_earlier_schema_and_numbered_ids_are_written_too(store: Store, tmp_path: Path, key: str) -> None:
     schema = EARLIER.replace("text primary key", key)
@@ -289,6 +291,7 @@ def test_a_kill_at_any_point_leaves_the_file_as_it_was_or_complete(store: Store,
         assert told(sync(store, path)) == (1, 4, 0, 0)
 
 
+@pytest.mark.slow
 def test_series_and_later_versions_follow(store: Store, tmp_path: Path) -> None:
     path = brain(tmp_path / "brain.db", *lessons(4), schema=SCHEMA)
     bring(store, path)

@@ -103,6 +103,7 @@ def test_two_stores_do_not_undo_each_other(store: Store, path: Path, tmp_path: P
     assert contents(path) == before
 
 
+@pytest.mark.slow
 def test_a_store_made_anew_knows_what_its_own_nights_make_again(store: Store, path: Path, tmp_path: Path) -> None:
     sync(store, path)
     anew = Store(tmp_path / "anew" / "store.duckdb")

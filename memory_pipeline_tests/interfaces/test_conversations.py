@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from memory_pipeline_tests.interfaces.in_process import command
 
 DAY = "2026-03-02"
@@ -23,6 +25,7 @@ def imported(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_day_is_read_shown_and_taken_back(tmp_path: Path) -> None:
     imported(tmp_path)
     assert "open" in command("conversations", "list").out

@@ -95,6 +95,7 @@ def test_metrics_and_context_speak_of_one_project() -> None:
     assert "Piano" not in command("context", "practice on the gateway", "--project", "shop").out
 
 
+@pytest.mark.slow
 def test_metrics_tell_the_day_of_the_last_night_which_may_have_been_backfilled(tmp_path: Path) -> None:
     store = Store(tmp_path / "nights.duckdb")
     fill(store, lesson(5))

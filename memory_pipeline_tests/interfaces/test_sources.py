@@ -151,6 +151,7 @@ def test_init_into_another_store_feeds_that_store_alone(tmp_path: Path, workspac
     assert night["entries_new"] == 1  # type: ignore[index]
 
 
+@pytest.mark.slow
 def test_a_workspace_that_moves_is_known_again(tmp_path: Path, workspace: Path) -> None:
     assert command("sources", "add", workspace, "--name", "notes").code == 0
     settings = tmp_path / "memory_pipeline.toml"
@@ -291,6 +292,7 @@ def test_an_export_of_ours_is_no_source(tmp_path: Path, workspace: Path) -> None
     assert done.code == 1 and "name it" in done.told and not (tmp_path / "-").exists()
 
 
+@pytest.mark.slow
 def test_sources_of_some_of_the_same_files_are_told_of_and_read_them_once(tmp_path: Path, workspace: Path) -> None:
     inner = workspace / "memory" / "sub"
     (inner / "memory").mkdir(parents=True)

@@ -156,6 +156,7 @@ def test_its_money_is_reserved_before_it_is_sent(store: Store, calling: str) -> 
     assert 0.9 * cap < sum(call.cost_usd for call in calls_of(store)) <= cap
 
 
+@pytest.mark.slow
 def test_the_cap_is_one_for_all_that_a_run_asks(store: Store) -> None:
     fill(store, lesson(4))
 

@@ -113,6 +113,7 @@ def test_late_turns_are_asked_about_and_the_others_not_again(store: Store) -> No
     assert len(server.requests) == 3
 
 
+@pytest.mark.slow
 def test_a_rollback_takes_back_what_the_model_added(store: Store) -> None:
     fill(store, DAY)
     run_conversations(store, settings_for(store), [MONDAY], now=NOW)

@@ -147,6 +147,7 @@ def test_a_night_of_the_day_itself_asks_for_it(store: Store, tmp_path: Path) -> 
     assert states(store) == ["read"]
 
 
+@pytest.mark.slow
 def test_a_dry_run_of_a_rollback_lists_the_lines_that_it_takes_away(store: Store, tmp_path: Path) -> None:
     settings = settings_in(store, tmp_path / "shop")
     for talk in TALKS[:2]:

@@ -221,6 +221,7 @@ def test_what_an_earlier_day_said_is_withdrawn_by_a_correction(
     assert [one.withdrawn for one in monday.extractions] == [True]
 
 
+@pytest.mark.slow
 def test_a_memory_that_is_corrected_is_archived_into_its_correction(
     store: Store, settings: Settings, workspace: Path
 ) -> None:
@@ -468,6 +469,7 @@ def test_turns_of_unknown_names_are_counted_and_read_once_a_name_is_known(
     assert (listed.state, listed.kept, listed.without_speaker) == ("read", 1, 0)
 
 
+@pytest.mark.slow
 def test_days_that_are_taken_back_leave_memory_md_and_no_file_behind(
     store: Store, settings: Settings, workspace: Path
 ) -> None:

@@ -72,6 +72,7 @@ def test_a_lesson_that_comes_back_is_the_next_version_of_its_pattern(grown: Stor
     assert problems(grown) == []
 
 
+@pytest.mark.slow
 def test_a_claim_said_again_joins_though_its_own_detail_takes_it_far_away(store: Store) -> None:
     fill(store, lesson(4))
     run(store, FIRST_NIGHT)

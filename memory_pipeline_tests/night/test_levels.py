@@ -120,6 +120,7 @@ def test_a_type_that_only_the_wording_tells_keeps_no_near_copies_apart(store: St
     assert report.memories_archived == 2 and merged.memory_type == kind_of(one.content) != "other"
 
 
+@pytest.mark.slow
 def test_what_was_merged_is_merged_and_distilled_again_and_its_lineage_reaches_the_originals(store: Store) -> None:
     fill(store, near_copies())
     run(store, DAY, loose(store))
@@ -152,6 +153,7 @@ def test_a_merged_memory_counts_as_many_as_it_stands_for(store: Store) -> None:
         assert tx.contents.digest(with_log=True) == before
 
 
+@pytest.mark.slow
 def test_a_dry_run_shows_the_merges_and_what_would_be_distilled_of_them(store: Store) -> None:
     settings = evidence(store)
     before = store.path.read_bytes()

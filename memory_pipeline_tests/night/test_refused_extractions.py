@@ -74,6 +74,7 @@ def test_a_decision_that_is_refused_leaves_its_memory_its_log_and_its_rollups(
     assert memories(store) == ["We decided to use Postgres because the team knows it."]
 
 
+@pytest.mark.slow
 def test_what_is_refused_stays_so_when_its_day_is_read_again_or_said_again(
     store: Store, settings: Settings, tmp_path: Path
 ) -> None:

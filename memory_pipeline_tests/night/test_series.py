@@ -146,6 +146,7 @@ def test_ids_and_clock_times_only_are_counted(store: Store) -> None:
     assert text == "Nightly: report kept, 6 times from 1 to 6 March 2026."
 
 
+@pytest.mark.slow
 def test_a_next_night_makes_the_next_version_and_keeps_every_reading(store: Store) -> None:
     text = "Pump check complete in {}s"
     after_a_night(store, lines(text, 30, 31, 33, 29, 32), date(2026, 3, 7))
@@ -234,6 +235,7 @@ def test_a_word_that_returns_is_a_place_and_a_new_one_breaks_the_series(store: S
     assert text.format(3, "lost") in active(store) and problems(store) == []
 
 
+@pytest.mark.slow
 def test_one_failure_is_counted_beside_the_successes_and_stays(store: Store) -> None:
     text, failure = (
         "POST: recorded outcome: success (exit=0, took {}s)",
@@ -249,6 +251,7 @@ def test_one_failure_is_counted_beside_the_successes_and_stays(store: Store) -> 
     assert problems(store) == []
 
 
+@pytest.mark.slow
 def test_readings_that_were_merged_while_they_were_few_belong_to_their_series(store: Store) -> None:
     """A list in another order is the same reading."""
     names = ("introspection", "metrics", "synaptic", "goals", "world_model")
@@ -337,6 +340,7 @@ def test_a_list_with_a_word_of_its_own_stays_active_and_is_named(store: Store) -
     assert active(store) == {said, f"Section gate: leaving out {odd}"} and problems(store) == []
 
 
+@pytest.mark.slow
 def test_the_report_names_the_series_its_readings_and_what_breaks_it(store: Store) -> None:
     text = "Pump check complete in {}s"
     fill(store, lines(text, 30, 31, 33, 29, 32, 500, 30.5))
@@ -387,6 +391,7 @@ def test_readings_are_exported_as_rows(store: Store, tmp_path: Path, form: str) 
         export_series(store, form, path)
 
 
+@pytest.mark.slow
 def test_lines_of_one_day_and_four_lines_wait(store: Store) -> None:
     assert after_a_night(store, lines("Pump check complete in {}s", *range(30, 40), hours=1)) == []
     assert after_a_night(store, lines("Barn check complete in {}s", 1, 2, 3, 4, start=20)) == []

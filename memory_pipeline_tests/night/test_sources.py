@@ -124,6 +124,7 @@ def test_edited_words_supersede_the_old_ones(store: Store, workspace: Path) -> N
     whole(store)
 
 
+@pytest.mark.slow
 def test_a_rollback_takes_back_what_an_edit_archived_and_keeps_what_was_imported(store: Store, workspace: Path) -> None:
     settings = with_source(store, workspace)
     run(store, date(2026, 3, 3), settings)
@@ -189,6 +190,7 @@ def test_a_row_with_an_id_is_superseded_by_its_next_version(store: Store, tmp_pa
     assert known(store)["one thing"].consolidated_into_id == known(store)["entirely different words"].id
 
 
+@pytest.mark.slow
 def test_a_line_that_moved_to_another_day_is_not_told_as_gone(store: Store, workspace: Path) -> None:
     settings = with_source(store, workspace)
     run(store, date(2026, 3, 4), settings)

@@ -55,6 +55,7 @@ def test_a_run_is_found_by_how_its_id_begins_and_rolled_back_once(store: Store) 
             again(store, settings_for(store), RUN)
 
 
+@pytest.mark.slow
 def test_how_several_runs_begin_names_none_of_them(store: Store) -> None:
     with_a_night(store)
     run(store, DAY + timedelta(days=1))

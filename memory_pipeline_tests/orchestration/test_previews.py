@@ -49,6 +49,7 @@ def busy(store: Store) -> Store:
     return store
 
 
+@pytest.mark.slow
 def test_previews_show_words_and_no_ids(instance: DagsterInstance, busy: Store) -> None:
     shown = metadata_of(run_night(instance))
     previews = {
@@ -85,6 +86,7 @@ def test_a_night_has_one_set_of_figures(instance: DagsterInstance, busy: Store) 
     assert f"{report.memories_archived} archived" in told[0]
 
 
+@pytest.mark.slow
 def test_the_log_says_one_sentence_a_step_under_its_own_name(instance: DagsterInstance, busy: Store) -> None:
     told = said_in(instance, run_night(instance).run_id)
     assert {len(lines) for lines in told.values()} == {1}

@@ -74,6 +74,7 @@ def store(tmp_path: Path) -> Store:
     return store
 
 
+@pytest.mark.slow
 def test_an_index_that_follows_the_store_says_what_a_new_one_says(store: Store) -> None:
     index = index_of(store)
     found_by(index)
@@ -183,6 +184,7 @@ def test_where_no_index_can_be_written_the_error_says_what_to_do(store: Store, m
         index_of(store).fresh()
 
 
+@pytest.mark.slow
 def test_while_another_holds_the_store_a_known_state_answers(store: Store) -> None:
     index = index_of(store)
     wanted = found_by(index)

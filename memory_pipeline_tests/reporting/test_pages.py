@@ -8,6 +8,8 @@ import sys
 from datetime import date, timedelta
 from pathlib import Path
 
+import pytest
+
 from memory_pipeline.recall.difference import CameMemory, Difference, WentMemory
 from memory_pipeline.reporting.figures import bar_figure
 from memory_pipeline.reporting.model import NightFigures, SeriesReport
@@ -99,6 +101,7 @@ def test_a_page_opens_with_what_the_agent_carries_and_leaves_zeros_out(store: St
     assert "Memories archived" in page and "Atoms strengthened" not in page and "Cost (USD)" not in page
 
 
+@pytest.mark.slow
 def test_the_pages_of_neighbouring_nights_are_linked_whatever_their_order(store: Store, tmp_path: Path) -> None:
     settings = settings_for(store, report__directory=str(tmp_path / "reports"))
     fill(store, lesson(4))

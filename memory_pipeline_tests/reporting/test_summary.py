@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import date
 from pathlib import Path
 
+import pytest
+
 from memory_pipeline.reporting.model import ErrorReport
 from memory_pipeline.reporting.notices import make_notice
 from memory_pipeline.reporting.summary import Heading, summary
@@ -31,6 +33,7 @@ def test_a_summary_fits_a_screen_and_says_what_became_of_what(store: Store) -> N
     assert lines[-1] == "Everything: report.html" and "**" not in text and "|" not in text
 
 
+@pytest.mark.slow
 def test_a_summary_of_a_preview_says_would_and_of_an_idle_night_nothing_empty(store: Store) -> None:
     fill(store, lesson(4))
     preview = "\n".join(summary(run(store, DAY, dry_run=True)))

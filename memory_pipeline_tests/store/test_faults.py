@@ -53,6 +53,7 @@ def test_a_truncated_store_comes_back_from_its_snapshot(store: Store) -> None:
     assert len(list(store.path.parent.glob("*.before-restore-*"))) == 1, "the damaged file is kept too"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 def test_a_directory_that_cannot_be_written_is_one_sentence(store: Store) -> None:
     fill(store, lesson(4))

@@ -87,6 +87,7 @@ def test_the_last_use_is_written_to_the_minute(tokens: Tokens, store: Store) -> 
     assert [one.last_used_at for one in Tokens(store.path).all()] == [NOW + timedelta(seconds=90)]
 
 
+@pytest.mark.slow
 def test_tokens_made_at_the_same_time_are_all_kept(store: Store) -> None:
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(lambda n: Tokens(store.path).create(f"t{n}", ["read"], None, NOW), range(16)))
