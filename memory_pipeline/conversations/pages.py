@@ -61,7 +61,7 @@ def user_block(project_id: str, extractions: Iterable[KeptExtraction], tokens: i
         lines += ["", f"## Updates from {day}"]
         for name, some in (("Observed", said), ("Inferred", shown)):
             if some:
-                lines += ["", f"**{name}:**", "", *(_bullet(one) for one in some)]
+                lines += ["", f"**{name}:**", "", *_said_once(some)]
     return _block(project_id, "what its human said in conversations", [*lines, *_left_out(fits)])
 
 
@@ -79,7 +79,8 @@ def relational_block(
     room = tokens - sum(map(len, seen_last)) // CHARACTERS_PER_TOKEN
     fits = _going_to("relational", (one for one in extractions if one.id not in rejected), room)
     for day, those in _by_day(fits.kept):
-        lines += ["", f"### {day}", "", *(f"{_bullet(one)} ({one.kind}, {_BY[one.speaker]})" for one in those)]
+        told = (f"{bullet} ({' and '.join(kinds)}, {_BY[speaker]})" for (bullet, speaker), kinds in _kinds_of(those))
+        lines += ["", f"### {day}", "", *told]
     body = ["", "## Growth Markers", *lines, *_left_out(fits)] if lines else []
     body += seen_last
     if earlier:
@@ -115,7 +116,7 @@ def soul_block(project_id: str, extractions: Iterable[KeptExtraction], tokens: i
     lines: list[str] = []
     fits = _going_to("soul", extractions, tokens)
     for day, those in _by_day(fits.kept):
-        lines += ["", f"### {day}", "", *(_bullet(one) for one in those)]
+        lines += ["", f"### {day}", "", *_said_once(those)]
     return _block(project_id, "what its agent said of itself", [*lines, *_left_out(fits)], "## Communication Evolution")
 
 
@@ -232,6 +233,19 @@ def _by_day(extractions: Iterable[KeptExtraction]) -> Iterator[tuple[date, list[
 def _bullet(one: KeptExtraction) -> str:
     words = plain(one.text) if ROUTES[one.kind, one.speaker].is_inferred else f"“{plain(one.text)}”"
     return f"- {'**Important:** ' if one.priority else ''}{words}"
+
+
+def _said_once(those: Iterable[KeptExtraction]) -> list[str]:
+    """The lines of extractions; a sentence of two kinds has one."""
+    return list(dict.fromkeys(map(_bullet, those)))
+
+
+def _kinds_of(those: Iterable[KeptExtraction]) -> Iterable[tuple[tuple[str, Speaker], list[str]]]:
+    """The lines of extractions with their speakers, and of which kinds each is."""
+    found: dict[tuple[str, Speaker], list[str]] = defaultdict(list)
+    for one in those:
+        found[_bullet(one), one.speaker].append(one.kind)
+    return found.items()
 
 
 def _decided(one: KeptExtraction) -> str:

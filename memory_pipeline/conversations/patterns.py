@@ -22,8 +22,10 @@ from memory_pipeline.wording.facts import content_words
 CONFIRMED, CONTRADICTED, DECAY_PER_DAY, LEAST = 1.0, -2.0, 0.1, 1.0
 #: Kinds of extractions that are patterns; all are of how the two work together, or of what the human wants.
 KINDS = ("trust", "boundary", "dynamic", "preference")
-#: A conflict of this kind claims no contradiction: a person decides.
-_UNCERTAIN = "wording"
+#: Two statements that differ in one of these may be of two things: a person decides. A permission and a limit are of
+#: the thing that they name, and another one is none of theirs.
+_OTHER_THING = frozenset(("name", "identifier", "date", "wording"))
+_OF_ONE_THING = frozenset(("trust", "boundary"))
 _LEAST_SHARED = 2
 #: A statement is compared with so many patterns: those that share the most words with it, and the latest of these.
 _MOST_COMPARED, _MOST_OF_WORD = 40, 500
@@ -171,10 +173,14 @@ def _said(
 
 def _contradicts(one: Extraction, pattern: RelationshipPattern) -> bool | None:
     """Whether a statement cannot hold beside a pattern: surely (True), perhaps (False), or not (None)."""
-    if find_contradiction(pattern.text, one.text, same_day=pattern.first_day == one.day) is not None:
+    is_of_one_thing = one.kind in _OF_ONE_THING
+    found = find_contradiction(pattern.text, one.text, same_day=pattern.first_day == one.day)
+    if found is not None and not (is_of_one_thing and found.kind in _OTHER_THING):
         return True
     conflict = find_conflict(pattern.text, one.text)
-    return None if conflict is None else conflict.kind != _UNCERTAIN
+    if conflict is not None and conflict.kind in _OTHER_THING:
+        return None if is_of_one_thing else False
+    return None if conflict is None else True
 
 
 def _oppose(pattern: RelationshipPattern, one: Extraction) -> None:

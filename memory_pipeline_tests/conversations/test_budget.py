@@ -74,3 +74,12 @@ def test_no_turn_and_no_day_pushes_the_others_out() -> None:
     small = fitting([*earlier, *turns], 2_000)
     assert sum(one.day == later for one in small.kept) <= 66 < len(small.kept)
     assert len(fitting(pasted, 4_000).kept) > 200
+
+
+def test_a_sentence_of_two_kinds_is_told_once() -> None:
+    text = "You may merge, but never on a Friday."
+    fact, preference = kept(1, text), kept(2, text, kind="preference")
+    assert user_block("p", [fact, preference]).count(text) == 1
+    limit, leave = (kept(n, text, kind=kind, destination="relational") for n, kind in ((1, "boundary"), (2, "trust")))
+    block = relational_block("p", [limit, leave])
+    assert block.count(text) == 1 and "(boundary and trust, the human)" in block

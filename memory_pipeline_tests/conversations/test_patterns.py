@@ -95,3 +95,16 @@ def test_what_a_person_decides_counts() -> None:
 
     assert decided("confirmed").status(date(2026, 4, 21)) == "confirmed"
     assert decided("rejected").status(date(2026, 4, 21)) == "rejected"
+
+
+def test_leave_or_a_limit_for_another_thing_contradicts_nothing() -> None:
+    garden = "You can decide about the {} garden yourself."
+    letter = "Never send the letter to {} without showing it to me first."
+    for form, names in ((garden, ("Villa Rosa", "Villa Nova")), (letter, ("Porto", "Lisbon"))):
+        found = patterns_of(said(*map(form.format, names)))
+        assert len(found) == 2 and not any(pattern.observed for pattern in found)
+
+
+def test_another_name_in_how_answers_are_to_be_is_for_a_person_to_decide() -> None:
+    found = patterns_of(said("Keep your answers in German from now on.", "Keep your answers in English from now on."))
+    assert [seen.resolution for pattern in found for seen in pattern.observed] == ["review"]
