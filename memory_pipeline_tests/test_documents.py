@@ -94,6 +94,7 @@ READINGS = (
 )
 
 
+@pytest.mark.slow
 def test_the_reference_names_every_field_of_a_night(store: Store) -> None:
     fill(store, [*stories("a"), *lesson(4, topic="scanner")])
     fill(store, [candidate(TEXT.format(port), FIRST + timedelta(days=n), native_id=str(n))

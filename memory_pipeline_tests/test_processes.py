@@ -70,6 +70,7 @@ print(len(pandas.DataFrame(rows)))
 """
 
 
+@pytest.mark.slow
 def test_arrow_converts_without_pandas_and_pandas_can_still_be_imported() -> None:
     ended = subprocess.run([sys.executable, "-c", _CONVERTS], capture_output=True, text=True)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "2\n", "")

@@ -8,7 +8,7 @@ such as scores come before counters and durations, and what is unusual is always
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import combinations, product
 from typing import Literal
 
@@ -40,7 +40,7 @@ from memory_pipeline.wording.series_ranges import (
 from memory_pipeline.wording.series_unusual import Named, failed_with, named_values, unusual
 
 #: The form of the words: a series in another form is rewritten by the next night that has a reading for it.
-WORDS_VERSION = "series-13"
+WORDS_VERSION = "series-14"
 #: Of a line with more figures that vary, each figure that is said has its range behind it.
 _MOST_RANGES = 4
 #: On so many days what is unusual is said; so many values that lie apart are among them.
@@ -106,6 +106,9 @@ def _versions(series: Series) -> Iterator[str]:
     is_long = sum(figure.varies for figure in series.told) > _MOST_RANGES
     numbers = (len(telling),) if is_long else range(len(telling), -1, -1)
     days = range(_MOST_DAYS, 0, -1) if named_values(series, _MOST_APART).days else (0,)
+    if (odd := _unusual_in(series)) and not is_long:
+        yield from _whole(series, telling, after, numbers[:1], _all_of(series, days), "all")
+        yield from _whole(series, telling, after, numbers[1:], _all_of(series, days), "newest", odd)
     yield from _whole(series, telling, after, numbers, days, "all")
     yield from _whole(series, telling, after, numbers, days, "all but one")
     for many in (_MOST_WORDS, 2, 1) if series.words else (0,):
@@ -123,15 +126,17 @@ def _whole(
     numbers: Sequence[int],
     most_days: Sequence[int],
     parts: _Parts,
+    needed: Collection[int] = (),
 ) -> Iterator[str]:
-    """The line with the ranges of so many figures, and with what is unusual on so many days."""
+    """The line with the ranges of so many figures, and with what is unusual on so many days. `needed`: the places of
+    figures of which the range has to be told."""
     if len(headline(series)) > _LONGEST_LINE:
         return
     said: dict[object, str] = {}
     pieces, counteds = pieces_of(series), _counted_fully_first(series)
     for days in most_days:
         for chosen in (one for number in numbers for one in combinations(telling, number)):
-            if len(chosen) < min(days - 1, len(telling)):
+            if len(chosen) < min(days - 1, len(telling)) or not {*needed} <= {figure.place for figure in chosen}:
                 continue
             figures = sorted(chosen, key=lambda figure: figure.place)
             for named in _namings(series, days):
@@ -144,6 +149,17 @@ def _whole(
                         if key not in said:
                             said[key] = ranges(series, figures, level, named)
                         yield f"{start}{after}{counted}{said[key]}{tail}{more}"
+
+
+def _all_of(series: Series, days: Sequence[int]) -> tuple[int, ...]:
+    """So many of these days that all of the unusual ones are told, if there are so many."""
+    enough = len(named_values(series, _MOST_APART).days)
+    return (enough,) if enough in days else ()
+
+
+def _unusual_in(series: Series) -> set[int]:
+    """The places of the figures in which something was unusual: what is usual has to stand beside it."""
+    return {one.figure.place for day in named_values(series, _MOST_APART).days for one in day}
 
 
 def _left_out(telling: Sequence[Figure], figures: Sequence[Figure], named: Named) -> set[int]:

@@ -60,6 +60,7 @@ def settings_with(store: Store, server: MessagesServer, **changes: object) -> Se
     return claude_settings(store, server, **changes)
 
 
+@pytest.mark.slow
 def test_a_flush_keeps_what_no_rule_finds_word_for_word_and_all_that_the_rules_find(
     kept_store: Store, tmp_path: Path
 ) -> None:

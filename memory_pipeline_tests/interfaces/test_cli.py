@@ -233,6 +233,7 @@ def test_a_mistake_is_one_sentence_and_a_non_zero_exit(tmp_path: Path, arguments
         assert not done.stdout and told[0].startswith("Error: ")
 
 
+@pytest.mark.slow
 def test_a_night_of_a_day_that_has_not_ended_is_refused(tmp_path: Path) -> None:
     fill(Store(tmp_path / "data" / "store.duckdb"), lesson(3))
     done = cli("night", "2999-01-01", home=tmp_path)

@@ -41,6 +41,7 @@ def test_a_day_is_read_shown_and_taken_back(tmp_path: Path) -> None:
     assert json.loads(command("conversations", "list", "--json").out)[0]["state"] == "taken back"
 
 
+@pytest.mark.slow
 def test_a_pattern_is_listed_confirmed_and_rejected(tmp_path: Path) -> None:
     imported(tmp_path)
     assert command("conversations", "run", "--date", DAY).code == 0

@@ -115,6 +115,7 @@ def test_reading_a_day_that_changes_nothing_leaves_the_later_ones(store: Store, 
     assert states(store) == ["read", "read"]
 
 
+@pytest.mark.slow
 def test_what_a_person_took_back_is_read_again_only_when_it_is_asked_for(store: Store, tmp_path: Path) -> None:
     settings = settings_in(store, tmp_path / "shop")
     for talk in TALKS[:2]:

@@ -171,6 +171,7 @@ def test_a_night_reads_what_was_left_open_since_the_first_day(store: Store) -> N
     assert {one.night for one in standing(store)} == {MONDAY, TUESDAY, WEDNESDAY}
 
 
+@pytest.mark.slow
 def test_a_rollback_takes_back_rows_memories_and_files(store: Store, settings: Settings, workspace: Path) -> None:
     fill(store, [*FIRST_DAY, *SECOND_DAY])
     read(store, settings, MONDAY)

@@ -71,6 +71,7 @@ def policy_rows(report: Report, name: str) -> PolicyReport:
     return next(section for section in report.policies if section.policy == name)
 
 
+@pytest.mark.slow
 def test_near_copies_become_one_memory_with_every_distinct_piece(store: Store) -> None:
     fill(store, near_copies())
     report = run(store, DAY, loose(store))
@@ -178,6 +179,7 @@ def test_undoing_a_night_brings_merged_and_distilled_memories_back(store: Store)
         assert tx.contents.digest(active_only=True) == before and tx.integrity.check(deep=True) == []
 
 
+@pytest.mark.slow
 def test_one_merge_is_undone_alone(store: Store) -> None:
     fill(store, near_copies())
     run(store, DAY, loose(store))

@@ -325,6 +325,7 @@ def test_options_out_of_range_are_refused(options: dict[str, float]) -> None:
         NightOptions(DAY, "r", **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_closing_lines(store: Store) -> None:
     fill(store, lesson(4))
     dry = run(store, DAY, dry_run=True)

@@ -66,6 +66,7 @@ def problems(store: Store) -> list[str]:
         return [finding.problem for finding in tx.integrity.check(deep=True, facts=True)]
 
 
+@pytest.mark.slow
 def test_the_newest_value_speaks_and_extremes_have_their_days(store: Store) -> None:
     (text,) = after_a_night(store, lines("**Crates**: {} kg | **Moist**: {}", *BARN))
     assert text == (
@@ -87,6 +88,7 @@ def test_what_is_unusual_is_told_apart_from_what_is_usual(store: Store) -> None:
     )
 
 
+@pytest.mark.slow
 def test_figures_with_separators_and_of_any_length_are_told(store: Store) -> None:
     values = ["3,620", "3,620", "3,640", "3,620", "3,610", "9,999,620"]
     (text,) = after_a_night(store, lines("Mail sent today: {} letters", *values))
@@ -266,6 +268,7 @@ def test_readings_that_were_merged_while_they_were_few_belong_to_their_series(st
     assert active(store) == {said} and problems(store) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["[{}] queue ok {}", "agent={} queue ok {}"])
 def test_what_lines_begin_with_names_their_series(store: Store, text: str) -> None:
     told = [(f"agent-{'ab'[n % 2]}", n + 100 * (n % 2)) for n in range(12)]
@@ -323,6 +326,7 @@ def test_a_place_with_nine_words_names_things(store: Store) -> None:
     assert series_in(store) == []
 
 
+@pytest.mark.slow
 def test_a_reading_far_outside_stays_active_and_is_named(store: Store) -> None:
     (said,) = after_a_night(store, lines("Pump check complete in {}s", 30, 31, 33, 29, 32, 500, 30.5))
     assert "Unusual: 500 s on 6 March." in said

@@ -92,6 +92,7 @@ def test_a_conflict_of_two_lines_is_settled_when_more_show_that_they_are_reading
         assert [case.resolution for case in tx.conflicts.cases(settled=True)] == ["series"]
 
 
+@pytest.mark.slow
 def test_a_night_over_readings_changes_nothing_the_second_time(store: Store) -> None:
     fill(store, readings(96, days=6))
     first = run(store, DAY)
@@ -126,6 +127,7 @@ def test_cached_pairs_within_cells_equal_a_full_recomputation(store: Store, monk
     assert 0 < kept.num_rows <= len(lines) * 5 / 2
 
 
+@pytest.mark.slow
 def test_a_crowd_is_compared_in_parts_and_keeps_them(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(similarity, "CROWD_LEAST", 10)
     monkeypatch.setattr(cells, "CROWD_AT_ONCE", 6)

@@ -39,6 +39,7 @@ def abstraction_of(store: Store) -> str:
     return found
 
 
+@pytest.mark.slow
 def test_a_rolled_back_run_leaves_the_active_store_as_before_it(store: Store) -> None:
     before = with_a_night(store)
     result = roll_back(store, settings_for(store), RUN)
@@ -76,6 +77,7 @@ def test_the_report_of_a_run_that_was_rolled_back_says_so(store: Store) -> None:
             roll_back(store, settings_for(store), RUN)
 
 
+@pytest.mark.slow
 def test_a_preview_lists_what_would_come_back_and_writes_nothing(store: Store) -> None:
     with_a_night(store)
     bytes_before = store.path.read_bytes()
@@ -209,6 +211,7 @@ def test_an_abstraction_is_rolled_back_once(store: Store) -> None:
         roll_back(store, settings_for(store), RollbackScope(abstraction=made))
 
 
+@pytest.mark.slow
 def test_a_rollback_waits_for_no_night(store: Store) -> None:
     with_a_night(store)
     store.take_lease("other", "night", 60)

@@ -49,6 +49,7 @@ def test_a_night_whose_clusters_were_all_declined_is_idle_and_pages_nobody(store
     assert closing_line(report) == "COMPRESSION SKIPPED: 1 cluster declined: compression ratio too low (1)"
 
 
+@pytest.mark.slow
 def test_a_night_that_archived_copies_alone_has_passed(store: Store) -> None:
     text = "The warehouse door code changes on the first of the month."
     fill(store, [candidate(text, FIRST + timedelta(hours=n), native_id=str(n)) for n in range(3)])

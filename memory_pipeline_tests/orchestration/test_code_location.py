@@ -39,6 +39,7 @@ def one_store(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(home, "serves_any_store", False)
 
 
+@pytest.mark.slow
 def test_a_night_from_the_command_line_belongs_to_its_job(store: Store) -> None:
     settings = settings_for(store)
     fill(store, [candidate("The nightly backup finished.")])
@@ -70,6 +71,7 @@ def test_partitions_begin_with_the_first_memory(store: Store, one_store: None, m
     assert partitions._first_day() == date(2026, 3, 5)
 
 
+@pytest.mark.slow
 def test_partitions_of_a_demo_begin_with_its_first_night(
     store: Store, one_store: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

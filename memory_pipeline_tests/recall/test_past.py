@@ -129,6 +129,7 @@ def test_a_difference_as_a_page_shows_markup_and_runs_none(store: Store) -> None
     assert "<script>" not in page and "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in page
 
 
+@pytest.mark.slow
 def test_states_around_runs_and_replacements_are_named_in_words(store: Store) -> None:
     fill(store, lesson(4))
     report = run(store, date(2026, 3, 4), run_id="0f3c1234-night")

@@ -34,6 +34,7 @@ def killed_in_a_dry_run(place: str) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_the_copy_of_a_killed_dry_run_goes_with_the_next_one(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

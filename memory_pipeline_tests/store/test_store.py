@@ -139,6 +139,7 @@ def test_a_held_store_is_waited_for_and_then_its_holder_named(store: Store) -> N
         assert len(tx.memories.all()) == 1
 
 
+@pytest.mark.slow
 def test_a_snapshot_is_verified_and_restores_the_store(store: Store) -> None:
     fill(store, lesson(4))
     before = whole(store)

@@ -310,3 +310,12 @@ def test_two_far_values_do_not_hide_each_other() -> None:
     assert text.endswith("Unusual: 12603 B on 5 March.")
     assert not any(values(5, 6, 7, 8, 9, 12, 14).outside) and not any(values(0, 0, 0, 0, 0, 1, 2).outside[:6])
     assert not any(values(30, 31, 29, 30, 32, 45, 45).outside)
+
+
+def test_what_is_usual_stands_beside_what_was_unusual() -> None:
+    told = [(72 + n * 7 % 36, 3100.0 + n * 173 % 1900, 2 + n * 3 % 8) for n in range(12)]
+    text = said(
+        series("**Orders**: {} | **Revenue**: {:.2f} EUR | **Returns**: {}", *told, (311, 15820.4, 3), (95, 4779.9, 2))
+    )
+    assert "Returns 2 on" in text and "Usually Orders 72 to 107, Revenue 3100.00 to" in text
+    assert text.endswith("Unusual: Orders 311, Revenue 15820.40 EUR on 13 March.")
