@@ -39,7 +39,7 @@ _CORRECTION = form(
     r"i said (?!that\b|to\b|i\b|no\b|yes\b|so\b|it\b|hi\b)[\w' -]{1,40},? not \w",
     r"i (?:misspoke|mistyped|stand corrected|misremembered)\b",
     r"i (?:was wrong|made a mistake|made an error|got (?:it|that) wrong)(?: (?:earlier|before|there|about [\w ]{2,30}|in [\w ]{2,20}))?\s*[:,;—–.]",
-    r"(?:no|nope|nah|sorry|wait|actually)[\s,.!:—–-]+(?:it|that|the|this|they|he|she|we|there|my|our|i)\b[\w' -]{1,60},\s*(?:and )?not\s+\w",
+    r"(?:no|nope|nah|sorry|wait|actually)[\s,.!:—–-]+(?:it|that|the|this|they|he|she|we|there|my|our|i)\b[\w' :.-]{1,60},\s*(?:and )?not\s+\w",
     r"(?:no|nope|nah|sorry|wait|actually)[\s,.!:—–-]+not\s+[\w' -]{1,40},?\s*(?:but|it was|it's|it is|that was|i meant|rather)\b",
     r"(?:no|nope|nah|wrong)[\s,.!:—–-]+not\s+(?!now\b|yet\b|today\b|really\b|quite\b|sure\b|at all\b|bad\b|exactly\b|anymore\b|necessarily\b)[\w' -]{1,40},\s*(?:the|my|our|his|her|their|we|they) \w",
     r"actually,?\s+(?:i|my|we|our|the)\b[^.!?]{2,80}\b(?:any ?more|no longer|and not|not in|not on|not at)\b",
@@ -101,6 +101,8 @@ _OF_CORRECTIONS = frozenset(map(stem, (
     "misspoke mistyped completely totally again misunderstood misread simply plain earlier got get said asked meant "
     "that's it's wasn't isn't you're i'm"
 ).split()))  # fmt: skip
+#: Kinds of facts of which a correction can name the wrong one: `not 5432`, `not 07:30`, `not 5 May`.
+_FIGURES = frozenset(("number", "time", "date"))
 #: What a human has one of at a time.
 _ONLY_ONE = (
     ("home", re.compile(r"\b(?:i|we)(?:'m| am)? (?:\w+ )?(?:live|living|based|moved)\b", re.IGNORECASE)),
@@ -290,5 +292,9 @@ def _is_near(new: Extraction, one: Extraction) -> bool:
 
 
 def _tokens(text: str) -> set[str]:
-    found = {fact.value.lower() for fact in find_facts(text) if fact.kind == "number"}
+    """Words with a meaning, and figures, times and days: a figure also without what it counts (`not 40`)."""
+    found: set[str] = set()
+    for fact in find_facts(text):
+        if fact.kind in _FIGURES:
+            found |= {fact.value.lower(), fact.value.partition(" ")[0].lower()}
     return found | set(content_words(text))

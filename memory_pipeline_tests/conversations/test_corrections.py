@@ -53,6 +53,25 @@ def test_a_correction_of_another_value_withdraws_nothing() -> None:
     assert not read(talk("No, the port is 5433, not 5432."), known=known).withdrawn
 
 
+@pytest.mark.parametrize(
+    ("before", "correction"),
+    [
+        ("The limit is 40 requests.", "No, the limit is 60 requests, not 40."),
+        ("The backup job starts at 02:00.", "Correction: the backup job starts at 04:00, not 02:00."),
+        ("The clinic opens at 08:00.", "No, the clinic opens at 09:00, not 08:00."),
+        ("The tax is due on 5 May.", "No, the tax is due on 9 May, not on 5 May."),
+    ],
+)
+def test_a_figure_a_time_and_a_day_can_be_what_is_wrong(before: str, correction: str) -> None:
+    known = read(talk(before, at=START - timedelta(days=2))).extractions
+    assert set(read(talk(correction), known=known).withdrawn) == {one.id for one in known} != set()
+
+
+def test_a_figure_of_something_else_is_not_withdrawn() -> None:
+    known = read(talk("The hall holds 40 people.", at=START - timedelta(days=2))).extractions
+    assert known and not read(talk("No, the limit is 60 requests, not 40."), known=known).withdrawn
+
+
 def test_a_correction_stands_with_the_sentence_that_says_what_is_right() -> None:
     before = only("The noise was the heat pump. You were wrong there.")
     assert (before.kind, before.quote) == ("correction", "The noise was the heat pump. You were wrong there.")
