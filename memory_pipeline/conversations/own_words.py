@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import sentencex
+
 from memory_pipeline.wording.languages import is_english
 from memory_pipeline.wording.memo import remembered
+from memory_pipeline.wording.normalise import strip_leading
 from memory_pipeline.wording.scaffolding import without_scaffolding
-from memory_pipeline.wording.sentences import split_statements
 
 #: Longer turns are documents; of those only the beginning and the end are somebody's words.
 _LONGEST, _EDGE = 3_000, 600
@@ -85,7 +87,7 @@ _QUOTED = re.compile(
     r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|„[^“”\n]{1,400}[“”]|`[^`\n]{1,400}`|(?<!\w)'[^'\n]{3,200}'(?!\w)"
 )
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
-#: Where people end a sentence in a chat, beside the marks that `split_statements` knows.
+#: Where people end a sentence in a chat, beside the marks that the sentence splitter knows.
 _CHAT_END = re.compile(
     r"(?<=[!?…])[\"')*_]*\s+|(?<=[\w)]\.)\s+(?=[A-Z])|(?<=[^\W\d_]{2}\.)\s+(?=[a-z])|(?<=[\u2600-\u27bf\U0001f300-\U0001faff\ufe0f])\s+|(?<=[:;]\))\s+"
 )
@@ -185,16 +187,17 @@ def _only(words: str, kept: str) -> str:
 def _sentences(own: str) -> Iterator[tuple[str, int]]:
     """The sentences of what is left of a turn, with their places. Long gaps divide them: something was left out."""
     for run in _RUN.finditer(own):
-        seek = run.start()
-        for statement in split_statements(run.group()):
-            start = own.find(statement, seek)
-            if start < 0 or statement.lstrip().startswith(("```", "~~~", "|")):
-                continue
-            seek = start + len(statement)
+        line = strip_leading(run.group())
+        if line.startswith(("```", "~~~", "|")):
+            continue
+        start = own.find(line, run.start())
+        for piece in sentencex.segment("en", line):
+            statement = piece.rstrip()
             for left, right in _split(statement):
                 quote = statement[left:right]
                 if len(quote) <= _LONGEST_SENTENCE and len(_WORD.findall(quote)) > 1:
                     yield quote, start + left
+            start += len(piece)
 
 
 def _split(statement: str) -> Iterator[tuple[int, int]]:

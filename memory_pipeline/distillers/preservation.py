@@ -8,7 +8,7 @@ from datetime import date
 
 from memory_pipeline.distillers.entailment import Evidence, implied_advice, implied_facts, implied_negations, is_derived
 from memory_pipeline.wording.conflicts import WORDING, find_conflict
-from memory_pipeline.wording.days import days_meant
+from memory_pipeline.wording.days import days_meant, names_another_day, with_days
 from memory_pipeline.wording.facts import Fact, fact_keys, find_facts
 from memory_pipeline.wording.keeping import keeps
 
@@ -62,7 +62,11 @@ def find_invention(sources: Sequence[str], content: str, written: Iterable[date]
 
     `written`: the days of the sources. An abstraction may name these, and the days that `tomorrow` and the like mean.
     """
-    known = frozenset[tuple[str, str]]().union(*(fact_keys(source) for source in sources))
+    written = frozenset(written)
+    known = frozenset[tuple[str, str]]().union(
+        *(fact_keys(source) for source in sources),
+        *(fact_keys(with_days(source, day)) for source in sources if names_another_day(source) for day in written),
+    )
     days = {day for each in written for day in days_meant(each)}
     named = {("date", value) for day in days for value in (f"{day}", f"----{day:-%m-%d}")}
     said = (fact for fact in find_facts(content) if fact.kind in FIGURES)

@@ -24,7 +24,7 @@ from memory_pipeline.wording.days import with_days
 from memory_pipeline.wording.lasting import is_passing
 
 #: Of how the same memories are told. It is raised when the words of rollups change.
-RULES_VERSION = 4
+RULES_VERSION = 5
 #: From so many lines that differ only in figures on, they are readings.
 _LEAST_READINGS = 5
 #: Days after which an open thread is worth half as much as one of today.

@@ -1,21 +1,36 @@
-"""Days in words, and the words that mean another day later: `today`, `tomorrow`, `next Monday`."""
+"""Days in words, and the words that mean another day later: `today`, `next Monday`, `three weeks ago`.
+
+Which words are read is decided here, span by span; what a span means is computed by dateparser. A free search for
+dates would read "may" as a month and "in 2 days" of a duration as a day.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
+from functools import lru_cache
 
 _MONTHS = (
     "January February March April May June July August September October November December"
 ).split()  # fmt: skip
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _DAYS_AWAY = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1}
+_COUNT = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2})"
+#: `about three weeks ago` names no week; `in two weeks` is a day only of what is announced, and else how long it took.
+_ROUGHLY = "".join(rf"(?<!\b{word} )" for word in "about over than almost nearly least some".split())
+_ANNOUNCED = "(?:" + "|".join(rf"(?<=\b{word} )" for word in "due back expires starts begins ends".split()) + ")"
+#: A span of these units is told no finer than it was said.
+_UNIT = re.compile(r"(day|week|month|year)", re.IGNORECASE)
 _RELATIVE = re.compile(
     r"\b(?P<day>today|tonight|yesterday|tomorrow)(?:['’]s)?\b"
     r"|\bthis (?P<part>morning|afternoon|evening)\b|\blast (?P<night>night)\b"
     rf"|(?<!\bthe )\b(?P<which>next|last|this) (?P<weekday>{'|'.join(_WEEKDAYS)})\b"
-    r"|(?<!\bthe )\b(?P<span>next|last|this) week\b",
+    r"|(?<!\bthe )\b(?P<span>next|last|this) week\b"
+    r"|\bthe (?P<beyond>day (?:before yesterday|after tomorrow))\b"
+    r"|(?<!\bthe )\b(?P<coming>(?:next|last) (?:month|year))\b"
+    rf"|{_ROUGHLY}\b(?P<ago>{_COUNT} (?:day|week|month|year)s? ago)\b"
+    rf"|{_ANNOUNCED}(?P<ahead>in {_COUNT} (?:day|week|month|year)s?)\b(?! of)",
     re.IGNORECASE,
 )
 #: A statement with one of these speaks of any day, not of the one on which it was written.
@@ -85,6 +100,31 @@ def _meant(match: re.Match[str], written: date) -> str:
         which = match["which"].lower()
         away = {"next": ahead or 7, "last": (ahead or 7) - 7, "this": ahead}[which]
         return in_words(written + timedelta(days=away))
-    sign = {"next": 1, "last": -1, "this": 0}[match["span"].lower()]
-    monday = written - timedelta(days=written.weekday()) + timedelta(weeks=sign)
-    return f"the week of {in_words(monday)}"
+    if match["span"]:
+        sign = {"next": 1, "last": -1, "this": 0}[match["span"].lower()]
+        return _week_of(written + timedelta(weeks=sign))
+    span = match["beyond"] or match["coming"] or match["ago"] or match["ahead"]
+    day = _resolved(span.lower(), written)
+    unit = _UNIT.findall(span)[0].lower()
+    if unit == "day":
+        return in_words(day)
+    if unit == "week":
+        return _week_of(day)
+    return f"{_MONTHS[day.month - 1]} {day.year}" if unit == "month" else str(day.year)
+
+
+def _week_of(day: date) -> str:
+    return f"the week of {in_words(day - timedelta(days=day.weekday()))}"
+
+
+@lru_cache(maxsize=256)
+def _resolved(span: str, written: date) -> date:
+    """The day that a span such as `three weeks ago` means, of one who writes on a day."""
+    import dateparser
+
+    found = dateparser.parse(
+        span, languages=["en"], settings={"RELATIVE_BASE": datetime.combine(written, time(12)), "TIMEZONE": "UTC"}
+    )
+    if not isinstance(found, datetime):
+        raise ValueError(f"{span!r} is no span of days")
+    return found.date()

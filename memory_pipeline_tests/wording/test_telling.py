@@ -76,6 +76,16 @@ def test_values_are_paired_by_unit_and_by_the_word_before_them() -> None:
         ("The last Friday deploy failed.", "The last Friday deploy failed."),
         ("It starts tomorrow (31 March 2026).", "It starts tomorrow (31 March 2026)."),
         ("Run `make today` first.", "Run `make today` first."),
+        ("We moved three days ago.", "We moved three days ago (27 March 2026)."),
+        ("It broke 2 weeks ago.", "It broke 2 weeks ago (the week of 16 March 2026)."),
+        ("The day after tomorrow it ends.", "The day after tomorrow (1 April 2026) it ends."),
+        ("We go to Spain next month.", "We go to Spain next month (April 2026)."),
+        ("A year ago we used Jenkins.", "A year ago (2025) we used Jenkins."),
+        ("The licence expires in 10 days.", "The licence expires in 10 days (9 April 2026)."),
+        ("It was finished in 10 days.", "It was finished in 10 days."),
+        ("It broke about two weeks ago.", "It broke about two weeks ago."),
+        ("In the last month it may grow.", "In the last month it may grow."),
+        ("It starts in 3 days of work.", "It starts in 3 days of work."),
     ],
 )
 def test_words_for_another_day_carry_their_date_once(text: str, dated: str) -> None:
