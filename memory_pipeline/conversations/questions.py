@@ -215,7 +215,7 @@ def _question(turns: Sequence[_Sent], chunks: int, settings: Settings) -> TurnsQ
         Prompt(read_prompt("extract"), json.dumps(user, ensure_ascii=False, indent=1)),
         version=PROMPT_VERSION,
         schema=TurnsAnswer,
-        check=lambda answer: _accepted(answer, sent),
+        check=lambda answer: _accepted(answer, sent, settings.distillation.model),
         source_tokens=_tokens(sent),
         settings=settings,
         masked_secrets=secrets,
@@ -224,8 +224,8 @@ def _question(turns: Sequence[_Sent], chunks: int, settings: Settings) -> TurnsQ
     return TurnsQuestion(question, chunks, tuple(turns))
 
 
-def _accepted(answer: TurnsAnswer, sent: Sequence[_Sent]) -> Accepted | Declined:
-    """What the turns bear out of an answer. One that found an attempt to steer it is not believed at all."""
+def _accepted(answer: TurnsAnswer, sent: Sequence[_Sent], model: str) -> Accepted | Declined:
+    """What the turns bear out of a model's answer. One that found an attempt to steer it is not believed at all."""
     if answer.suspicious:
         return Declined("the model found instructions")
     by_turn: dict[TurnKey, dict[str, Extraction]] = {}
@@ -235,7 +235,7 @@ def _accepted(answer: TurnsAnswer, sent: Sequence[_Sent]) -> Accepted | Declined
             refused[NO_TURN] += 1
             continue
         one = sent[proposed.turn - 1]
-        extraction = _extraction(proposed, one)
+        extraction = _extraction(proposed, one, model)
         if isinstance(extraction, str):
             refused[extraction] += 1
         else:
@@ -243,7 +243,7 @@ def _accepted(answer: TurnsAnswer, sent: Sequence[_Sent]) -> Accepted | Declined
     return Accepted({key: tuple(those.values()) for key, those in by_turn.items()}, refused)
 
 
-def _extraction(proposed: ProposedExtraction, sent: _Sent) -> Extraction | str:
+def _extraction(proposed: ProposedExtraction, sent: _Sent, model: str) -> Extraction | str:
     """The extraction that is proposed, in the words of its turn; or why there is none."""
     turn = sent.turn
     if ROUTES[proposed.kind, turn.speaker].destination == "drop":
@@ -267,7 +267,7 @@ def _extraction(proposed: ProposedExtraction, sent: _Sent) -> Extraction | str:
     moved = max(-_MOST_MOVED, min(_MOST_MOVED, proposed.significance - one.significance))
     one = replace(one, significance=round(min(1.0, max(0.0, one.significance + moved)), 3))
     text = one.text if is_quoted else _told(proposed.text, one)
-    return replace(one, text=text)
+    return replace(one, text=text, proposed_by=model)
 
 
 def _is_order(said: Said) -> bool:

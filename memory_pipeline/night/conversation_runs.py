@@ -43,6 +43,7 @@ class ShownExtraction(Document):
     where: str = Field(description="The file and the line of its turn.")
     turn_id: str = Field(description="The memory of its turn.")
     memory_id: str | None = Field(description="The memory that was made of it.")
+    proposed_by: str = Field(default="", description="The model that proposed it; empty if a rule found it.")
 
 
 class ShownDay(Document):
@@ -206,7 +207,9 @@ def day_as_text(day: ShownDay) -> str:
     lines = [f"{day.day}, {day.project_id} (run {day.run_id[:8]})"]
     lines += [f"  {line}" for line in coverage_in_words(day.coverage)]
     for one in day.extractions:
-        marks = "".join([", important" if one.priority else "", ", withdrawn" if one.withdrawn else ""])
+        marks = ", important" if one.priority else ""
+        marks += ", withdrawn" if one.withdrawn else ""
+        marks += f", proposed by {one.proposed_by}" if one.proposed_by else ""
         lines.append(f"  -> {one.destination:<10} {one.kind}, {one.speaker}, {one.significance:.2f}{marks}: {one.text}")
         lines.append(f"     {one.id[:8]:<10} {one.where}")
     return "\n".join(lines)
@@ -225,4 +228,5 @@ def _shown(one: KeptExtraction, *, withdrawn: bool) -> ShownExtraction:
         where=place_of(one),
         turn_id=one.turn_id,
         memory_id=one.memory_id,
+        proposed_by=one.proposed_by,
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.night.conversation_model import bill_of
-from memory_pipeline.night.conversation_runs import ConversationRun, list_days, run_conversations, show_day
+from memory_pipeline.night.conversation_runs import ConversationRun, day_as_text, list_days, run_conversations, show_day
 from memory_pipeline.night.run import run_night
 from memory_pipeline.records import KeptExtraction
 from memory_pipeline.reporting.model import Report
@@ -64,6 +64,9 @@ def test_the_model_adds_what_no_rule_finds_and_the_rest_stays(store: Store) -> N
         done = read(store, server, MONDAY)
     assert quotes(store) == {RULED, UNRULED}
     assert [one.destination for one in standing(store)] == ["user", "user"]
+    model = settings_for(store).distillation.model
+    assert {one.quote: one.proposed_by for one in standing(store)} == {RULED: "", UNRULED: model}
+    assert f"proposed by {model}: {UNRULED}" in day_as_text(*show_day(store, MONDAY))
     assert model_of(store) == {"questions": 1, "extracted": 1, "refused": {}, "left_to_rules": {}, "waiting": 0}
     with store.reading() as tx:
         assert tx.integrity.check(deep=True) == []

@@ -123,6 +123,7 @@ def test_an_earlier_store_is_migrated_to_the_schema_of_a_new_one(earlier: Store,
                 (10, "010_patterns.sql"),
                 (11, "011_extraction_feedback.sql"),
                 (12, "012_conversation_order.sql"),
+                (13, "013_proposed_by.sql"),
             ]
         )
 
