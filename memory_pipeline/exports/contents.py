@@ -112,7 +112,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         principles = tx.lineage.principles_on([i for entry in entries for i in entry.source_ids])
         disputes = [conflict for conflict in tx.conflicts.open() if conflict.project_id == project]
         scopes = tx.conflicts.scopes_of([memory.id for memory in every])
-        of_agent = tx.conversations.said_by_agent(project)
+        of_agent = tx.extracted.said_by_agent(project)
     cases: dict[str, set[str]] = defaultdict(set)
     for link in principles:
         cases[link.memory_id].add(link.source_id)

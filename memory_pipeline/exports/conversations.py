@@ -155,7 +155,7 @@ def patterns_in(
     """The patterns of a project, of what stands, what was told again, and what people decided."""
     known = tx.conversations.standing(project_id) if standing is None else standing
     kept = [one for one in known if one.destination != "drop" or one.kind == "correction"]
-    return patterns_of(kept, tx.conversations.told_again(project_id), tx.conversations.decisions(project_id))
+    return patterns_of(kept, tx.conversations.told_again(project_id), tx.opinions.decisions(project_id))
 
 
 def _write(

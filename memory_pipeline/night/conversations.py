@@ -149,7 +149,7 @@ def _read_day(night: Night, day: SpokenDay, proposed: Proposals | None, basis: s
         known = standing_in(tx.conversations.standing(day.project_id, before=day.night, also_refused=True))
         refused = tx.refusals.of(day.project_id)
         topics = tx.conversations.topics_before(day.project_id, day.night, day.night - timedelta(days=TOPIC_DAYS))
-        utility = tx.conversations.utility(day.project_id, _end_of(day.night))
+        utility = tx.opinions.utility(day.project_id, _end_of(day.night))
     found = read_day(
         memories,
         utility=utility,
@@ -183,8 +183,8 @@ def _read_day(night: Night, day: SpokenDay, proposed: Proposals | None, basis: s
     with night.writing() as tx:
         left = tx.conversations.keep(row, kept, as_of)
         if left is not None:
-            tx.memories.take_back(tx.conversations.superseded_by(left), at=as_of)
-            tx.conversations.retire(left, as_of, f"conversations:{run_id}")
+            tx.memories.take_back(tx.extracted.superseded_by(left), at=as_of)
+            tx.extracted.retire(left, as_of, f"conversations:{run_id}")
             _put(tx, made, [one for one in kept if one.id not in refused])
             _supersede(tx, known, kept, as_of, rules.compression.critical_floor)
         stands = tx.conversations.day(day.project_id, day.night) or row
@@ -258,7 +258,7 @@ def _put(tx: Transaction, made: Sequence[Memory], kept: Iterable[KeptExtraction]
     fresh = {memory.id: memory for memory in made if memory.id not in known}
     tx.memories.add(list(fresh.values()))
     tx.lineage.add([LineageLink(memory_id, turn_of[memory_id], "extracted", 1.0) for memory_id in fresh])
-    tx.conversations.put_in_use(
+    tx.extracted.put_in_use(
         {memory_id: turn_of[memory_id] for memory_id, memory in known.items() if memory.rolled_back_at is not None}
     )
 

@@ -247,7 +247,7 @@ class ProjectMemory:
             extraction = tx.conversations.find(self.project, memory_id)
             if extraction is not None:
                 now = datetime.now(UTC)
-                tx.conversations.add_feedback(
+                tx.opinions.add_feedback(
                     ExtractionFeedback(
                         id=derived_id("feedback", extraction.id, self._actor, now.isoformat()),
                         project_id=self.project,

@@ -93,7 +93,7 @@ def decide_pattern(
         decided_by=actor,
     )
     with store.writing(actor) as tx:
-        tx.conversations.decide(kept)
+        tx.opinions.decide(kept)
     problems = list(write_files(store, settings, actor, None).problems)
     (after,) = [one for one in _patterns(store, found.project_id) if one.id == found.id]
     return _described(after, now.astimezone(UTC).date()), problems

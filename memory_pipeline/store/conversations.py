@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-import pyarrow as pa
-
-from memory_pipeline.records import ConversationDay, ExtractionFeedback, KeptExtraction, Memory, PatternDecision
-from memory_pipeline.store.memories import MEMORIES, Memories
+from memory_pipeline.records import ConversationDay, KeptExtraction, Memory
+from memory_pipeline.store.extracted import ExtractedMemories
+from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import RowsOf, to_utc
 from memory_pipeline.store.sql import Sql
 
 _EXTRACTIONS = RowsOf(KeptExtraction)
 _DAYS = RowsOf(ConversationDay)
-_DECISIONS = RowsOf(PatternDecision)
-_FEEDBACK = RowsOf(ExtractionFeedback)
-#: So many voices for and against count as none: few say little about the use of a kind.
-_VOICES = 4
 #: What two readings of a day may differ in that say the same.
 _OF_THE_RUN = ("run_id", "is_written", "gone_at", "gone_by", "basis", "is_taken_back")
 #: Turns as imports brought them. What was archived later counts as of its day: a day that is read again is the same.
@@ -195,16 +190,6 @@ class Conversations:
         rows = self._sql.rows("select distinct project_id, night from conversation_days where is_taken_back")
         return {(str(project), night) for project, night in rows}
 
-    def said_by_agent(self, project_id: str) -> set[str]:
-        """The memories that were made of words of an agent."""
-        return set(
-            self._sql.strings(
-                "select distinct memory_id from extractions "
-                "where project_id = $1 and speaker = 'agent' and memory_id is not null",
-                [project_id],
-            )
-        )
-
     def digests(self, project_id: str, night: date | None = None) -> dict[date, str]:
         """By day, or of one day, a hash of what stands of it as far as later days depend on it."""
         rows = self._sql.rows(
@@ -358,36 +343,7 @@ class Conversations:
               and e.id not in (select id from relationship_patterns where decision = 'rejected')
             """
         )
-        self.put_in_use({str(memory_id): str(turn_id) for memory_id, turn_id in back})
-
-    def put_in_use(self, turns: Mapping[str, str]) -> None:
-        """Let memories that were taken out of use be in use again, by id each with its turn, unchanged."""
-        if not turns:
-            return
-        Memories(self._sql).revive(list(turns))
-        with self._sql.given(links=pa.table({"memory_id": list(turns), "source_id": list(turns.values())})):
-            self._sql.run(
-                """
-                insert into lineage by name
-                select memory_id, source_id, 'extracted' as relation, 1.0 as similarity
-                from links l
-                where (memory_id, source_id) not in (select (memory_id, source_id) from lineage)
-                """
-            )
-
-    def retire(self, memory_ids: Sequence[str], at: datetime, by: str) -> None:
-        """Take memories out of use of which nothing stands any more; one that a night has archived stays archived."""
-        retired = self._sql.strings(
-            """
-            update memories
-            set importance_before = importance, importance = 0.5, archived_by = $2, archived_at = $3,
-                consolidated_into_id = null, rolled_back_at = $3, updated_at = $3
-            where id in (select unnest($1::text[])) and archived_at is null and source_connector = 'conversations'
-            returning id
-            """,
-            [list(memory_ids), by, to_utc(at)],
-        )
-        self._sql.run("delete from lineage where memory_id in (select unnest($1::text[]))", [retired])
+        ExtractedMemories(self._sql).put_in_use({str(memory_id): str(turn_id) for memory_id, turn_id in back})
 
     def told_again(self, project_id: str) -> list[tuple[str, date]]:
         """The extractions that were told again, each with the day, in order."""
@@ -405,24 +361,6 @@ class Conversations:
         )
         return [(str(extraction_id), night) for extraction_id, night in rows]
 
-    def decisions(self, project_id: str) -> dict[str, PatternDecision]:
-        """What people decided about the patterns of a project, by pattern."""
-        rows = self._sql.rows(
-            f"select {_DECISIONS.columns} from relationship_patterns where project_id = $1 order by id", [project_id]
-        )
-        return {one.id: one for one in map(_DECISIONS.read, rows)}
-
-    def decide(self, decision: PatternDecision) -> None:
-        """Keep what a person decided about a pattern, in place of what was decided before."""
-        known = self._sql.rows("select 1 from relationship_patterns where id = $1", [decision.id])
-        values = _DECISIONS.values(decision)
-        if known:
-            self._sql.run(f"update relationship_patterns set {_DECISIONS.assignments} where id = $1", values)
-        else:
-            self._sql.run(
-                f"insert into relationship_patterns ({_DECISIONS.columns}) values ({_DECISIONS.parameters})", values
-            )
-
     def find(self, project_id: str, extraction_or_memory_id: str) -> KeptExtraction | None:
         """What was extracted with an id, or went to the memory with it; the one that stands, if one does."""
         row = self._sql.row(
@@ -436,52 +374,6 @@ class Conversations:
             [project_id, extraction_or_memory_id],
         )
         return _EXTRACTIONS.read(row) if row else None
-
-    def add_feedback(self, feedback: ExtractionFeedback) -> None:
-        """Keep what was said about the use of something that was extracted."""
-        with self._sql.given(incoming=_FEEDBACK.table([feedback])):
-            self._sql.run("insert into extraction_feedback by name select * from incoming")
-
-    def utility(self, project_id: str, before: datetime) -> dict[str, float]:
-        """By kind, how useful extractions were called before a time, from -1 to 1."""
-        rows = self._sql.rows(
-            f"""
-            select kind, round(sum(case when was_useful then 1 else -1 end) / (count(*) + {_VOICES}), 3)::double
-            from extraction_feedback
-            where project_id = $1 and said_at < $2
-            group by 1
-            """,
-            [project_id, to_utc(before)],
-        )
-        return {str(kind): float(value) for kind, value in rows}
-
-    def superseded_by(self, memory_ids: Sequence[str]) -> list[str]:
-        """The memories that were archived into these because what they say was withdrawn."""
-        return self._sql.strings(
-            """
-            select m.id
-            from memories m
-            join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
-            where l.relation = 'superseded' and m.source_connector = 'conversations'
-              and m.consolidated_into_id in (select unnest($1::text[]))
-            order by 1
-            """,
-            [list(memory_ids)],
-        )
-
-    def turns_kept_elsewhere(self, as_of: datetime) -> set[str]:
-        """The turns of which memories say what is worth keeping, as of a time: these are compared in their place."""
-        return set(
-            self._sql.strings(
-                """
-                select distinct l.source_id
-                from lineage l
-                join memories m on m.id = l.memory_id
-                where l.relation = 'extracted' and m.rolled_back_at is null and m.created_at <= $1
-                """,
-                [to_utc(as_of)],
-            )
-        )
 
 
 def _same(rows: RowsOf[Any], one: object, other: object) -> bool:

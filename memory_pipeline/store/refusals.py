@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from memory_pipeline.records import KeptExtraction, PatternDecision
-from memory_pipeline.store.conversations import Conversations
+from memory_pipeline.store.extracted import ExtractedMemories
+from memory_pipeline.store.opinions import Opinions
 from memory_pipeline.store.rows import RowsOf
 from memory_pipeline.store.sql import Sql
 
@@ -47,12 +48,12 @@ class Refusals:
     def decide(self, one: KeptExtraction, decision: PatternDecision) -> None:
         """Keep what a person decided about an extraction, and take its memory out of use, or let it be used again; the
         files of its day are to be written."""
-        conversations = Conversations(self._sql)
-        conversations.decide(decision)
+        Opinions(self._sql).decide(decision)
+        extracted = ExtractedMemories(self._sql)
         if one.memory_id and decision.decision == "rejected":
-            conversations.retire([one.memory_id], decision.decided_at, f"refused:{decision.decided_by}")
+            extracted.retire([one.memory_id], decision.decided_at, f"refused:{decision.decided_by}")
         elif one.memory_id and self._is_out_of_use(one.memory_id):
-            conversations.put_in_use({one.memory_id: one.turn_id})
+            extracted.put_in_use({one.memory_id: one.turn_id})
         self._sql.run(
             """
             update conversation_days

@@ -9,6 +9,7 @@ from memory_pipeline.store.cells import Cells
 from memory_pipeline.store.conflicts import Conflicts
 from memory_pipeline.store.contents import Contents
 from memory_pipeline.store.conversations import Conversations
+from memory_pipeline.store.extracted import ExtractedMemories
 from memory_pipeline.store.history import History
 from memory_pipeline.store.integrity import Integrity
 from memory_pipeline.store.journal import Journal
@@ -16,6 +17,7 @@ from memory_pipeline.store.lease import Lease
 from memory_pipeline.store.lineage import Lineage
 from memory_pipeline.store.memories import Memories
 from memory_pipeline.store.models import Models
+from memory_pipeline.store.opinions import Opinions
 from memory_pipeline.store.playbook import Playbook
 from memory_pipeline.store.proposals import Proposals
 from memory_pipeline.store.recallable import Recallable
@@ -56,6 +58,8 @@ class Transaction:
         self.sessions = Sessions(sql)
         self.triggers = Triggers(sql)
         self.conversations = Conversations(sql)
+        self.extracted = ExtractedMemories(sql)
+        self.opinions = Opinions(sql)
         self.refusals = Refusals(sql)
         self.journal = Journal(sql, self.runs)
         self.history = History(sql, self.memories)

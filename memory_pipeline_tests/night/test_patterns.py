@@ -100,14 +100,14 @@ def test_feedback_moves_what_later_extractions_of_the_kind_matter(store: Store, 
     read(store, settings, MONDAY)
     (before,) = standing(store)
     with store.reading() as tx:
-        assert tx.conversations.utility("p", NOW) == {}
+        assert tx.opinions.utility("p", NOW) == {}
     memory = ProjectMemory(store, settings, "p", actor="me")
     for _ in range(4):
         memory.feedback(before.id, was_useful=False)
     with pytest.raises(NotFoundError):
         memory.feedback("nothing", was_useful=True)
     with store.reading() as tx:
-        utility = tx.conversations.utility("p", datetime.now(UTC) + timedelta(days=1))
+        utility = tx.opinions.utility("p", datetime.now(UTC) + timedelta(days=1))
     assert utility == {"fact": -0.5}
     read(store, settings, MONDAY)
     assert standing(store) == [before]
