@@ -1,0 +1,164 @@
+"""Pairs of sentences of one human, two days apart: the second takes the first back, or only looks like it.
+
+Each line: what was said first, `>>`, and what was said then, which may be two sentences. `_TAKEN_BACK`: the first is
+withdrawn. `_BESIDE`: both stand, and nothing speaks against anything. The second half of each was held out: what was
+found in it was not looked at while rules were changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_TAKEN_BACK = r"""
+I have two brothers. >> I don't have two brothers, I have a brother and a half-sister.
+The planning call is on Wednesday. >> The planning call isn't on Wednesday any more, it moves to Friday.
+I'm a smoker. >> I gave up smoking in spring, so I'm no smoker any more.
+We decided to use Svelte for the frontend. >> We're not going with Svelte after all, it stays Angular.
+We decided to host the site with Strato. >> Changed my mind about Strato: we take Infomaniak.
+We use CircleCI for the builds. >> CircleCI is dead to us, we use Buildkite now.
+We decided to send the newsletter weekly. >> On second thought, a weekly newsletter is too much. We go back to monthly.
+Never contact the suppliers directly. >> From today you may contact the suppliers directly.
+Never touch the pricing tables. >> The pricing tables are fine to touch again.
+You're allowed to book hotels up to 120 euros. >> I'm taking that back: don't book any hotels without my okay.
+I love working on Sundays. >> I've stopped loving work on Sundays.
+I don't drink coffee. >> I drink coffee again, two cups a day.
+I work as a nurse in a hospital. >> I don't work as a nurse any more, I teach at the nursing school now.
+My daughter is five. >> My daughter turned six yesterday.
+I live in Graz. >> We moved to Linz at the weekend.
+I'm allergic to penicillin. >> Turns out I'm not allergic to penicillin, the doctor tested it.
+I prefer phone calls over mails. >> These days I'd rather get a mail than a phone call.
+The deploy runs at 22:00. >> The deploy runs at 23:30 now.
+Our rent is 900 euros a month. >> Our rent went up to 980 euros a month.
+Anna is responsible for the payroll. >> Anna isn't responsible for the payroll any more, Jonas is.
+Keep your answers under five sentences. >> You don't have to keep your answers under five sentences any longer.
+You may merge pull requests without asking me. >> Stop merging pull requests without asking me.
+You may answer the support mails on your own. >> I want to see every support mail before you answer it from now on.
+Ask me before you restart the router. >> You can restart the router whenever you like, no need to ask.
+We decided to launch in May. >> The launch in May is off, we launch in September.
+The invoices go out on the first of the month. >> The invoices no longer go out on the first of the month, they go out on the fifteenth.
+I'm married. >> I'm divorced now.
+We have three cats. >> We only have two cats now, Mimi died in August.
+I like your long explanations. >> I've had enough of long explanations.
+We decided to pay Tom by the hour. >> Instead of paying Tom by the hour, we pay him a fixed fee now.
+My doctor is Dr. Brandt. >> My doctor isn't Dr. Brandt any longer, I changed to Dr. Okafor.
+Always write the commit messages in German. >> Commit messages no longer need to be in German.
+You decide which photos go on the website. >> I'd like to choose the photos for the website myself again.
+We decided to build the shop with Magento. >> We're dropping Magento, Shopware does the job.
+The backups are kept for 30 days. >> The backups are kept for 90 days from now on, not 30.
+I'm learning Spanish. >> I've given up learning Spanish.
+I hate olives. >> I actually like olives now.
+Never order anything online. >> You may order things online now.
+My brother works at Siemens. >> My brother doesn't work at Siemens any more, he's at Bosch.
+We agreed to meet every Monday. >> We don't meet on Mondays any more, Tuesdays suit us better.
+"""
+_TAKEN_BACK_HELD_OUT = r"""
+I have one son. >> I don't have one son, I have two.
+The board meeting is on Tuesday. >> The board meeting isn't on Tuesday, it was moved to Monday.
+I'm a vegetarian. >> I'm not a vegetarian now, I eat fish and meat.
+We decided to use Django for the portal. >> We won't use Django for the portal after all, FastAPI it is.
+We decided to rent the hall in Bremen. >> I changed my mind about the hall in Bremen: we rent the barn.
+We use Trello for the tasks. >> We've left Trello, the tasks are in Linear now.
+We decided to pay the invoices daily. >> Second thoughts: paying daily is a pain. We're back to weekly.
+Never write to the parents directly. >> As of today you can write to the parents directly.
+Don't touch the calendar of the choir without asking me. >> The choir's calendar is yours to edit again.
+You may buy books up to 30 euros. >> I take that back: no buying books without my approval.
+I enjoy long meetings. >> I no longer enjoy long meetings.
+I don't eat fish. >> I've started eating fish again.
+I'm a student in Leiden. >> I finished my studies, I'm no student any longer.
+My son is three. >> My son is four now.
+I work for Lufthansa. >> Since October I work for Condor.
+The standup starts at 9:15. >> The standup now starts at 9:45.
+I'm afraid of dogs. >> I'm not afraid of dogs any more.
+You can push to staging without asking me. >> Pushing to staging needs my okay from now on.
+Always ask me before you change the budget. >> You may change the budget without asking me from now on.
+We decided to keep the old logo. >> We're not keeping the old logo, the new one wins.
+"""
+_BESIDE = r"""
+I have two brothers. >> I don't have two hands free at the moment.
+The planning call is on Wednesday. >> The dentist isn't on Wednesday any more, it moves to Friday.
+I'm a smoker. >> My wife is no smoker any more.
+We decided to use Svelte for the frontend. >> We're not going with Svelte courses after all, the books are enough.
+We decided to host the site with Strato. >> Changed my mind about the garden: we take gravel.
+We use CircleCI for the builds. >> The old printer is dead to us, we use the one upstairs now.
+We decided to send the newsletter weekly. >> On second thought, weekly piano lessons are too much. We go back to monthly.
+Never contact the suppliers directly. >> From today you may contact the translators directly.
+Never touch the pricing tables. >> The garden tables are fine to touch again, the paint is dry.
+You're allowed to book hotels up to 120 euros. >> Don't book any flights without my okay.
+I love working on Sundays. >> I've stopped loving this song.
+I don't drink coffee. >> I drink tea again, two cups a day.
+I work as a nurse in a hospital. >> I don't work on weekends any more.
+My daughter is five. >> My niece turned six yesterday.
+I live in Graz. >> Our server moved to Linz at the weekend.
+I'm allergic to penicillin. >> I'm not allergic to work, I just like Sundays.
+I prefer phone calls over mails. >> I'd rather get a new phone than repair the old one.
+The deploy runs at 22:00. >> The cleaning runs at 23:30 now.
+Our rent is 900 euros a month. >> Our insurance went up to 980 euros a month.
+Anna is responsible for the payroll. >> Anna isn't responsible for the broken window.
+Keep your answers under five sentences. >> You don't have to keep the receipts any longer.
+You may merge pull requests without asking me. >> Stop asking me about the pull requests of the interns.
+You may answer the support mails on your own. >> I want to see every press mail before you answer it from now on.
+Ask me before you restart the router. >> You can restart the game whenever you like.
+We decided to launch in May. >> The holiday in May is off, we go in September.
+The invoices go out on the first of the month. >> The reminders go out on the fifteenth now.
+I'm married. >> My sister is divorced now.
+We have three cats. >> We only have two chairs now, one broke in August.
+I like your long explanations. >> I've had enough of long winters.
+We decided to pay Tom by the hour. >> Instead of paying Kim a fixed fee, we pay her by the piece now.
+My doctor is Dr. Brandt. >> Dr. Brandt isn't in the office on Mondays any longer.
+Always write the commit messages in German. >> The menu no longer needs to be in German.
+You decide which photos go on the website. >> I'd like to choose the curtains for the kitchen myself.
+We decided to build the shop with Magento. >> We're dropping the blog, the shop does the job.
+The backups are kept for 30 days. >> The logs are kept for 90 days from now on, not 30.
+I'm learning Spanish. >> I've given up learning the guitar.
+I hate olives. >> I actually like capers now.
+Never order anything from abroad. >> You may order the paper from the shop next door now.
+My brother works at Siemens. >> My cousin doesn't work at Siemens any more, he's at Bosch.
+We agreed to meet every Monday. >> The choir doesn't meet on Mondays any more.
+"""
+_BESIDE_HELD_OUT = r"""
+I have one son. >> I don't have one free hour this week.
+The board meeting is on Tuesday. >> The school meeting isn't on Tuesday, it was moved to Monday.
+I'm a vegetarian. >> My boss isn't a vegetarian now, he eats fish and meat.
+We decided to use Django for the portal. >> We won't use Slack for the portal team after all, mails are enough.
+We decided to rent the hall in Bremen. >> I changed my mind about the hotel in Bremen: we stay with friends.
+We use Trello for the tasks. >> We've left the choir, there's no time for it now.
+We decided to pay the invoices daily. >> Second thoughts: watering daily is a pain. We're back to weekly.
+Never write to the parents directly. >> As of today you can write to the printers directly.
+Don't touch the calendar of the choir without asking me. >> The calendar of the band is yours to edit again.
+You may buy books up to 30 euros. >> No buying tickets without my approval.
+I enjoy long meetings. >> I no longer enjoy long drives.
+I don't eat fish. >> I've started feeding the fish again.
+I'm a student in Leiden. >> My brother finished his studies, he's no student any longer.
+My son is three. >> My nephew is four now.
+I work for Lufthansa. >> My wife works for Condor since October.
+The standup starts at 9:15. >> The yoga class now starts at 9:45.
+I'm afraid of dogs. >> I'm not afraid of work.
+You can push to staging without asking me. >> Pushing to production needs my okay from now on.
+Always ask me before you change the budget. >> You may change the background picture without asking me from now on.
+We decided to keep the old logo. >> We're not keeping the old sofa, the new one wins.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PlantedPair:
+    """What a human said first, and two days later; whether the first is then taken back."""
+
+    first: str
+    then: str
+    is_taken_back: bool
+    held_out: bool
+
+
+def plant_reversals() -> list[PlantedPair]:
+    """All pairs."""
+    parts = (
+        (_TAKEN_BACK, True, False),
+        (_TAKEN_BACK_HELD_OUT, True, True),
+        (_BESIDE, False, False),
+        (_BESIDE_HELD_OUT, False, True),
+    )
+    return [
+        PlantedPair(*line.split(" >> "), is_taken_back=taken_back, held_out=held_out)
+        for lines, taken_back, held_out in parts
+        for line in lines.strip().splitlines()
+    ]
