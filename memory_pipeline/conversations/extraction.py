@@ -15,13 +15,15 @@ from itertools import pairwise
 
 from memory_pipeline.conversations.about_human import emotion_in, fact_in, preference_in
 from memory_pipeline.conversations.between import boundary_in, dynamic_in, shared_in, trust_in
-from memory_pipeline.conversations.corrections import Earlier, correction_in, own_correction_in, says_what, takes_back
+from memory_pipeline.conversations.corrections import correction_in, own_correction_in, says_what, takes_back
+from memory_pipeline.conversations.earlier import Earlier
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.orders import leans_on_name
 from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.proposals import Proposals, united
-from memory_pipeline.conversations.reversals import kind_of_reversal, reversals_in
+from memory_pipeline.conversations.reversals import kind_of_reversal
 from memory_pipeline.conversations.significance import significance_of
+from memory_pipeline.conversations.taking_back import IN_ITS_PLACE
 from memory_pipeline.conversations.topics import LEAST_AGAIN, LEAST_TURNS, repeated_topics, topic_key, topics_in
 from memory_pipeline.conversations.work import (
     decision_in,
@@ -241,17 +243,27 @@ def _with_reversals(
     if turn.speaker != "human":
         return found
     added = []
-    for said in own:
-        if is_question(said) or any(said.quote in one.quote for one in found) or not any(reversals_in(said)):
+    for place, said in enumerate(own):
+        if is_question(said) or any(said.quote in one.quote for one in found):
             continue
         taken_back = standing.taken_back_by(extraction_of(turn, said, "correction"))
         if taken_back:
+            whole = _with_the_new(turn, own, place, found)
             added.append(
-                extraction_of(turn, said, kind_of_reversal(taken_back[0]), priority=marker_in(said) is not None)
+                extraction_of(turn, whole, kind_of_reversal(taken_back[0]), priority=marker_in(said) is not None)
             )
             dropped[NOTHING] -= 1
     places = {said.quote: place for place, said in enumerate(own)}
     return sorted([*found, *added], key=lambda one: places.get(one.quote, 0)) if added else found
+
+
+def _with_the_new(turn: Turn, own: Sequence[Said], place: int, found: Sequence[Extraction]) -> Said:
+    """A sentence that gives something up, with the one behind it that says what is done in its place, if this gives
+    nothing by itself: `Weekly invoices are too much work. We go back to monthly.`"""
+    behind = own[place + 1] if place + 1 < len(own) else None
+    if behind is None or not IN_ITS_PLACE.match(behind.read) or any(behind.quote in one.quote for one in found):
+        return own[place]
+    return _together(turn, own[place], behind)
 
 
 def _with_what(turn: Turn, own: Sequence[Said], place: int) -> Said:

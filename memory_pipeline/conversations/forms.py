@@ -147,6 +147,14 @@ def each_stated(said: Said, pattern: re.Pattern[str], *, may_depend: bool = Fals
         yield match
 
 
+def is_plain(text: str) -> bool:
+    """Whether a sentence says what it says as its speaker's own, without a condition, a wish, a question or a doubt in any
+    of its clauses."""
+    return not (
+        "?" in text or _TURNING.search(_OWN_SAYING.sub(" ", text)) or _NOT_MEANT_AFTER.search(text) or depends(text)
+    )
+
+
 def depends(rest: str) -> bool:
     """Whether what follows a statement makes it depend on a condition. A condition of the next clause does not:
     `I have diabetes, so if I am silent, call`."""

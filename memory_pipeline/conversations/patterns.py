@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
 
+from memory_pipeline.conversations.changes import is_liking, is_of_one_thing
 from memory_pipeline.records import Extraction, PatternDecision, derived_id
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.contradictions import find_contradiction
@@ -173,13 +174,16 @@ def _said(
 
 def _contradicts(one: Extraction, pattern: RelationshipPattern) -> bool | None:
     """Whether a statement cannot hold beside a pattern: surely (True), perhaps (False), or not (None)."""
-    is_of_one_thing = one.kind in _OF_ONE_THING
+    is_rule = one.kind in _OF_ONE_THING
     found = find_contradiction(pattern.text, one.text, same_day=pattern.first_day == one.day)
-    if found is not None and not (is_of_one_thing and found.kind in _OTHER_THING):
+    if found is not None and not (is_rule and found.kind in _OTHER_THING):
         return True
     conflict = find_conflict(pattern.text, one.text)
+    turns = conflict is not None and (conflict.kind == "negation" or is_liking(conflict.detail))
+    if turns and not is_of_one_thing(pattern.text, one.text):
+        return None
     if conflict is not None and conflict.kind in _OTHER_THING:
-        return None if is_of_one_thing else False
+        return None if is_rule else False
     return None if conflict is None else True
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from memory_pipeline.conversations.corrections import withdrawn_by
+from memory_pipeline.conversations.earlier import withdrawn_by
 from memory_pipeline.conversations.extraction import OF_NOTHING
 from memory_pipeline_tests.conversations.saying import START, found, only, read, talk
 

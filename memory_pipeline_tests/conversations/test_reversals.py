@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from memory_pipeline.conversations.corrections import Earlier
+from memory_pipeline.conversations.earlier import Earlier
 from memory_pipeline.conversations.patterns import patterns_of
 from memory_pipeline.records import Extraction
 from memory_pipeline_tests.conversations.saying import START, read, talk
@@ -64,6 +64,52 @@ def test_what_is_taken_back_is_withdrawn_at_once(first: str, then: str, kind: st
     assert {one.quote for one in everything if one.id in withdrawn} == {first}
 
 
+IN_OTHER_WORDS = [
+    ("I have two daughters.", "I don't have two daughters, I have three."),
+    ("I'm a vegetarian.", "I eat meat again, so I'm no vegetarian any more."),
+    ("I'm allergic to penicillin.", "Turns out I'm not allergic to penicillin, the doctor tested it."),
+    ("The retro is on Monday.", "The retro isn't on Monday, it moves to Thursday."),
+    ("My doctor is Dr. Brandt.", "My doctor isn't Dr. Brandt any longer, I changed to Dr. Okafor."),
+    ("Anna is responsible for the payroll.", "Anna isn't responsible for the payroll any more, Jonas is."),
+    ("We use Jenkins for the builds.", "Jenkins is dead to us, we use GitHub Actions now."),
+    ("We decided to host the site with Hetzner.", "Changed my mind about Hetzner: we take OVH."),
+    ("We decided to go with Vue.", "We're not going with Vue after all, React it is."),
+    ("We decided to build the shop with Magento.", "We're dropping Magento, Shopware does the job."),
+    ("We decided to launch in May.", "The launch in May is off, we launch in September."),
+    ("We decided to pay Tom by the hour.", "Instead of paying Tom by the hour, we pay him a fixed fee now."),
+    ("We decided to send invoices weekly.", "On second thought, weekly invoices are too much work. We go back to monthly."),
+    ("Never email customers directly.", "From today you may email customers directly."),
+    ("Never touch the billing tables.", "The billing tables are fine to touch again."),
+    ("Ask me before you restart the router.", "You can restart the router whenever you like, no need to ask."),
+    ("Always write the commit messages in German.", "Commit messages no longer need to be in German."),
+    ("You're allowed to order office supplies up to 50 euros.", "I'm taking that back: don't order any office supplies without my okay."),
+    ("You may answer the support mails on your own.", "I want to see every support mail before you answer it from now on."),
+    ("You decide which photos go on the website.", "I'd like to choose the photos for the website myself again."),
+    ("I love working late at night.", "I've stopped loving late nights, mornings are better."),
+    ("I'm learning Spanish.", "I've given up learning Spanish."),
+    ("I hate olives.", "I actually like olives now."),
+    ("I prefer phone calls over mails.", "These days I'd rather get a mail than a phone call."),
+    ("My daughter is five.", "My daughter turned six yesterday."),
+    ("We have three cats.", "We only have two cats now, Mimi died in August."),
+    ("I'm married.", "I'm divorced now."),
+    ("Our rent is 900 euros a month.", "Our rent went up to 980 euros a month."),
+    ("The deploy runs at 22:00.", "The deploy runs at 23:30 now."),
+    ("The backups are kept for 30 days.", "The backups are kept for 90 days from now on, not 30."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "then"), IN_OTHER_WORDS)
+def test_what_is_denied_changed_or_allowed_in_other_words_is_withdrawn(first: str, then: str) -> None:
+    everything, withdrawn = over_days(first, then)
+    assert {one.quote for one in everything if one.id in withdrawn} == {first}
+
+
+def test_what_is_done_in_its_place_stands_beside_what_is_given_up() -> None:
+    then = "On second thought, weekly invoices are too much work. We go back to monthly."
+    everything, _ = over_days("We decided to send invoices weekly.", then)
+    assert everything[-1].quote == then
+
+
 OF_ANOTHER_SUBJECT = [
     ("You may restart the workers without asking me.", "You may no longer restart the database without asking me."),
     ("You may restart the workers without asking me.", "You may no longer restart the workers of the payroll without asking me."),
@@ -89,6 +135,23 @@ OF_ANOTHER_SUBJECT = [
     ("I'm vegan.", "My sister says I'm not vegan any more."),
     ("I'm vegan.", "Is it true that I'm not vegan any more?"),
     ("Never push to main.", "a: You can push to main again."),
+    ("I have two brothers.", "I don't have two hands free."),
+    ("The retro is on Monday.", "The retro isn't on Monday this week, it's on Tuesday."),
+    ("The retro is on Monday.", "The dentist isn't on Monday, it moves to Thursday."),
+    ("My wife is allergic to nuts and pollen.", "I'm not allergic to nuts any more."),
+    ("My daughter is five.", "My niece turned six yesterday."),
+    ("My daughter is five.", "If my daughter turned six now, she would be in school."),
+    ("We have three cats.", "We have two dogs now as well."),
+    ("The deploy runs at 22:00.", "The cleaning runs at 23:30 now."),
+    ("The deploy runs at 22:00.", "The deploy runs at 23:30 tonight, because of the move."),
+    ("The deploy runs at 22:00.", "The deploy also runs at 23:30 now."),
+    ("We decided to host the site with Strato.", "Changed my mind about the garden: we take gravel."),
+    ("We decided to use Svelte for the frontend.", "We're not going with Svelte courses after all."),
+    ("Never contact the suppliers directly.", "From today you may contact the translators directly."),
+    ("Never push to main.", "You may push to main on Fridays."),
+    ("You're allowed to book hotels up to 120 euros.", "Don't book any flights without my okay."),
+    ("I hate olives.", "I actually like capers now."),
+    ("I like long explanations.", "I've had enough of long winters."),
 ]  # fmt: skip
 
 
@@ -134,3 +197,19 @@ def test_a_pattern_that_its_human_revokes_is_no_longer_the_pattern() -> None:
     assert (pattern.kind, pattern.text) == ("boundary", "You may no longer restart the workers without asking me.")
     assert (seen.resolution, seen.updated) == ("revoked", pattern.text)
     assert pattern.score(START.date() + timedelta(days=1)) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("I like long explanations.", "I don't like long flights any more."),
+        ("You may approve refunds under 20 euros.", "Ask me before you approve the refunds policy text."),
+        ("Never contact the suppliers directly.", "From today you may contact the translators directly."),
+        ("You may merge pull requests without asking me.", "Stop asking me about the pull requests of the interns."),
+        ("I love long walks.", "I hate long meetings."),
+    ],
+)
+def test_what_is_said_of_another_thing_is_no_contradiction(first: str, then: str) -> None:
+    everything, _ = over_days(first, then)
+    assert len(everything) == 2
+    assert [pattern.observed for pattern in patterns_of(everything)] == [[], []]

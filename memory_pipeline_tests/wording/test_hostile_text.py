@@ -24,7 +24,9 @@ from memory_pipeline.compaction.told import (
 )
 from memory_pipeline.conversations.about_human import emotion_in, fact_in, preference_in
 from memory_pipeline.conversations.between import boundary_in, dynamic_in, trust_in
+from memory_pipeline.conversations.changes import is_change, liked_in, told_in
 from memory_pipeline.conversations.choices import choice_in
+from memory_pipeline.conversations.claims import subject_of
 from memory_pipeline.conversations.corrections import correction_in, own_correction_in, takes_back
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.orders import asking_in, leans_on_name, prohibition_in, standing_order_in
@@ -197,7 +199,9 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
      "from may on ", "no emails in a ", "when a b ", "A is our a ", "you can a ", "a is yours ", "i work a ",
      "my wife A a ", "not A, it ",
      "Thing that is ", "revert that, ", "leave a ", "Up to 1 ", "whatever you a ", "as of a ",
-     "**a**: ", "Decision: a | Rationale: ", "scrap the ", "you may no longer ", "we are not ", "a is out, "],
+     "**a**: ", "Decision: a | Rationale: ", "scrap the ", "you may no longer ", "we are not ", "a is out, ",
+     "the a isn't b, ", "i've stopped a ", "A B ", "on second thought, a ", "i prefer a over ", "now 1 ", "9:15.a ",
+     "the a is fine to "],
 )  # fmt: skip
 def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
     text = (piece * 12_000)[:12_000]
@@ -208,7 +212,9 @@ def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
     for read in (
         fact_in, preference_in, emotion_in, trust_in, boundary_in, dynamic_in, decision_in, rationale_of, marker_in,
         learned_by_agent_in, learned_by_human_in, finding_in, is_context, correction_in, own_correction_in, is_question,
-        ends_permission, lambda said: list(reversals_in(said)),
+        ends_permission, lambda said: list(reversals_in(said)), lambda said: told_in(said.quote),
+        lambda said: is_change(said.quote), lambda said: liked_in(f"{said.quote} now"),
+        lambda said: subject_of(said.quote),
         configs_in, is_dead_end, is_done, is_open, is_rule, is_finding, is_placement, is_role, takes_on, value_in,
         reason_against, leans_on_name, choice_in, surroundings_in, cause_in, prohibition_in, asking_in,
         standing_order_in,

@@ -1,0 +1,163 @@
+"""A new value in the place of an old one: `The deploy runs at 23:30 now`, `Our rent went up to 980 euros`, `My daughter
+turned six`, and the opposite of what somebody liked.
+
+The sentence must say that something changed, and both must say the same of the same thing but for that one value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from memory_pipeline.conversations.claims import is_about_speaker, key_of, subject_of, values_of, words_of_subject
+from memory_pipeline.conversations.forms import is_plain
+from memory_pipeline.conversations.own_words import as_read
+from memory_pipeline.conversations.taking_back import TEMPORARY
+from memory_pipeline.records import Extraction, ExtractionKind
+from memory_pipeline.wording.memo import remembered
+
+#: Says that what was so before is not so now.
+_CHANGED = re.compile(
+    r"\b(?:now|from now on|nowadays|these days|any ?more|no longer|moved|moves|moving|changed|changes|switched|turned|turns|went (?:up|down)|goes (?:up|down)|"
+    r"rose|raised|lowered|fell|dropped|increased|decreased|grew|shrank|postponed|brought forward|pushed (?:back|to)|shifted|shifts|rescheduled|instead|"
+    r"(?:from|as of|since|starting) (?:now|today|tomorrow|next \w+|last \w+|this \w+|january|february|march|april|may|june|july|august|september|october|november|december|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|autumn|winter|\d{4}))\b",
+    re.IGNORECASE,
+)
+#: What else is so besides.
+_BESIDES = re.compile(
+    r"\b(?:also|too|as well|another|additional\w*|besides|in addition|a second|second|extra)\b", re.IGNORECASE
+)
+#: Words of changing, and of when something changed, which are no part of what is so.
+_CHANGING = re.compile(
+    r"\b(?:(?:has|have|was|were|got|been|is|are) )*(?:moved|moves|moving|changed|changes|switched|turned|turns|went (?:up|down)|goes (?:up|down)|rose|raised|lowered|fell|dropped|"
+    r"increased|decreased|grew|shrank|postponed|brought forward|pushed (?:back|to)|shifted|shifts|rescheduled)(?: back)?\b|"
+    r"\b(?:yesterday|recently|nowadays|these days|(?:last|this|over the|on the|at the) (?:night|week|weekend|month|year|spring|summer|autumn|winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|"
+    r"(?:from|as of|since|starting) (?:now|today|tomorrow|next \w+|last \w+|january|february|march|april|june|july|august|september|october|november|december))\b",
+    re.IGNORECASE,
+)
+_CLAUSE_END = re.compile(r"[,;–—](?!\d)\s|\.\s|\s-\s|\b(?:because|since (?:the|it|we|he|she|they)|so that|not)\b")
+#: Verbs that only say when something is, or how much: `The call moves to Friday` says the same of it.
+_OF_COURSE = frozenset(map(key_of, (
+    "run start begin open close happen take place cost pay meet stand set schedule plan hold last due expire leave arrive "
+    "weigh be stay amount total come"
+).split()))  # fmt: skip
+_NAME = re.compile(r"(?<=[a-z,] )(?:Dr\. |Mr\. |Mrs\. |Ms\. |Prof\. )?[A-Z][\w'-]*(?: [A-Z][\w'-]*)*")
+#: A name that is what is told: at the end, behind a form of `be`, or where, with or for whom.
+_TOLD_NAME = re.compile(
+    r"\b(?:is|are|'s|at|in|with|by|from|for|to|on|called|use|uses|named)(?: now)? (?:the )?(?=(?-i:[A-Z])[\w'. -]*$)", re.IGNORECASE
+)  # fmt: skip
+_DAYS = re.compile(
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october|november|december)$",
+    re.IGNORECASE,
+)
+_KINDS: frozenset[ExtractionKind] = frozenset({"fact", "context", "decision"})
+_LIKES = {"like": True, "love": True, "enjoy": True, "adore": True, "hate": False, "dislike": False, "detest": False,
+          "loathe": False, "despise": False, "stand": False, "bear": False}  # fmt: skip
+_LIKING_KEYS = frozenset(map(key_of, (*_LIKES, "prefer")))
+_LIKING = re.compile(
+    r"\bi(?:'ve| have)? (?P<between>(?:[a-z']+ ){0,4}?)(?P<verb>like|love|enjoy|adore|hate|dislike|detest|loathe|despise|stand|bear)(?:d|s)?\b(?P<what>[^,;:.!?–—]*)",
+    re.IGNORECASE,
+)
+_NOT = re.compile(r"\b(?:not|never|no longer)\b|n['’]t\b|\bcannot\b", re.IGNORECASE)
+_HAS_CHANGED = re.compile(
+    r"\b(?:now|actually|again|any ?more|no longer|these days|nowadays|meanwhile|by now|come to|grown to|changed my mind)\b", re.IGNORECASE
+)  # fmt: skip
+_RATHER = (
+    re.compile(r"\bi (?:[a-z]+ ){0,2}?prefer (?:an? |the )?(?P<one>[\w' -]+?) (?:over|to|rather than|instead of) (?:an? |the )?(?P<other>[\w' -]+)", re.IGNORECASE),
+    re.compile(r"\bi(?:'d| would)? (?:much |always |now )?(?:rather|like|love|prefer) (?:(?:get|have|take|do|use|read|write|make|receive) )?(?:an? |the )?(?P<one>[\w' -]+?) (?:more )?than (?:(?:get|have|take|do|use|read|write|make|receive) )?(?:an? |the )?(?P<other>[\w' -]+)", re.IGNORECASE),
+    re.compile(r"\b(?:give me )?(?P<one>[\w' -]+?) over (?P<other>[\w' -]+), (?:always|any day|any time|every time)\b", re.IGNORECASE),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a statement says of what: its words, and its values by what they are."""
+
+    words: frozenset[str]
+    values: Mapping[str, frozenset[str]]
+
+
+@remembered
+def told_in(text: str) -> Told:
+    """What the first clause of a statement tells."""
+    end = _CLAUSE_END.search(text)
+    clause = _CHANGING.sub(" ", text[: end.start()] if end else text).strip(" .!;,")
+    named = _TOLD_NAME.search(clause.removesuffix(" now").strip())
+    names = frozenset(
+        name.lower()
+        for name in (match.group() for match in _NAME.finditer(clause))
+        if named is not None and clause.find(name) >= named.end() and not _DAYS.match(name)
+    )
+    values = {**values_of(clause), **({"name": names} if names else {})}
+    of_names = {key_of(word) for name in names for word in re.findall(r"\w+", name)}
+    of_values = {key_of(word) for found in values.values() for value in found for word in value.split()}
+    return Told(words_of_subject(clause) - of_names - of_values, values)
+
+
+def is_change(text: str) -> bool:
+    """Whether a sentence says that something changed for good."""
+    is_said = _CHANGED.search(text) and not TEMPORARY.search(text) and not _BESIDES.search(text)
+    return bool(is_said) and is_plain(as_read(text))
+
+
+def replaces(new: Extraction, old: Extraction) -> bool:
+    """Whether a statement of a human gives a new value to what an earlier one told."""
+    if old.kind not in _KINDS or is_about_speaker(new.quote) != is_about_speaker(old.quote):
+        return False
+    now, before = told_in(new.quote), told_in(old.quote)
+    other = [kind for kind, values in now.values.items() if values != before.values.get(kind)]
+    if len(other) != 1 or not all(len(of.values.get(other[0], ())) == 1 for of in (now, before)):
+        return False
+    if not now.words <= before.words or not (now.words or before.words):
+        return False
+    return before.words - now.words <= (_OF_COURSE if _CHANGING.search(new.quote) else frozenset())
+
+
+def likes_otherwise(new: Extraction, old: Extraction) -> bool:
+    """Whether a human likes now what he or she did not, or the other way round; or prefers the other of two."""
+    if old.kind not in ("preference", "dynamic"):
+        return False
+    pairs = [_rather_in(new.quote), _rather_in(old.quote)]
+    if pairs[0] and pairs[1]:
+        return pairs[0] == pairs[1][::-1]
+    liked = [_liking_in(new.quote), _liking_in(old.quote)]
+    return None not in liked and liked[0][0] != liked[1][0] and liked[0][1] == liked[1][1]  # type: ignore[index]
+
+
+def liked_in(text: str) -> frozenset[str]:
+    """Words of what somebody likes, or likes less, where it says that this changed."""
+    if not _HAS_CHANGED.search(text) or TEMPORARY.search(text) or not is_plain(as_read(text)):
+        return frozenset()
+    pair, liked = _rather_in(text), _liking_in(text)
+    return (pair[0] | pair[1] if pair else frozenset()) | (liked[1] if liked else frozenset())
+
+
+def is_liking(opposites: str) -> bool:
+    """Whether two opposites (`love / hate`) say that something is liked or not."""
+    return all(word in _LIKES for word in opposites.split(" / "))
+
+
+def is_of_one_thing(one: str, other: str) -> bool:
+    """Whether two statements, one of which says no, can be about one thing: `I don't like long flights` is not about
+    long explanations."""
+    ones, others = words_of_subject(one) - _LIKING_KEYS, words_of_subject(other) - _LIKING_KEYS
+    return ones <= others or others <= ones
+
+
+def _rather_in(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
+    for pattern in _RATHER:
+        found = pattern.search(text)
+        if found is not None and (pair := (subject_of(found["one"]), subject_of(found["other"])))[0] and pair[1]:
+            return pair
+    return None
+
+
+def _liking_in(text: str) -> tuple[bool, frozenset[str]] | None:
+    found = _LIKING.search(text)
+    if found is None or not (liked := subject_of(_HAS_CHANGED.sub(" ", found["what"]))):
+        return None
+    verb = found["verb"].lower()
+    denied = bool(_NOT.search(found["between"]))
+    return (not denied if _LIKES[verb] else denied and verb not in ("stand", "bear")), liked
