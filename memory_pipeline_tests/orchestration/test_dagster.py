@@ -6,14 +6,12 @@ import json
 import logging
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dagster import (
     AssetCheckSeverity,
-    AssetKey,
     DagsterInstance,
     Definitions,
     RunRequest,
@@ -43,13 +41,6 @@ from memory_pipeline.orchestration.schedules import (
 )
 from memory_pipeline.orchestration.sensors import failed_night_notice
 from memory_pipeline.records import (
-    Archive,
-    AtomDecision,
-    Causal,
-    Cluster,
-    DuplicateGroup,
-    EligibleMemory,
-    Measured,
     SourceReading,
 )
 from memory_pipeline.store import Store
@@ -165,12 +156,6 @@ def test_a_draft_that_does_not_pass_a_gate_is_skipped_and_the_night_goes_on(
     assert (report.verdict, report.refusals) == ("IDLE", {"a source may not be archived": 1})
     with store.reading() as tx:
         assert not any(memory.archived_at for memory in tx.memories.all())
-
-
-def test_no_check_blocks_a_night() -> None:
-    graph = defs.resolve_asset_graph()
-    keys = list(graph.asset_check_keys)
-    assert len(keys) > 10 and not [key.name for key in keys if graph.get(key).blocking]
 
 
 @pytest.mark.slow
@@ -296,82 +281,6 @@ def test_a_tick_that_meets_a_held_store_starts_nothing_unless_the_holder_is_in_i
     assert isinstance(asked, RunRequest)
 
 
-@pytest.mark.parametrize(
-    ("tick", "day"),
-    [
-        (datetime(2026, 3, 8, 7, 30, tzinfo=UTC), "2026-03-07"),  # 03:30 EDT, the night the clocks go forward
-        (datetime(2026, 3, 7, 8, 30, tzinfo=UTC), "2026-03-06"),
-        (datetime(2026, 11, 1, 8, 30, tzinfo=UTC), "2026-10-31"),  # 03:30 EST, the night they go back
-        (datetime(2026, 10, 31, 7, 30, tzinfo=UTC), "2026-10-30"),
-        (datetime(2028, 3, 1, 8, 30, tzinfo=UTC), "2028-02-29"),
-    ],
-)
-def test_schedules_take_the_last_complete_day(tick: datetime, day: str) -> None:
-    for schedule in (night_schedule, duplicates_schedule):
-        request = schedule(build_schedule_context(scheduled_execution_time=tick))
-        assert isinstance(request, RunRequest) and request.partition_key == day
-
-
-def test_a_tick_before_the_first_partition_is_skipped_with_the_reason() -> None:
-    tick = datetime(1999, 6, 1, 7, 30, tzinfo=UTC)
-    assert isinstance(night_schedule(build_schedule_context(scheduled_execution_time=tick)), SkipReason)
-
-
-@pytest.mark.slow
-def test_daylight_saving_neither_skips_nor_repeats_a_partition() -> None:
-    """A year of ticks of the real cron in its zone: each day's partition exactly once."""
-    from dagster._utils.schedules import schedule_execution_time_iterator
-
-    start = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
-    ticks = schedule_execution_time_iterator(start, "30 3 * * *", "America/New_York")
-    days = [night_schedule(build_schedule_context(scheduled_execution_time=next(ticks))) for _ in range(365)]
-    keys = [request.partition_key for request in days if isinstance(request, RunRequest)]
-    assert len(set(keys)) == 365 and keys == sorted(keys)
-    assert (keys[0], keys[-1]) == ("2025-12-31", "2026-12-30")
-
-
-def test_every_asset_has_a_group_an_owner_kinds_a_description_columns_and_freshness() -> None:
-    graph = defs.resolve_asset_graph()
-    groups: dict[str, set[str]] = {}
-    for key in graph.get_all_asset_keys():
-        node = graph.get(key)
-        groups.setdefault(node.group_name, set()).add(key.path[-1])
-        assert node.owners == ["team:memory"] and node.kinds and node.description, key
-        assert node.freshness_policy is not None and node.metadata["dagster/column_schema"].columns, key
-    knowledge = {"atoms", "playbook", "principles", "knowledge_base"}
-    assert groups["knowledge"] == knowledge and groups["reporting"] == {"reports", "exports"}
-    said = {"conversation_logs", "conversation_chunks", "extractions", "routed_updates"}
-    assert groups["conversations"] >= said
-    assert groups["night"] == {*ASSETS} - knowledge - said - {"reports", "exports", "imported_notes"}
-    assert groups["sources"] >= {"memory_store", "imported_notes"}
-
-
-def test_the_columns_of_an_asset_are_few_and_those_that_lineage_names() -> None:
-    graph = defs.resolve_asset_graph()
-    columns = {
-        key.path[-1]: {column.name for column in graph.get(key).metadata["dagster/column_schema"].columns}
-        for key in graph.get_all_asset_keys()
-    }
-    assert max(len(names) for asset, names in columns.items() if asset != "memory_store") <= 25
-    for key in graph.get_all_asset_keys():
-        lineage = graph.get(key).metadata.get("dagster/column_lineage")
-        for column, sources in lineage.deps_by_column.items() if lineage else ():
-            assert column in columns[key.path[-1]]
-            assert all(source.column_name in columns[source.asset_key.path[-1]] for source in sources)
-
-
-def test_the_graph_is_the_way_of_the_data_without_shortcuts() -> None:
-    graph = defs.resolve_asset_graph()
-    parents = {key.path[-1]: {p.path[-1] for p in graph.get(key).parent_keys} for key in graph.get_all_asset_keys()}
-    order = [name for name in ASSETS if graph.get(AssetKey(name)).group_name == "night"]
-    assert all(parents[later] == {earlier} for earlier, later in pairwise(order))
-    said = ("imported_notes", "conversation_logs", "conversation_chunks", "extractions", "routed_updates", order[0])
-    assert all(parents[later] == {earlier} for earlier, later in pairwise(said))
-    assert parents["imported_notes"] == {"memory_store"}
-    assert parents["atoms"] == {"archives"} and parents["playbook"] == {"archives", "principles"}
-    assert parents["reports"] == {"atoms", "playbook"}
-
-
 def test_a_night_that_finds_a_source_unchanged_observes_it_too(
     instance: DagsterInstance, store: Store, tmp_path: Path
 ) -> None:
@@ -425,65 +334,6 @@ def test_a_failed_run_is_reported_and_announced(
     assert report is not None and report["verdict"] == "FAIL"
     notice = json.loads((store.path.parent / "reports" / "notices.jsonl").read_text())
     assert notice["priority"] == "action" and notice["subject"].startswith("COMPRESSION RUN FAIL")
-
-
-@pytest.mark.slow
-def test_a_run_reads_no_file_that_it_has_made_and_an_asset_alone_reads_those_of_earlier_runs(
-    instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fill(store, lesson(5))
-    read: list[str] = []
-    from_table = io.from_table
-    monkeypatch.setattr(io, "from_table", lambda table: (read.append("a file"), from_table(table))[1])
-    assert launch(instance).success and not read
-    again = defs.resolve_job_def("night").execute_in_process(
-        instance=instance, partition_key=DAY, asset_selection=[AssetKey("clusters")]
-    )
-    needs = order.STEPS["clusters"].needs
-    assert len(read) == len(needs) and {e.asset_key.path[-1] for e in again.get_asset_materialization_events()} == {
-        "clusters"
-    }
-
-
-def test_values_survive_the_way_through_parquet() -> None:
-    eligible = [EligibleMemory("m", "p", "other", ("a", "b"), 1.0, 5, FIRST, FIRST)]
-    cluster = Cluster("c", "f", "distill", "p", ("m", "n"), 2, 0.9, 0.8, "a", ("a",), 9, 1.0, FIRST, FIRST, None)
-    nested = [Archive(cluster, "compressed", None, "made", ("m", "n"), Measured(9, 3, 3.0, 2, 1, 1))]
-    decided = AtomDecision("m", "p", "created", "atom", None, Causal("the cache", "was cold", "the deploy took long"))
-    for value in (
-        eligible,
-        [cluster],
-        nested,
-        [decided],
-        [DuplicateGroup("p", "h", "m", ("n",))],
-        [],
-    ):
-        assert io.from_table(io.to_table(value)) == value
-    eligible.append(replace(eligible[0], id="another"))  # the same list, with another value
-    assert io.from_table(io.to_table(eligible)) == eligible
-    assert io.to_table([*eligible]) is io.to_table(eligible)
-    with pytest.raises(TypeError, match="returned dict"):
-        io.to_table({"a": [1, {"b": None}]})
-
-
-@pytest.mark.slow
-def test_a_half_written_file_is_never_read(
-    instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fill(store, lesson(5))
-    assert launch(instance).success
-    folder = store.path.with_suffix(".night") / "clusters"
-    before = (folder / f"{DAY}.parquet").read_bytes()
-
-    def torn(table: object, file: Any) -> None:
-        file.write(b"PAR1 half")
-        raise OSError("No space left on device")
-
-    with monkeypatch.context() as broken:
-        broken.setattr(io.pq, "write_table", torn)
-        assert not launch(instance).success
-    assert (folder / f"{DAY}.parquet").read_bytes() == before
-    assert launch(instance).success
 
 
 def test_the_instance_files_of_the_project_and_of_a_store_agree() -> None:

@@ -14,17 +14,14 @@ import pytest
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.rollups import RollupSettings
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import export_memories
 from memory_pipeline.night.conversation_runs import run_conversations
 from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.rollups.copies import without_copies
-from memory_pipeline.rollups.days import short
-from memory_pipeline.rollups.entries import DECISION, FACT, PATTERN, SAID, Entry, from_json
+from memory_pipeline.rollups.entries import SAID, Entry, from_json
 from memory_pipeline.rollups.files import RollupFiles, rebuild_memory
 from memory_pipeline.rollups.making import Maker
 from memory_pipeline.rollups.pages import page_of
-from memory_pipeline.rollups.periods import Period, day_of, month_of, periods_between, read_period, week_of, year_of
+from memory_pipeline.rollups.periods import day_of, periods_between, read_period
 from memory_pipeline.rollups.running import MadeRollup, periods_to_make, roll_up
 from memory_pipeline.rollups.threads import find_threads
 from memory_pipeline.store import Store
@@ -286,15 +283,6 @@ def test_after_a_kill_running_again_gives_the_files_of_the_store(store: Store, a
         assert content in files.path_of(read_period(key)).read_text()
 
 
-def test_lines_that_differ_only_in_figures_are_no_notes(store: Store) -> None:
-    lines = [candidate(f"Morning briefing came with {n} items", MONDAY + timedelta(days=n)) for n in range(5)]
-    fill(store, [*lines, candidate("The gateway was moved to the second rack today.", MONDAY)])
-    make(store, settings_for(store), MONDAY.date() + timedelta(days=6))
-    assert "briefing" in text_of(store, "2026-03-12") and "briefing" not in text_of(store, "2026-03-13")
-    week = text_of(store, "2026-W11")
-    assert "briefing" not in week and "second rack today (9 March 2026)" in week
-
-
 def test_an_entry_of_the_knowledge_base_is_told_by_what_it_recommends(store: Store) -> None:
     text = (
         "Title: Confirm craftsmen\nRecommendation: Confirm each appointment by phone.\nExamples:\n- HOME-4: too late."
@@ -337,29 +325,6 @@ def test_what_was_said_is_told_until_it_is_withdrawn(store: Store) -> None:
     assert "Porto" in week and "Lisbon" not in week
 
 
-def test_a_period_is_read_and_named() -> None:
-    assert read_period("2026-W11") == week_of(date(2026, 3, 14))
-    assert week_of(date(2026, 3, 8)).key == "2026-W11" and week_of(date(2026, 3, 8)).first == date(2026, 3, 8)
-    assert read_period("2026-03") == month_of(date(2026, 3, 5)) and read_period("2026") == year_of(date(2026, 5, 5))
-    assert week_of(date(2026, 1, 1)).name == "Week 01, 28 December 2025 to 3 January 2026"
-    for wrong in ("2026-13", "2026-W60", "soon", "", "2026-02-30"):
-        with pytest.raises(InputError):
-            read_period(wrong)
-
-
-def days_of(period: Period) -> list[date]:
-    return [period.first + timedelta(days=n) for n in range((period.last - period.first).days + 1)]
-
-
-def test_the_weeks_and_days_of_a_month_hold_each_of_its_days_once() -> None:
-    for number in range(1, 13):
-        month = month_of(date(2026, number, 1))
-        days = [
-            part.first + timedelta(days=n) for part in month.parts for n in range((part.last - part.first).days + 1)
-        ]
-        assert days == [month.first + timedelta(days=n) for n in range((month.last - month.first).days + 1)]
-
-
 def test_a_note_of_a_day_alone_is_told_on_that_day_in_every_zone(store: Store) -> None:
     midnight = datetime(2026, 3, 9, 15, tzinfo=UTC)  # 10 March in Tokyo
     fill(store, [candidate("The lab in Tokyo closes at six.", midnight, memory_type="fact", utc_offset=540)])
@@ -397,18 +362,6 @@ def test_what_happens_by_itself_on_a_named_day_is_no_open_thread() -> None:
     assert [thread.memory.id for thread in find_threads([expected, task], {})] == ["b"]
 
 
-def test_entries_that_differ_in_a_number_or_a_negation_are_no_copies() -> None:
-    texts = [
-        "Take a backup before updating the router.",
-        "Reminder: take a backup before updating the router.",
-        "Never take a backup before updating the router.",
-        "The deploy of the shop took 14 minutes on Monday.",
-        "The deploy of the shop took 22 minutes on Monday.",
-    ]
-    entries = [Entry(FACT, text, MONDAY.date(), str(n), 1.0) for n, text in enumerate(texts)]
-    assert len(without_copies(entries)) == 4
-
-
 def test_check_names_a_rollup_that_says_what_is_not_there(store: Store) -> None:
     make(store, noted(store), MONDAY.date() + timedelta(days=6))
     with store.reading() as tx:
@@ -430,34 +383,3 @@ def test_a_quiet_project_costs_no_row_and_no_file(store: Store, tmp_path: Path) 
     assert len([*tmp_path.rglob("2026-*.md")]) == 3
     with store.reading() as tx:
         assert sql_rows(tx, "select count(*) from rollups") == [(3,)]
-
-
-def test_a_lesson_is_told_once_however_often_it_was_noted_with_another_detail() -> None:
-    def told(*notes: tuple[str, str]) -> list[str]:
-        entries = [Entry(kind, words, LAST, f"{n}", 1.0) for n, (kind, words) in enumerate(notes)]
-        return [entry.words for entry in without_copies(entries)]
-
-    lesson_, seeds = (
-        "Run three seeds before reporting a gain on the dev set.",
-        "Run three seeds before choosing a rate.",
-    )
-    assert len(told((FACT, f"{lesson_} It adds 5 hours."), (FACT, f"{lesson_} The spread was 0.9 points."))) == 1
-    assert told((FACT, f"{lesson_} It adds 5 hours."), (PATTERN, lesson_)) == [lesson_]
-    assert len(told((FACT, lesson_), (FACT, seeds))) == 2
-    assert len(told((FACT, lesson_), (DECISION, lesson_))) == 2
-    assert len(told((FACT, f"{lesson_} It rained."), (FACT, "The cluster sleeps on Sunday. It rained."))) == 2
-    assert (
-        len(told((FACT, "The port of the staging database is 5433."), (FACT, "Port of the staging database: 5432.")))
-        == 2
-    )
-
-
-def test_an_entry_says_nothing_of_how_it_was_written_down() -> None:
-    def told(text: str) -> str | None:
-        return short(text, lambda words: len(words.split()))
-
-    assert (
-        told("11:09 UTC - The insurance is cheaper if it is paid once.")
-        == "The insurance is cheaper if it is paid once."
-    )
-    assert told("Noted again: lower the MTU of the VPN.") == "Lower the MTU of the VPN."
