@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
+from planted_plain import PLAIN, PLAIN_HELD_OUT, PLAIN_HELD_OUT_NEAR, PLAIN_NEAR
+
 from memory_pipeline.records import Turn
 
 _FIRST = r"""
@@ -982,6 +984,10 @@ def plant_conversations() -> list[Planted]:
         ("seventh-near", _SEVENTH_NEAR, True, False),
         ("eighth", _EIGHTH, False, False),
         ("eighth-near", _EIGHTH_NEAR, True, False),
+        ("plain", PLAIN, False, False),
+        ("plain-near", PLAIN_NEAR, True, False),
+        ("held-out-plain", PLAIN_HELD_OUT, False, True),
+        ("held-out-plain-near", PLAIN_HELD_OUT_NEAR, True, True),
         ("held-out", _HELD_OUT, False, True),
         ("held-out-near", _HELD_OUT_NEAR, True, True),
     )
