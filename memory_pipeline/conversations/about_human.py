@@ -66,7 +66,13 @@ _LANGUAGES = (
 _TOOLS = (
     r"(?:slack|teams|discord|zoom|linux|ubuntu|debian|fedora|arch|windows|macos|mac|android|ios|iphone|notion|obsidian|todoist|jira|linear|github|gitlab|bitbucket|aws|azure|gcp|google|gmail|outlook|"
     r"proton\w*|firefox|chrome|safari|brave|vim|neovim|emacs|vs ?code|vscode|cursor|python|rust|go|java|kotlin|typescript|node|react|vue|svelte|postgres\w*|mysql|mariadb|sqlite|mongo\w*|redis|docker|"
-    r"podman|kubernetes|nginx|caddy|whatsapp|signal|telegram|spotify|netflix|dropbox|nextcloud|wordpress|shopify|stripe|paypal|claude|chatgpt|openai|gemini|plan|team|version|option|room|line|page|level|part|chapter|q[1-4])\b"
+    r"podman|kubernetes|nginx|caddy|whatsapp|signal|telegram|spotify|netflix|dropbox|nextcloud|wordpress|shopify|stripe|paypal|claude|chatgpt|openai|gemini|hetzner|ovh\w*|netlify|vercel|strato|ionos|infomaniak|cloudflare|digitalocean|linode|heroku|render|supabase|firebase|zoom|webex|trello|asana|clickup|basecamp|airtable|mailchimp|mattermost|matrix|element|zulip|rocket\w*|jitsi|bitwarden|terraform|ansible|jenkins|circleci|buildkite|travis|gitea|forgejo|codeberg|hugo|astro|next|nuxt|remix|django|flask|fastapi|rails|laravel|symfony|spring|elixir|scala|swift|flutter|kafka|rabbitmq|nats|valkey|memcached|elastic\w*|opensearch|solr|clickhouse|snowflake|bigquery|duckdb|datev|lexoffice|xero|quickbooks|sap|salesforce|hubspot|zendesk|intercom|sentry|grafana|prometheus|datadog|moodle|canvas|typo3|drupal|joomla|ghost|magento|shopware|medusa|wix|squarespace|webflow|figma|canva|adobe|office|word|excel|sharepoint|onedrive|icloud|fastmail|thunderbird|skype|meet|miro|confluence|bitcoin|euro|summer time|winter time|utc|plan|team|version|option|room|line|page|level|part|chapter|q[1-4])\b"
+)
+#: When, or with whom, a household moves.
+_MOVED_WHEN = (
+    r"(?:last (?:weekend|week|month|year|spring|summer|autumn|winter|january|february|march|april|june|july|august|september|october|november|december)|(?:at|on|over) (?:the weekend|easter|christmas|new year)|"
+    r"with (?:the|my|our) (?:kids|children|family|dog|cat|baby|parents)|in (?:january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|autumn|winter|(?:19|20)\d\d)|"
+    r"(?:a|two|three|four|five|six|\d+) (?:weeks?|months?|years?) ago|for (?:my|the) (?:work|job|school|studies))"
 )
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _NUMBER = (
@@ -102,6 +108,12 @@ _FACT = form(
     rf"(?:{IM}|{WERE}) (?:getting (?:married|divorced)|expecting (?:a|our|twins))\b",
     r"(?:i|we)(?:'ve| have)? (?:just |recently |finally )?(?:bought|adopted|got) (?:a|an|our|my) (?:[\w-]+ ){0,2}?(?:house|flat|apartment|farm|puppy|dog|cat|kitten|horse|boat|campervan)\b",
     r"i (?:only|mainly|mostly|usually|always|still) (?:use|run|code in|program in|write in|type on) (?!it\b|this\b|that\b|the same\b)\w",
+    rf"we(?:'ve| have)? (?:just |recently |finally )?moved (?:here |back |over )?(?:from [\w ]{{2,30}} )?to (?!{_TOOLS})(?-i:[A-Z][a-z]+)(?:[ -](?-i:[A-Z])[a-z]+){{0,2}} {_MOVED_WHEN}",
+    rf"i(?:'ve| have)? (?:just |recently |finally )?moved (?:here |back |over )?(?:from [\w ]{{2,30}} )?to (?!{_TOOLS})(?-i:[A-Z][a-z]+)(?:[ -](?-i:[A-Z])[a-z]+){{0,2}} {_MOVED_WHEN}",
+    rf"(?:i|we)(?:'ve| have)? (?:just |recently )?moved (?:back )?in with (?:my|our) {_FAMILY}\b",
+    rf"my {_FAMILY}(?: (?-i:[A-Z]\w+))? (?:has )?(?:just |recently )?turned {_NUMBER}\b(?! (?:minutes|hours|days|weeks|pages|of|into|times))",
+    r"i(?:'ve| have)? (?:recently |finally |just )?(?:given up|gave up|quit|stopped) (?:smoking|drinking|gambling|eating (?:meat|fish|sugar|dairy|gluten|eggs|pork|bread)|meat|alcohol|sugar|cigarettes|coffee|dairy|gluten|caffeine|wine|beer)\b",
+    r"our (?:flat|house|apartment|home|farm|cottage|garden) (?:is (?:on|in|near|at|outside|opposite|from|built|old|rented|heated)|has (?:no|a|an|two|three|four|five|six|\d)|was built|belongs to|lies) ?(?!fire\b|a mess\b|order\b|chaos\b)\w*",
     r"i retired\b",
     r"(?:i|we) (?:also |now )?have (?:twins|triplets|cats|dogs|grandchildren|chickens|hens|bees|goats|horses|no (?:children|kids|car|licence|license|siblings|pets))\b",
     r"i(?:'ve| have)? (?:just |recently |originally )?(?:moved|came|emigrated|relocated) (?:here|over|back|over here) (?:from (?-i:[A-Z])\w+|in (?:19|20)\d\d|\w+ (?:years|months|weeks) ago)",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from memory_pipeline.conversations.forms import IM, MOMENT, form, stated
+from memory_pipeline.conversations.manners import manner_in
 from memory_pipeline.conversations.orders import asking_in, prohibition_in, standing_order_in
 from memory_pipeline.conversations.own_words import Said
 from memory_pipeline.conversations.reversals import ends_permission
@@ -32,6 +33,8 @@ _TRUST = form(
     rf"{IM} (?:fully |completely )?confident (?:in you|that you(?:'ll| will) (?:do|get|make|handle))",
     r"(?:please )?(?:handle|take care of|deal with) (?:it|this|that|the [\w ]{2,30}?) (?:yourself|on your own|as you see fit)\b",
     r"from now on you (?:can|may) \w+",
+    r"you may (?:now |always |also )?(?:delete|remove|merge|push|deploy|restart|send|e-?mail|call|contact|order|buy|book|publish|post|share|change|edit|rename|move|archive|close|approve|refund|answer|install|update|upgrade|reboot|create|read|write to)"
+    r" (?!the\b|this\b|that\b|these\b|those\b|my\b|a\b|an\b|it\b|me\b|us\b|this\b)(?:[a-z-]+ ){0,2}?[a-z-]+s(?=\s*(?:[.;!–—]|, (?:i|it|that|they|but)\b|$|from (?:now|today) on\b|directly\b|any ?time\b|yourself\b))",
     r"i have (?:full |complete |every |total |absolute |great |a lot of )*(?:confidence|faith|trust) in (?:you\b|your (?:judge?ment|taste|choice|work|skills))",
     r"(?:please |just |you can |you may )*take the lead\b",
     r"i (?:don't|do not|dont) (?:need|have) to (?:see|approve|check|review|sign off|read|confirm|know about) (?!you\b|it to\b)\w",
@@ -206,7 +209,7 @@ def dynamic_in(said: Said) -> re.Match[str] | None:
     found = stated(said, _DYNAMIC, may_depend=True)
     if found is not None:
         return found
-    lasting = standing_order_in(said)
+    lasting = standing_order_in(said) or manner_in(said)
     if lasting is not None:
         return lasting
     order = stated(said, _STYLE_ORDER, may_depend=True)

@@ -61,8 +61,9 @@ _WITH = (
     r"after [\w' -]{2,40}?|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|yesterday|last (?:week|night|month)|this (?:week|morning)|"
     r"today|unanimously|jointly|over (?:lunch|dinner|coffee))(?: (?:and )?[\w'.-]+){0,4}?)?"
 )
+_RECURS = r"\b(?:every|each|once a|twice a|weekly|daily|monthly|on (?:mon|tues|wednes|thurs|fri|satur|sun)days)\b"
 _AGREED = form(
-    rf"(?:we|i)(?:'ve| have|'d| had)? {_ADVERBS}(?:decided|agreed|resolved|settled|voted|arranged){_WITH},? (?:not )?(?:to (?!disagree|differ|meet for|go (?:to|out|home|for)|talk|chat|think)\w|that (?:the|we|i|our|all|no|from|every)\b|against \w)",
+    rf"(?:we|i)(?:'ve| have|'d| had)? {_ADVERBS}(?:decided|agreed|resolved|settled|voted|arranged){_WITH},? (?:not )?(?:to (?!disagree|differ|meet for|(?:meet|talk|chat|call|speak|sync|eat|have \w+)\b(?!(?:[^.!?]*{_RECURS}))|go (?:to|out|home|for)|think)\w|that (?:the|we|i|our|all|no|from|every)\b|against \w)",
     rf"(?:the )?(?:[\w']+ )?(?-i:[A-Z])\w+ and (?:i|me) (?:have |both )?{_ADVERBS}(?:decided|agreed|resolved|settled|voted|chose)(?: not)? (?:to|on|that|for|against) \w",
 )  # fmt: skip
 _GOING_WITH = form(
@@ -108,6 +109,20 @@ _SETTLED = form(
 _TURNED_FROM = form(
     r"(?:use|take|choose|pick|go (?:with|for|back to)|stay (?:on|with)|stick (?:to|with)|keep) (?!it\b(?! at| to| in)|me\b|up\b|in mind|calm|going|care|your time|a (?:look|break|seat|deep breath|moment|walk))[^,.;!?]{2,60}?(?:\binstead\b|\brather than\b|,? not \b)"
 )
+#: What is called decided behind it: `The site will be built with Astro, that is settled.`
+_CALLED = form(
+    r"(?!(?:i|you|he|she)\b)[^.!?;]{8,120}?(?:,| -|;| –| —) ?(?:and )?(?:that|this|it)(?:'s| is| was) (?:now |all |finally |already )?(?:settled|decided|final|agreed|official|a deal|fixed)(?= ?(?:[.!,;]|$|now\b|then\b|with\b|by\b))"
+)
+#: What somebody does not go on with.
+_NOT_GOING_ON = form(
+    r"(?:we're|we are|i'm|i am) (?:definitely |probably |also )?not (?:renewing|extending|prolonging|continuing|keeping|replacing|rebooking|reordering|resigning|upgrading|supporting) (?:(?:the|our|my|that|this|their) (?!way\b|subject\b|topic\b)|(?-i:[A-Z]))\w+",
+    r"(?:we|i) (?:won't|will not|'ll not|'ll never|will never) (?:order|buy|book|use|hire|work|rent|pay|accept|sell|publish|ship|deploy|invite|print|advertise|exhibit) [^.!?,;]{2,60} (?:again|any ?more|any longer)\b(?! before| until| today)",
+)
+#: What will be done with something, and when: what was decided of it.
+_WILL_BE = form(
+    r"(?:the|our) (?:[\w'-]+ ){1,6}?(?:will be|is going to be|are going to be|is to be|are to be|gets?) (?:switched off|shut down|turned off|sold|closed|moved|replaced|rebuilt|renamed|merged|split|retired|dropped|built|rewritten|hosted|cancell?ed|postponed|phased out|migrated|archived|renovated|given up|taken down|discontinued|outsourced)\b"
+    r"(?![^.!?]*\bby the (?!end\b|beginning\b|start\b|summer\b|autumn\b|spring\b|winter\b))(?=[^.!?]*\b(?:in|by|from|until|on|at the end of|before|after) (?:the )?(?:end of |beginning of |start of |middle of |mid-?|early |late )?(?:january|february|march|april|may\b(?! be)|june|july|august|september|october|november|december|spring|summer|autumn|winter|q[1-4]|20\d\d|next (?:month|year|quarter|spring|summer|autumn|winter)))"
+)
 _FROM_NOW = form(
     r"from (?:january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|autumn|winter|next \w+|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)?(?: \w+)?|20\d\d)(?: \d{1,4})? (?:on|onwards?),? (?:we|the|our|i|all|every|no|it|there|only|[a-z]+s)\b",
     r"(?:from (?:now|here|then|today) on|from here on out|as of (?:now|today|tomorrow|next \w+|\w+)|effective immediately|going forwards?|henceforth|until further notice),? "
@@ -151,7 +166,7 @@ def choice_in(said: Said, *, is_human: bool = True) -> re.Match[str] | None:
         return None
     always: Sequence[re.Pattern[str]] = (_AGREED, _GOING_WITH, _ENDED, _PRESENT)
     if is_human:
-        always = (*always, _SETTLED, _FROM_NOW, _TURNED_FROM, _TAKEN_THEN)
+        always = (*always, _SETTLED, _FROM_NOW, _TURNED_FROM, _TAKEN_THEN, _CALLED, _NOT_GOING_ON, _WILL_BE)
     if is_human and (replaced := _replacement_in(said)) is not None:
         return replaced
     for pattern in always:

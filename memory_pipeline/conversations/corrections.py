@@ -33,7 +33,7 @@ _CORRECTION = form(
     r"i said (?!that\b|to\b|i\b|no\b|yes\b|so\b|it\b|hi\b)[\w' -]{1,40},? not \w",
     r"i (?:misspoke|mistyped|stand corrected|misremembered)\b",
     r"i (?:was wrong|made a mistake|made an error|got (?:it|that) wrong)(?: (?:earlier|before|there|about [\w ]{2,30}|in [\w ]{2,20}))?\s*[:,;—–.]",
-    r"(?:no|nope|nah|sorry|wait|actually)[\s,.!:—–-]+(?:it|that|the|this|they|he|she|we|there|my|our|i)\b[\w' :.-]{1,60},\s*(?:and )?not\s+\w",
+    r"(?:no|nope|nah|sorry|wait|actually)[\s,.!:—–-]+(?:it|that|the|this|they|he|she|we|there|my|our|i)\b[\w' :.-]{1,60},\s*(?:and )?not\s+(?!bad\b|too\b|very\b|so\b|that\b|really\b|much\b|even\b|at all\b|yet\b|only\b|just\b)\w",
     r"(?:no|nope|nah|sorry|wait|actually)[\s,.!:—–-]+not\s+[\w' -]{1,40},?\s*(?:but|it was|it's|it is|that was|i meant|rather)\b",
     r"(?:no|nope|nah|wrong)[\s,.!:—–-]+not\s+(?!now\b|yet\b|today\b|really\b|quite\b|sure\b|at all\b|bad\b|exactly\b|anymore\b|necessarily\b)[\w' -]{1,40},\s*(?:the|my|our|his|her|their|we|they) \w",
     r"actually,?\s+(?:i|my|we|our|the)\b[^.!?]{2,80}\b(?:any ?more|no longer|and not|not in|not on|not at)\b",

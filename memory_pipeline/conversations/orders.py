@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from memory_pipeline.conversations.forms import each_stated, form
+from memory_pipeline.conversations.manners import names_what_is_wanted
 from memory_pipeline.conversations.own_words import Said
 from memory_pipeline.wording.grammar import can_be_order, clauses_of
 
@@ -61,7 +62,7 @@ _ASKING = form(
     r"you (?:always |first )?(?:need|have) to (?:ask me (?:first|before)|check with me|check with (?-i:[A-Z])|clear it with|get my|warn me)\b",
     r"you (?:always )?need (?:my|our) (?:\w+ )?(?:ok|okay|approval|permission|consent|go-ahead|yes|sign-off)\b",
     r"i (?:want|need|have|would like|'d like) to (?:see|read|approve|check|review|sign off on|know about|hear about) [\w' -]{2,50}? before (?:it|they|anything|you (?!know|go|leave|arrive))\b",
-    r"(?:i'd|i would) (?:really |much )?(?:rather|prefer) (?:that )?you (?:didn't|did not|not|never|left|stayed|kept|asked)\b",
+    r"(?:i'd|i would) (?:really |much )?(?:rather|prefer) (?:that )?you (?:didn't|did not|not|never|left|stayed|kept|asked)\b(?![^.!?]* than )",
     rf"{_LEAD}ask first\b",
     r"[\w' -]{2,40} (?:is|are|stays|remains) (?:strictly |absolutely )?(?:not negotiable|non-negotiable|not up for (?:discussion|debate|negotiation)|off the table|confidential|for internal use only|between you and me)\b",
     rf"{_LEAD}don't you (?:ever )?dare (?:to )?[a-z]+ \w+",
@@ -156,7 +157,7 @@ _ENOUGH = form(
 )  # fmt: skip
 #: What is to be so from now on: an order, or what is wanted, without a verb (`From now on: tests before code`).
 _FROM_NOW_ON = form(
-    r"(?:from (?:now|here|today|this point) on(?:wards?)?|from here on out|going forwards?|henceforth|effective immediately)\b\s*[,:–—-]?\s*(?P<rest>\w[^.!?]{3,160})"
+    r"(?:from (?:now|here|today|this point) on(?:wards?)?|(?:from|as of|starting|effective) (?:today|now|tomorrow|next week)|from here on out|going forwards?|henceforth|effective immediately)(?!['’])\b\s*[,:–—-]?\s*(?P<rest>\w[^.!?]{3,160})"
 )
 _SUBJECT = re.compile(
     r"(?:i|we|he|she|it|they|there|this|that|these|those|let's|it's|i'm|i'll|we'll|we're|you (?:can|may|could|might|are|have|will))\b|you're\b",
@@ -167,6 +168,16 @@ _DIRECTIVE = re.compile(
     r"(?:no|zero|only|just|at most|at least|max(?:imum)?|never|always|one|two|three|\d+) (?!one\b|of\b|more than\b)[\w-]+ [\w-]+",
     re.IGNORECASE,
 )
+#: What is to be done only so: `Tag a release only after the smoke tests`.
+_ONLY_SO = form(
+    rf"{_LEAD}(?P<verb>[a-z]+)(?P<object> (?!only\b)[^,.;:!?]{{2,50}}?)? only (?:after|with|from|through|via|when|once|by|on|in|at|if|between|during|over|inside) (?P<rest>(?!it\b|that\b|me\b|you\b|fun\b)\w[^.!?]{{2,}})"
+)
+_DETERMINED = re.compile(r" (?:an?|the|our|my|your|all|any|every|each|these|those)\b", re.IGNORECASE)
+_BEFORE_NOUN = frozenset(
+    "in on at by for from with without of to after before during since until over under between behind about as like than "
+    "all both half not and or if when while because that what which is are was were has have had be".split()
+)
+_POLITE = re.compile(rf"\A{_LEAD}", re.IGNORECASE)
 _LEAST_CONTENT = 2
 _WORD = re.compile(r"[^\W\d_][\w'-]*|\d\S*")
 
@@ -187,7 +198,18 @@ def prohibition_in(said: Said) -> re.Match[str] | None:
     for match in each_stated(said, _KEEP_OUT, may_depend=True):
         if len(_WORD.findall(match.group())) > _LEAST_CONTENT:
             return match
+    for match in each_stated(said, _ONLY_SO, may_depend=True):
+        verb, has_object = match["verb"].lower(), _DETERMINED.match(match["object"] or "")
+        if verb not in _FELT and ((has_object and verb not in _BEFORE_NOUN) or _orders_first(match.group())):
+            return match
     return None
+
+
+def _orders_first(text: str) -> bool:
+    """Whether words begin with an order, polite words aside."""
+    order = _POLITE.sub("", text)
+    clauses = clauses_of(order[:1].upper() + order[1:])
+    return bool(clauses) and clauses[0].order == 0
 
 
 def asking_in(said: Said) -> re.Match[str] | None:
@@ -244,7 +266,8 @@ def _is_wanted(text: str) -> bool:
     """Whether a text is an order, or names something without saying that it is so."""
     if _SUBJECT.match(text) or len(_WORD.findall(text)) <= 1:
         return False
-    if _DIRECTIVE.match(text):
+    only = _ONLY_SO.match(text)
+    if _DIRECTIVE.match(text) or names_what_is_wanted(text) or (only and can_be_order(only["verb"].lower())):
         return True
     clauses = clauses_of(text[:1].upper() + text[1:])
     return bool(clauses) and (clauses[0].order == 0 or all(clause.verb is None for clause in clauses))

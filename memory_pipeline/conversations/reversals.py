@@ -93,6 +93,7 @@ _SOMETIMES = re.compile(
     r"\b(?:if|when|unless|while|during|as long as|except|only|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?|at (?:night|weekends?)|on weekends?)\b",
     re.IGNORECASE,
 )
+_RULE = re.compile(r"\b(?:rule|policy|limit|ban|restriction|requirement)s?\b", re.IGNORECASE)
 _CLAUSES = re.compile(r"[,;–—]\s|:\s|\.\s|\s-\s")
 #: Kinds that are of their speaker alone.
 _OF_THE_SPEAKER = frozenset({"fact", "preference", "emotion"})
@@ -131,7 +132,14 @@ def reversals_in(said: Said) -> Iterator[Reversal]:
             about = match.groupdict().get("who") or ""
             subject = subject_of(f"{about} {match['what']}")
             if subject and not PARTLY.match(match["what"]):
-                yield Reversal(subject, kinds, denied, reach, of_speaker=about.lower() in ("i", "we"))
+                is_rule = patterns is SCRAPPED and _RULE.search(match["what"])
+                yield Reversal(
+                    subject,
+                    kinds | _RULES if is_rule else kinds,
+                    denied,
+                    reach,
+                    of_speaker=about.lower() in ("i", "we"),
+                )
 
 
 def ends_permission(said: Said) -> re.Match[str] | None:

@@ -43,7 +43,7 @@ _DECISION = form(
     r"(?:i'll|i will|i'm going to|i am going to|i'd) (?:use|keep|store|build|split|replace|drop|cache|leave) [^.!?]{2,80}\b(?:because|since|so that)\b",
     r"(?:we're|we are|i'm|i am) doing it\s*[:—–]\s*",
     r"(?:the |our |my |final )*decision(?: made| taken| is| was)?\s*(?::|—|–| - |(?:is|was) (?:to|that)\b)\s*",
-    rf"(?:we|i)(?:'ve| have|'d| had)? (?:now |just |finally |both |all |also |already |then |jointly |mutually |therefore |)*{_CHOICE}(?: not)?(?: to| on| for| that| against| in favou?r of|(?<=chose)|(?<=chosen)) (?!it\b|this\b|that\b(?! we)|them\b|you\b|disagree|differ|the (?:couch|sofa|bed|floor))\w",
+    rf"(?:we|i)(?:'ve| have|'d| had)? (?:now |just |finally |both |all |also |already |then |jointly |mutually |therefore |)*{_CHOICE}(?: not)?(?: to| on| for| that| against| in favou?r of|(?<=chose)|(?<=chosen)) (?!it\b|this\b|that\b(?! we)|them\b|you\b|nothing\b|everything\b|most\b|disagree|differ|the (?:couch|sofa|bed|floor))\w",
     r"(?:we|i)(?:'ve| have)? (?:went|gone) with (?!him\b|her\b|them\b|my\b|it\b|a friend|friends|the flow|some|you\b|(?-i:[A-Z])\w+ (?:to|and i)\b)\w",
     r"(?:we|i)(?:'ve| have)? picked (?!up|it\b|him|her|them|out\b|on\b)[\w' -]{2,60}? (?:because|over|instead of|since|as)\b",
     r"(?:we're|we are|i'm|i am) going (?:with|for) (?:the|an?|option|plan|version|variant|number) (?!walk|run|swim|ride|drive|friend|kids|children|family|team|trip|hike|jog|guys|others|flow|bit|while|meal|coffee|drink|beer)\w",
@@ -69,6 +69,7 @@ _OF_THE_DAY = re.compile(
     r"a (?:walk|nap|break)|relax|rest|spend|walk|sit|play|read)\b",
     re.IGNORECASE,
 )
+_RECURS = re.compile(r"\b(?:every|each|once a|twice a|weekly|daily|monthly)\b", re.IGNORECASE)
 _TODAY = re.compile(r"\b(?:today|tonight|this (?:morning|afternoon|evening|weekend))\b", re.IGNORECASE)
 _REASON = re.compile(
     r"(?:(?:,\s*|\s|\()(?:because(?: of)?|since(?! (?:19|20)\d\d| \w+day| last| then)|so that|so (?=(?:the|we|it|i|they|nobody|everyone)\b)|due to|given that|in order to|as (?=(?:the|it|we|they|this|that|nobody)\b)|the reason (?:is|being))|"
@@ -143,7 +144,7 @@ def marker_in(said: Said) -> re.Match[str] | None:
 
 def decision_in(said: Said, *, is_human: bool = True) -> re.Match[str] | None:
     """Where somebody states a decision of the two, or his or her own."""
-    if _NO_DECISION.search(said.read) or _OF_THE_DAY.search(said.read):
+    if _NO_DECISION.search(said.read) or (_OF_THE_DAY.search(said.read) and not _RECURS.search(said.read)):
         return None
     found = stated(said, _DECISION)
     if found is not None and found.group()[:2].lower() in ("i ", "i'") and _TODAY.search(said.read):
@@ -190,6 +191,12 @@ _JUST_NOW = re.compile(
 )
 
 
+#: A guess: `The key must be in the other coat`.
+_MUST_BE_THERE = re.compile(
+    r"\bmust be (?:still )?(?:in|at|on|under|near|behind|with|around) (?:the|my|your|our|a|one)\b", re.IGNORECASE
+)
+
+
 def is_context(said: Said) -> bool:
     """Whether a human states how something in his or her surroundings is, with a name or a figure: no opinion, no
     event, nothing about the two."""
@@ -203,7 +210,7 @@ def is_context(said: Said) -> bool:
     text = said.read[:1].upper() + said.read[1:]
     if not re.match(r"\W*our\b", text, re.IGNORECASE) and _PRONOUN_FIRST.match(text):
         return False
-    if _OPINION.search(text) or ENDS_SOON.search(text):
+    if _OPINION.search(text) or ENDS_SOON.search(text) or _MUST_BE_THERE.search(text):
         return False
     if not text[0].isalpha() or _NOTE.search(text) or not _has_subject(text):
         return False

@@ -201,6 +201,69 @@ def test_a_fact_beside_an_order_is_kept_as_well() -> None:
     assert kinds_of(said) == ["dynamic", "fact"]
 
 
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("We moved to Amersfoort last weekend.", "fact"),
+        ("I moved in with my sister last month.", "fact"),
+        ("My son turned four yesterday.", "fact"),
+        ("I gave up smoking in March.", "fact"),
+        ("Our flat is on the fourth floor, without a lift.", "fact"),
+        ("Answer me in plain English.", "dynamic"),
+        ("Write to me in short sentences.", "dynamic"),
+        ("Please finish every message with the next step.", "dynamic"),
+        ("Open each mail draft with the ask, then the background.", "dynamic"),
+        ("Please put the deadline in the first line of every mail.", "dynamic"),
+        ("I'd rather you stopped too early than too late.", "dynamic"),
+        ("From today, release notes in German, one line per change.", "dynamic"),
+        ("From now on subject lines in French, without exclamation marks.", "dynamic"),
+        ("From now on, flash boards only with signed firmware.", "dynamic"),
+        ("Commit messages must be in English.", "dynamic"),
+        ("Test names have to be full sentences.", "dynamic"),
+        ("Use tabs, not spaces", "dynamic"),
+        ("Keep functions under forty lines.", "dynamic"),
+        ("We agreed to meet every Thursday at ten.", "decision"),
+        ("The new site will be built with Astro, that is decided.", "decision"),
+        ("We are not renewing the contract with VetSoft.", "decision"),
+        ("We won't order from Berger again.", "decision"),
+        ("The old intranet will be switched off in June.", "decision"),
+        ("Use Postgres, not Mongo.", "decision"),
+        ("Tag a release only after the smoke tests.", "boundary"),
+        ("Don't change the data plan before you spoke to Tomasz.", "boundary"),
+        ("You may delete old branches.", "trust"),
+        ("No, the office closes at 17:00, not 18:00.", "correction"),
+    ],
+)
+def test_plain_sentences_need_no_word_that_announces_them(said: str, kind: str) -> None:
+    assert kinds_of(said) == [kind]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We moved to Slack last weekend.",
+        "We moved to Hetzner with the kids in June.",
+        "My laptop turned eight minutes of work into nothing.",
+        "I stopped the server two minutes ago.",
+        "Our flat white was cold this morning.",
+        "Answer me in one word: is it done?",
+        "Write to me tomorrow in the morning.",
+        "Explain the second paragraph in simple words.",
+        "Begin the summary with the costs.",
+        "I'd rather you came on Sunday than on Monday.",
+        "From today's paper I learned nothing.",
+        "The messages must have been lost.",
+        "The shop will be full tomorrow.",
+        "The light will be switched off in five minutes.",
+        "We agreed with everything he said about meetings.",
+        "They deploy only on Mondays over there.",
+        "You may find the figures strange.",
+    ],
+)
+def test_what_only_looks_like_a_plain_sentence_to_keep_is_not_kept(said: str) -> None:
+    assert kinds_of(said) == []
+
+
 def test_a_short_denial_is_kept_with_what_is_right() -> None:
     assert found("No, not pgbouncer. We use the pooler of Hetzner.") == [
         ("correction", "No, not pgbouncer. We use the pooler of Hetzner.")

@@ -28,7 +28,8 @@ from memory_pipeline.conversations.changes import is_change, liked_in, told_in
 from memory_pipeline.conversations.choices import choice_in
 from memory_pipeline.conversations.claims import subject_of
 from memory_pipeline.conversations.corrections import correction_in, own_correction_in, takes_back
-from memory_pipeline.conversations.forms import is_question
+from memory_pipeline.conversations.forms import is_plain, is_question
+from memory_pipeline.conversations.manners import manner_in, names_what_is_wanted
 from memory_pipeline.conversations.orders import asking_in, leans_on_name, prohibition_in, standing_order_in
 from memory_pipeline.conversations.own_clause import is_own_statement
 from memory_pipeline.conversations.own_words import Said, own_sentences
@@ -201,7 +202,9 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
      "Thing that is ", "revert that, ", "leave a ", "Up to 1 ", "whatever you a ", "as of a ",
      "**a**: ", "Decision: a | Rationale: ", "scrap the ", "you may no longer ", "we are not ", "a is out, ",
      "the a isn't b, ", "i've stopped a ", "A B ", "on second thought, a ", "i prefer a over ", "now 1 ", "9:15.a ",
-     "the a is fine to "],
+     "the a is fine to ",
+     "keep a lines under ", "tag a b only ", "from today, a notes in ", "the a will be sold ", "use as, not ",
+     "we moved to A "],
 )  # fmt: skip
 def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
     text = (piece * 12_000)[:12_000]
@@ -217,7 +220,7 @@ def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
         lambda said: subject_of(said.quote),
         configs_in, is_dead_end, is_done, is_open, is_rule, is_finding, is_placement, is_role, takes_on, value_in,
         reason_against, leans_on_name, choice_in, surroundings_in, cause_in, prohibition_in, asking_in,
-        standing_order_in,
+        standing_order_in, manner_in, lambda said: names_what_is_wanted(said.quote), lambda said: is_plain(said.quote),
     ):  # fmt: skip
         read(sentence)
     for speaker in ("human", "agent"):
