@@ -26,6 +26,8 @@ from memory_pipeline.wording.series_unusual import Named, has_own_unit, is_extre
 #: How full a range is: only the bound beyond which something was unusual; the extremes; with the days of those that
 #: came once; with every day and where a course began; with the median.
 BOUND, EXTREMES, SINGLE_DAYS, DAYS, MEDIAN = 0, 1, 2, 3, 4
+#: A usual range is wide if it is so many times as wide as what holds four of five.
+_WIDE = 2
 #: A steady rise has so many values.
 _FEWEST_STEPS = 3
 #: A figure hardly changes if this share of its values are equal.
@@ -37,7 +39,8 @@ _TIMES = ("once", "twice", "three times", "four times", "five times", "six times
 @dataclass(frozen=True, slots=True)
 class Usual:
     """Between which values a figure lies. `word`: nothing for all of them, `usually` for all that are not told apart,
-    `mostly` for four of five before the newest, where others lie apart and are not told."""
+    `mostly` for four of five before the newest, where others lie apart that are not told, or all are much
+    further apart and the newest is not among the four."""
 
     word: str
     least: Value
@@ -49,10 +52,13 @@ def usual_of(figure: Figure, named: Named) -> Usual:
     """Between which values a figure lies, beside those that are told apart."""
     values, told = kept(figure, named), named.of(figure)
     least, greatest = (choose(values, key=lambda value: value.number) for choose in (min, max))
-    is_told_whole = all(n in told for n, is_apart in enumerate(figure.apart) if is_apart)
-    if told and not is_told_whole and figure.mostly is not None:
+    if told and figure.mostly is not None:
         low, high = figure.mostly
-        if least.number <= low.number <= high.number <= greatest.number:
+        is_told_whole = all(n in told for n, is_apart in enumerate(figure.apart) if is_apart)
+        is_wide = greatest.number - least.number > _WIDE * (high.number - low.number)
+        is_newest_off = not low.number <= figure.newest.number <= high.number and len(figure.values) - 1 not in told
+        is_inside = least.number <= low.number <= high.number <= greatest.number
+        if is_inside and (not is_told_whole or (is_wide and is_newest_off)):
             return Usual("mostly", low, high)
     return Usual("usually" if told else "", least, greatest, _is_either(values))
 
@@ -143,11 +149,11 @@ def range_in_brackets(series: Series, figure: Figure, named: Named, level: int =
     usual, place, unit = usual_of(figure, named), figure.place, unit_of(series, figure.place)
     if usual.least.number == usual.greatest.number == figure.newest.number:
         return ""
-    said = _bound(series, figure, named) if level == BOUND else ""
-    if not said and level >= SINGLE_DAYS and not usual.word:
-        said = _between(series, figure, level, named).replace(" (", " on ").replace(")", "")
-    said = said or _extremes(series, place, usual)
-    said = said.removesuffix(unit) if unit.startswith(" ") else said
+    said = (_bound(series, figure, named) if level == BOUND else "") or _extremes(series, place, usual)
+    between = _between(series, figure, level, named)
+    if level >= SINGLE_DAYS and not usual.word and between.count("(") == 2:
+        said = between.replace(" (", " on ").replace(")", "")
+    said = said.replace(unit, "") if unit.startswith(" ") else said
     return f"{usual.word} {said}".lstrip()
 
 
@@ -193,7 +199,8 @@ def _usually(series: Series, figure: Figure, named: Named, lead: str, level: int
     words = beside_name(series, figure.place, said) if name else f"{measure_of(series, figure.place)} {said}".strip()
     if _is_short_enough(series, figure.place):
         words = words.replace(name, name.rpartition(" ")[2], 1)
-    return f"{words[:1].lower() + words[1:] if _is_sentence_case(words) else words}{_now(figure, named, ' ({})')}"
+    is_sentence = _is_sentence_case(words) and not bound
+    return f"{words[:1].lower() + words[1:] if is_sentence else words}{_now(figure, named, ' ({})')}"
 
 
 def _is_short_enough(series: Series, place: int) -> bool:
@@ -223,9 +230,9 @@ def _now(figure: Figure, named: Named, form: str) -> str:
     """That the newest value is not among the usual ones."""
     if len(figure.values) - 1 not in named.of(figure):
         return ""
-    usual = [value.number for value in kept(figure, named)]
-    newest = figure.newest.number
-    return form.format("now above" if newest > max(usual) else "now below" if newest < min(usual) else "now apart")
+    usual, newest = usual_of(figure, named), figure.newest.number
+    is_above, is_below = newest > usual.greatest.number, newest < usual.least.number
+    return form.format("now above" if is_above else "now below" if is_below else "now apart")
 
 
 def _shortfall(series: Series, figure: Figure, named: Named, *, with_day: bool = True) -> str:

@@ -41,7 +41,7 @@ from memory_pipeline.wording.series_ranges import (
 from memory_pipeline.wording.series_unusual import Named, failed_with, named_values, unusual
 
 #: The form of the words: a series in another form is rewritten by the next night that has a reading for it.
-WORDS_VERSION = "series-14"
+WORDS_VERSION = "series-15"
 #: Of a line with more figures that vary, each figure that is said has its range behind it.
 _MOST_RANGES = 4
 #: On so many days what is unusual is said; so many values that lie apart are among them.
@@ -55,7 +55,11 @@ _COUNTED = re.compile(
 )
 #: The day of a long line stands before its values, and what was unusual behind them.
 _DAY_BEFORE = re.compile(rf"{_DAY}(?=: )|^On{_DAY.removeprefix(' on')} ")
-_BESIDE = re.compile(r" \((?:up to|down to|usually) [^()]{1,200}\)")
+_BESIDE = re.compile(
+    r" \((?:usually|mostly|up to|down to) [^()]{1,200}\)"
+    r"| \([^\w()]?\d[^()]{0,200}(?: to | or | on \d| at \d\d:| earlier)[^()]{0,200}\)"
+    r"| and \d+ more figures?(?=;|$)"
+)
 _MOST_WORDS = 8
 #: An outcome of at most so many of so many readings is rare.
 _RARE, _ENOUGH_FOR_RARE = 2, 8
