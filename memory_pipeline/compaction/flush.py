@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
+from memory_pipeline.compaction.answered import answered_in, without_denied
 from memory_pipeline.compaction.kept import CURATED, NOTED, OTHER, Kept, Kind, keep, one_line
 from memory_pipeline.compaction.noted import Noted, noted_in
 from memory_pipeline.compaction.rejected import (
@@ -23,14 +24,16 @@ from memory_pipeline.compaction.rejected import (
     rejected_in,
 )
 from memory_pipeline.compaction.spoken import spoken_in
+from memory_pipeline.compaction.tasks import without_settled
 from memory_pipeline.compaction.transcripts import Session, short_name
 from memory_pipeline.conversations.chunks import chunks_of
 from memory_pipeline.conversations.extraction import extract
-from memory_pipeline.conversations.own_words import Said
+from memory_pipeline.conversations.manners import manner_in
+from memory_pipeline.conversations.orders import standing_order_in
+from memory_pipeline.conversations.own_words import Said, as_read
 from memory_pipeline.conversations.proposals import Proposals
 from memory_pipeline.conversations.work import decision_in
 from memory_pipeline.records import Extraction, ExtractionKind, Turn
-from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.normalise import content_hash
 
 NOT_STATED = "not stated"
@@ -60,11 +63,10 @@ _KINDS: Mapping[ExtractionKind, Kind] = {
 _REVERSIBLE = frozenset(("decision", "config", "fact", "rule"))
 #: Of what a human says about the two: that something is to be so, and not only that it is.
 _ORDERS = re.compile(
-    r"\b(?:from (?:now|here|today|this point) on|going forward|henceforth|effective immediately|in (?:the )?future,|please|never|don't|do not|must|should|always (?!help|been|have|had|do|did))|"
+    r"\b(?:from (?:now|here|today|this point) on|(?:from|as of|starting|effective) (?:today|now|tomorrow)|going forward|henceforth|effective immediately|in (?:the )?future,|please|never|don't|do not|must|should|always (?!help|been|have|had|do|did))|"
     r"^\W*(?:answer|ask|use|keep|call|write|stop|be|give|show|tell|let|make|speak|reply|explain|check|start)\b",
     re.IGNORECASE,
 )
-_LABEL = re.compile(r"\W*(?:next(?: steps?| up)?|to-?do|remaining|open|done)\s*:\s*", re.IGNORECASE)
 _REPLACES = re.compile(
     r"\W*(?:(?:no|ok|okay|actually|wait|then|so),? )*(?:scrap|forget|drop|ditch|undo|revert|skip)\b[^,;:–—.]{1,60}"
     r"[,;:–—]\s*(?:(?:and|then|please|just|so) )*(?:we |let's (?!talk|chat|move on|go on|continue)|(?!let's)[a-z']+ (?!me\b|us\b)\w)",
@@ -127,8 +129,11 @@ def flush_of(session: Session, chunk_tokens: int = 800, proposed: Proposals | No
     notes = [(turn, noted) for turn in session.turns for noted in noted_in(turn)]
     temporary = {_key(noted.text) for _, noted in notes if noted.section == "temporary"}
     corrections = corrections_in(session.turns)
+    answered = answered_in(session.turns)
     found = [*_of_notes(notes), *_of_extractions(session.turns, chunk_tokens, proposed), *spoken_in(session.turns)]
-    found += [keep(each.turn, "fact", each.text, confidence=CURATED) for each in corrections]
+    right = [(each.wrong, keep(each.turn, "fact", each.text, confidence=CURATED)) for each in corrections]
+    found = [*without_denied([*found, *(one for wrong, one in right if not wrong)], answered), *answered.kept]
+    found += [one for wrong, one in right if wrong]
     kept = _once([one for one in found if not _is_in(one.text, temporary)])
     curated = [noted.text for _, noted in notes if noted.is_curated]
     texts = {_key(one.text) for one in kept}
@@ -136,23 +141,13 @@ def flush_of(session: Session, chunk_tokens: int = 800, proposed: Proposals | No
     rejected, against = rejected_in(session.turns), rejected_before(session.turns)
     standing = [one for one in kept if not _is_rejected(one, rejected.get(one.line, ()), against)]
     standing = [_corrected(one, corrections) for one in standing]
-    return Flush(session, tuple(_newest_progress(_of_agent(standing))), len(temporary), missed)
+    return Flush(session, tuple(_newest_progress(without_settled(standing))), len(temporary), missed)
 
 
 def _is_rejected(one: Kept, rejections: Sequence[frozenset[str]], against: Mapping[str, int]) -> bool:
     if one.kind == "decision" and any(one.line < line and is_for(one.text, name) for name, line in against.items()):
         return True
     return one.kind in _REVERSIBLE and is_rejected(f"{one.text} {one.value}", rejections)
-
-
-def _of_agent(kept: Sequence[Kept]) -> Iterator[Kept]:
-    """What is kept, without tasks of the agent that the human took on later."""
-    taken = [(one.line, frozenset(content_words(one.text))) for one in kept if one.is_humans]
-    for one in kept:
-        words = frozenset(content_words(_LABEL.sub("", one.text)))
-        is_taken = any(one.line < line and words and words <= theirs for line, theirs in taken)
-        if not (one.kind == "open" and not one.is_humans and is_taken):
-            yield one
 
 
 def with_missed(flush: Flush) -> Flush:
@@ -218,8 +213,14 @@ def _chooses(quote: str) -> bool:
 
 def _kind_of(one: Extraction) -> Kind | None:
     if one.kind == "dynamic":
-        return "rule" if one.speaker == "human" and _ORDERS.search(one.quote) else None
+        return "rule" if one.speaker == "human" and _is_order(one.quote) else None
     return _KINDS.get(one.kind)
+
+
+def _is_order(quote: str) -> bool:
+    """Whether a human says how something is to be from now on."""
+    said = Said(quote, 0, as_read(quote))
+    return bool(_ORDERS.search(quote)) or standing_order_in(said) is not None or manner_in(said) is not None
 
 
 def _confidence_of(one: Extraction) -> float:
@@ -232,6 +233,8 @@ def _confidence_of(one: Extraction) -> float:
 def _corrected(one: Kept, corrections: Sequence[Correction]) -> Kept:
     """What an agent said, with what its human said against a figure or a name in it."""
     told = [each.text for each in corrections if one.speaker == "agent" and each.is_about(one.text, one.line)]
+    if told and told[-1] in one.text:
+        return one
     return replace(one, text=f"{one.text} (the human: {one_line(told[-1])})") if told else one
 
 
@@ -276,7 +279,7 @@ def _says_more(one: Kept, than: Kept) -> bool:
         return False
     if than.kind in _PROGRESS:
         return one.kind == than.kind and than.text.endswith(f": {one.text}")
-    return than.kind == "fact" and than.text in one.text
+    return than.kind in ("fact", one.kind) and than.text in one.text
 
 
 def _rank(one: Kept) -> tuple[int, bool]:

@@ -33,7 +33,11 @@ _WHOLE = re.compile(
     r"\W*(?:no,? )?(?:that|this|it)(?:'s| is| was) (?:not (?:[\w ]{1,30}?)|wrong|incorrect)(?=,)", re.IGNORECASE
 )
 _GIVEN_UP = re.compile(r"\W*(?:oh,? |actually,? )?never mind\b", re.IGNORECASE)
-_CORRECTS = re.compile(r"[\w`'\"./-]+,? not (?P<wrong>[\w`'\"-]+(?:[./][\w-]+)*)")
+_CORRECTS = re.compile(
+    r"(?<![\w'])(?!(?:no|nope|nah|please|wait|actually|sorry|ok|okay|but|and|so|wrong)\b)[\w`'\"./-]+,? not "
+    r"(?P<wrong>[\w`'\"-]+(?:[./][\w-]+)*)",
+    re.IGNORECASE,
+)
 #: Figures and names, as against words.
 _IS_VALUE = re.compile(r"\d|_|[a-z][A-Z]|^[A-Z][a-z]+$|^[A-Z]{2,}")
 #: How a sentence begins that says what is so instead.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memory_pipeline.compaction.kept import NOTED, SAID_BY_AGENT, Kept, keep
-from memory_pipeline.compaction.rejected import reason_against
+from memory_pipeline.compaction.tasks import is_agents_next, is_order_for_later, takes_act_on
 from memory_pipeline.compaction.told import (
     configs_in,
     is_dead_end,
@@ -15,17 +15,22 @@ from memory_pipeline.compaction.told import (
     is_placement,
     is_role,
     is_rule,
+    is_statement,
     takes_on,
     value_in,
     with_what_it_is_of,
 )
 from memory_pipeline.conversations.forms import is_question
+from memory_pipeline.conversations.offers import is_plan
 from memory_pipeline.conversations.own_words import Said, own_sentences
+from memory_pipeline.conversations.surroundings import announces_cause
 from memory_pipeline.records import Turn
 
 _MOST_WORDS = 60
 #: A human may give a value for what was set in so many turns before, without its name: `Make it 3.`
 _MOST_TURNS_TO_NAME = 2
+#: What an agent says in so many turns at the end that it will do, is not done yet.
+_LAST_TURNS = 2
 
 
 def spoken_in(turns: Sequence[Turn]) -> Iterator[Kept]:
@@ -44,7 +49,8 @@ def spoken_in(turns: Sequence[Turn]) -> Iterator[Kept]:
                 last_set = (number, changed[0][0]) if len(changed) == 1 else (-_MOST_TURNS_TO_NAME - 1, "")
             for key, value in changed:
                 yield keep(turn, "config", key, value=value)
-            told = _by_human(turn, said) if of_human else _by_agent(turn, said)
+            is_last = number >= len(turns) - _LAST_TURNS
+            told = _by_human(turn, said) if of_human else _by_agent(turn, said, sentences, place, is_last=is_last)
             if is_dead_end(said, of_agent=not of_human) and (told is None or told.kind not in ("rule", "decision")):
                 yield keep(turn, "dead_end", with_what_it_is_of(said, sentences, place))
             elif of_human and told is None and is_role(said):
@@ -62,15 +68,17 @@ def spoken_in(turns: Sequence[Turn]) -> Iterator[Kept]:
 def _by_human(turn: Turn, said: Said) -> Kept | None:
     if is_rule(said):
         return keep(turn, "rule", said.quote)
-    if takes_on(said):
+    if takes_on(said) or takes_act_on(said):
         return keep(turn, "open", said.quote, is_humans=True)
-    if why := reason_against(said):
-        return keep(turn, "decision", said.quote, rationale=why)
-    return keep(turn, "decision", said.quote) if is_placement(said) else None
+    if is_placement(said):
+        return keep(turn, "decision", said.quote)
+    return keep(turn, "open", said.quote) if is_order_for_later(said) else None
 
 
-def _by_agent(turn: Turn, said: Said) -> Kept | None:
-    if is_open(said):
+def _by_agent(turn: Turn, said: Said, sentences: Sequence[Said], place: int, *, is_last: bool) -> Kept | None:
+    if place and announces_cause(sentences[place - 1]) and not is_plan(said) and is_statement(said):
+        return keep(turn, "fact", said.quote, confidence=SAID_BY_AGENT)
+    if is_open(said) or is_agents_next(said, is_last=is_last):
         return keep(turn, "open", said.quote)
     if is_done(said):
         return keep(turn, "done", said.quote)

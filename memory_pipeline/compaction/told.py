@@ -11,9 +11,9 @@ from memory_pipeline.wording.grammar import PRESENT, can_be_order, clauses_of
 
 _I = r"(?:(?:i|we)(?:'ve| have)? )?(?:(?:now|just|also|then|finally|already|successfully) )*"
 _VALUE = r"(?P<value>`[^`]{1,120}`|\"[^\"]{1,120}\"|[^\s,;]+(?: (?:ms|seconds?|secs?|s|minutes?|mins?|hours?|h|days?|MB|GB|KB|%|UTC|a\.m\.|p\.m\.)(?!\w))?)"
-_KEY = r"(?P<key>(?:the |our |your )?[^\s,;:.]+(?:[._-][^\s,;:]+)?(?: [^\s,;:.]+){0,4}?)"
+_KEY = r"(?P<key>(?:the |our |your )?(?!(?:is|are|was|and|but)\b)[^\s,;:.]+(?:[._-][^\s,;:]+)?(?: (?!(?:is|are|was|and|but)\b)[^\s,;:.]+){0,4}?)"
 _SET = form(
-    rf"{_I}(?:please )?(?:set|sets|changed?|switched?|moved?|bumped?|raised?|lowered?|increased?|decreased?|reduced?|updated?|reset) {_KEY}(?: back)?(?: from (?P<old>`[^`]{{1,80}}`|[^,;]{{1,40}}?))? to {_VALUE}",
+    rf"{_I}(?:please )?(?:set|sets|changed?|switched?|moved?|bumped?|raised?|lowered?|increased?|decreased?|reduced?|updated?|reset|revert(?:ed)?|turned (?:up|down)) {_KEY}(?: back)?(?: from (?P<old>`[^`]{{1,80}}`|[^,;]{{1,40}}?))? to {_VALUE}",
 )
 _IS_NOW = form(rf"{_KEY} (?:is|are) (?:now (?:set to |back (?:at|to) )?|back (?:at|to) ){_VALUE}")
 _IS_AGAIN = form(rf"{_KEY} (?:is|are) {_VALUE} (?:again|now)\b")
@@ -36,7 +36,7 @@ _ASSIGNED = re.compile(
 _NAMED = re.compile(
     r"\b(?:time-?out|port|interval|limit|retries|retry|threshold|size|schedule|cron|ttl|version|path|url|endpoint|region|"
     r"model|pool|workers?|threads?|replicas?|memory|quota|budget|rate|level|window|slot|retention|delay|period|"
-    r"frequency|zone|timezone|host|branch|flag|mode|export|backup|job)\b|[\w]+[._]\w+|`[^`]+`|\b(?-i:[A-Z][A-Z0-9_]{3,})\b",
+    r"frequency|zone|timezone|host|branch|flag|mode|export|backup|job|channel|stack|heap|buffer|set-?point|temperature|brightness|volume|baud|gain|offset|duration|cache|concurrency|seed|epochs?|humidity|dose|threshold)\b|[\w]+[._]\w+|`[^`]+`|\b(?-i:[A-Z][A-Z0-9_]{3,})\b",
     re.IGNORECASE,
 )
 _IS_VALUE = re.compile(
@@ -50,7 +50,7 @@ _TRIED = re.compile(
 _DID = (
     r"(?:fixed|added|implemented|finished|completed|deployed|merged|wrote|created|updated|removed|renamed|migrated|refactored|"
     r"verified|released|installed|configured|replaced|moved|rewrote|resolved|closed|shipped|upgraded|documented|enabled|disabled|"
-    r"restored|cleaned up|set up|rolled out|pushed|committed|published|split|extracted|wired|ported)"
+    r"restored|cleaned up|set up|rolled out|rewritten|written|drafted|booked|ordered|sent|scheduled|printed|translated|built|prepared|imported|exported|loaded|reverted to|corrected|tested|measured|uploaded|downloaded|reserved|paid|recovered|rebuilt|turned (?:on|off)|switched (?:on|off)|rotated|indexed|backed up|pushed|committed|published|split|extracted|wired|ported)"
 )
 _DONE = form(
     rf"{_I}{_DID} (?!but\b|by\b|in the past\b)\w",
@@ -68,7 +68,7 @@ _ROLE = form(
 )
 _OPEN = form(
     r"(?:i'm|i am|we're|we are|still|currently)(?: still| currently)? (?:working on|investigating|debugging|looking into|waiting (?:for|on)|running|migrating|writing)\b",
-    r"(?:the )?next(?: step| steps| up)?(?: is| are|:|,) ?(?:to )?\w",
+    r"(?:the |up )?next(?: step| steps| up)?(?: is| are|:|,) ?(?:to )?\w",
     r"(?:what(?:'s| is) left|remaining|left to do|still open|still missing|still to do|to-?do)(?: is| are|:) ?\w",
     r"[\w`./ -]{2,60} (?:still needs?|is still|are still|remains?) (?:to |open|running|failing|pending|missing|unresolved|broken)",
     r"(?:i|we) still (?:need|have) to \w",
@@ -111,6 +111,10 @@ _PLACED = form(
 _USED_FOR = form(
     r"(?:(?:please|then|so|and|just|also|rather|better) )*(?:use|take) (?:the |our )?(?-i:[\w.-]*[A-Z0-9_][\w.-]*)(?: [\w.-]+){0,2}? (?:for|in|as|on) (?:the|our|all|every|each|new|any) (?!moment\b|time\b|day\b|meantime\b|future\b)\w"
 )
+#: How much of something there is to be: `Keep it to 120 words.`
+_MEASURED = form(
+    r"(?:(?:please|then|so|and|just|also|rather|better) )*(?:keep|limit|cut|restrict|shorten|cap|hold) (?:it|that|this|them|the [\w-]+|each [\w-]+|every [\w-]+) (?:to|at|under|below|within|down to) (?:at most |about |max(?:imum)? )?\d[\w.,]* [a-z]+"
+)
 _CHOSEN_PLACE = re.compile(
     r"\b(?:in|into|on|under|to|from|at|as|with|by|per|for|behind) (?:(?:the|a|an|our|one|its) )?(?:[\w-]+ ){0,3}?(?:\"[.]+\"|`[.]+`|\w+(?:[-_]\w+)+|\w+://\S+|[\w.]+:\d+|#\w[\w-]*|(?-i:[A-Z]{2,})\d*\b)"
     r"|\bper \w+|\b(?:bucket|table|schema|branch|queue|topic|index|region|host|namespace|prefix|cluster|volume|directory|column|key) \w",
@@ -132,6 +136,7 @@ _RULE = form(
     r"(?:(?:please|and|but|so|also|then|instead|you (?:must|should)) )*always (?P<verb>[a-z]+)\b",
     rf"{_AGREED} (?:should |must |are to |is to |to )?(?:never|always) (?P<agreed>[a-z]+)\b",
     r"(?:we|[\w`./' -]{2,60}) must (?:never|always) (?:be )?(?P<must>[a-z]+)\b",
+    r"(?:after|before|between|during|outside|on|in|at) (?:the |our )?(?:\d[\w:.]*|[a-z]+s|[a-z]+ing)(?: (?:and|or|o'clock|of|in|the|\w+day|\d[\w:.]*)){0,3},? (?P<none>no) (?!one\b|problem|need\b|idea|doubt|more than\b|matter)[a-z][\w' -]{3,}",
 )
 #: What a person always does is no rule for others.
 _NO_RULE = frozenset("is are was were be been has have had look remember feel know think wonder love hate".split())
@@ -206,12 +211,18 @@ def is_finding(said: Said) -> bool:
     return first is not None and first.order is None and first.verb is not None and first.verb.tag in PRESENT
 
 
+def is_statement(said: Said) -> bool:
+    """Whether a sentence says how something other than the two is."""
+    first = next(iter(clauses_of(said.quote)), None)
+    return bool(_ABOUT_IT.match(said.read)) and first is not None and first.order is None
+
+
 def is_placement(said: Said) -> bool:
     """Whether a human orders where something is to be, or how, by a name or a measure."""
     found = stated(said, _PLACED)
     if found is not None and _CHOSEN_PLACE.search(found["rest"]):
         return True
-    return stated(said, _USED_FOR) is not None
+    return stated(said, _USED_FOR) is not None or stated(said, _MEASURED) is not None
 
 
 def is_role(said: Said) -> bool:
@@ -238,4 +249,4 @@ def is_rule(said: Said) -> bool:
     if found is None:
         return False
     verb = next(word.lower() for word in found.groups() if word)
-    return bool(found["must"]) or (verb not in _NO_RULE and can_be_order(verb))
+    return bool(found["must"] or found["none"]) or (verb not in _NO_RULE and can_be_order(verb))

@@ -56,7 +56,7 @@ _PASTE = re.compile(
     rf"(?:(?:^|[.!?,;)]\s|\b(?:please|pls|plz|you|help me|to|and|then|also|just|ok|okay|hey|hi|now)\s)\s{{0,3}}{_TASK_ON_TEXT}\b(?! myself)[^\n:]{{0,80}}|\b(?:here(?:'s| is| are)|this is|below is|got|received)\b[^\n:]{{0,50}}"
     rf"\b{_PASTED_WORD}\b[^\n:]{{0,50}}|\b(?:he|she|they|it|[A-Z][a-z]+|somebody|someone|doctor|boss|landlord)"
     r"(?:'s)? (?:just )?(?:wrote|writes|said|says|replied|answered|texted|posted|sent(?: me)?(?: this)?|asked|told me)\b[^\n:]{0,40}|"
-    rf"\b(?:the |my |this |that |his |her |their )?{_PASTED_WORD}\b[^\n:.]{{0,40}}\b(?:says|said|reads|was|is|goes)?\b[^\n:.]{{0,12}}):"
+    rf"\b(?:the |my |this |that |his |her |their )?{_PASTED_WORD}\b[^\n:.]{{0,40}}\b(?:says|said|reads|was|is|goes)?\b[^\n:.]{{0,12}}(?!: (?:it|its|they|which)\b)):"
     r"(?=\s|\")",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -75,7 +75,8 @@ _LABEL = re.compile(
     r"critical|crucial|essential|vital|warning|tl;?dr|question|context|background|rule|preference|til|also|nb|sorry|ok|okay|"
     r"yes|no|one thing|key point|final decision|lessons? learne?d?t?|changed|reverted|done|fixed|added|removed|updated|moved|"
     r"created|next|result|status|(?:root )?cause|finding|fix|plan|blocked|open|remaining|problem|issue|solution|workaround|"
-    r"conclusion|summary|outcome|policy|constraint|deadline|goal)\b",
+    r"conclusion|summary|outcome|policy|constraint|deadline|goal|hypothesis|theory|guess|suspicion|diagnosis|proposal|suggestion|"
+    r"recommendation|option|alternative|idea|choice|answer|verdict|observation)\b",
     re.IGNORECASE,
 )
 _LETTER = re.compile(r"^[ \t]*(?:dear|hi|hello|hey) [A-Z][\w. ]{1,40},[ \t]*$", re.IGNORECASE | re.MULTILINE)
@@ -94,6 +95,7 @@ _CHAT_END = re.compile(
 _ABBREVIATED = re.compile(
     r"\b(?:e\.g|i\.e|etc|vs|approx|no|mr|mrs|ms|dr|st|prof|sr|jr|a\.m|p\.m|u\.s|u\.k)\.$", re.IGNORECASE
 )
+_NO = re.compile(r"\bno\.$", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 _RUN = re.compile(r"\S+(?:[^\S\n]{1,40}\S+)*")
 
@@ -204,7 +206,9 @@ def _split(statement: str) -> Iterator[tuple[int, int]]:
     """Where the sentences of a statement stand in it."""
     start = 0
     for match in _CHAT_END.finditer(statement):
-        if _ABBREVIATED.search(statement[max(start, match.start() - 8) : match.start()]):
+        said = statement[max(start, match.start() - 8) : match.start()]
+        is_number = not (_NO.search(said) and statement[match.end() : match.end() + 1].isupper())  # `no. 5`
+        if _ABBREVIATED.search(said) and is_number:
             continue
         if statement[start : match.start()].strip():
             yield start, len(statement[: match.start()].rstrip())

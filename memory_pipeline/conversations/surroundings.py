@@ -75,10 +75,22 @@ _BECAUSE = form(
     r"(?:the )?(?:real |root |actual |underlying |main )*(?:cause|culprit|reason (?=of|for|behind|why)|problem|bug|issue)(?: (?:of|for|behind|with) [\w' -]{2,40}?)? (?:was|were|is|turned out to be) (?:that )?(?!that you\b|not\b|still\b|it\b|if\b|yours\b|common\b|solved|fixed|me\b|you\b|i\b|my\b|when\b|how\b|what\b|unclear|unknown|always\b|simple)\w",
     r"it (?:was|wasn't|isn't|is not|was not) (?:the |a |an |our |your )?[\w' -]{2,40}(?:that|which) (?:caused|broke|crashed|killed|slowed|blocked|filled|dropped|deleted|locked|stopped) \w",
 )  # fmt: skip
-#: A cause as it is announced: `Found it: the parser drops the zone.`
+#: How a cause is announced: `Found it: the parser drops the zone.`
+_ANNOUNCED = (
+    r"(?:(?:i(?:'ve| have)? )?(?:just |finally )?(?:found|spotted|caught|nailed|traced|tracked down) (?:it|the (?:real |actual |root )*(?:cause|bug|problem|culprit|reason|error|leak|issue))(?: now| at last)?|"
+    r"(?:i )?(?:think i )?(?:got|have) it now|i(?:'ve| have) (?:got )?it|here(?:'s| is) (?:why|the (?:real |actual |root )*(?:cause|bug|problem|culprit|reason))|"
+    r"(?:now )?i (?:now )?(?:see|understand|know) (?:it|why|what (?:it is|it was|is wrong|was wrong|happens|happened|is going on|was going on))(?: now)?|i see now|now i see|"
+    r"there (?:it is|we (?:are|go|have it)|you have it)|(?:so )?(?:that|this)(?:'s| is| was) (?:what it (?:is|was)|why|it|the (?:cause|culprit|reason|bug|one)|the (?:real|actual|root) \w+)|that was it|(?:mystery|case|riddle|puzzle) solved|solved(?: it)?|"
+    r"bingo|aha|eureka|it(?:'s| is| was) clear now|now it(?:'s| is) clear|tracked it down|what (?:happens|happened)(?: here)?(?: is| was)?(?: this)?|(?:the )?explanation(?: is)?|so it was this|(?:so )?it(?:'s| is| was) this|"
+    r"(?:the )?(?:real |actual |root )+(?:cause|culprit|bug|reason)(?: found)?)"
+)
 _FOUND = form(
-    r"(?:(?:i(?:'ve| have)? )?found (?:it|the (?:real |actual |root )*(?:cause|bug|problem|culprit|reason|error))|(?:i )?(?:got|have) it(?: now)?|here(?:'s| is) (?:why|the (?:real |actual |root )*(?:cause|bug|problem|culprit|reason))|"
-    r"(?:the )?(?:real |actual |root )+(?:cause|culprit|bug|reason)(?: found)?)\s*[:—–]\s*(?!we\b|i\b|you\b|let\b|now\b|your\b|my\b)\w[^.!?]{12,}"
+    rf"(?:{_ANNOUNCED}|(?:i )?(?:got|have) it)\s*[:—–]\s*(?!we\b|i\b|you\b|let\b|now\b|your\b|my\b)\w[^.!?]{{12,}}",
+    rf"{_ANNOUNCED}\s*[,;-]\s*(?:the|our|a|an|two|both|it|its|there|that|every|each|all|no|when|after|(?-i:[A-Z]|[a-z]+[._]))[^.!?]{{12,}}",
+    r"(?:so |and |as )?(?:it )?(?:turns|turned) out (?:that )?(?:the|our|a|an|two|both|every|each|all|no|nobody|when|after|some|(?-i:[A-Z])|\w+[._]\w)[^.!?]{8,}",
+)
+_ONLY_ANNOUNCED = re.compile(
+    rf"\W*(?:(?:ah|oh|ok|okay|so|and|right|well|yes|ha)[\s,.!:…–—-]+)*{_ANNOUNCED}\W*", re.IGNORECASE
 )
 _NO_CAUSE = re.compile(
     r"\b(?:might|could (?:have|be)|maybe|perhaps|probably|would|should|possibly|not sure|i think|i guess|my (?:fault|mother|father|boss|wife|husband|friend|mom|mum|dad)|feel|felt|happy|sad|love|excited|you (?:were|are|have|had|feel|did))\b",
@@ -110,6 +122,11 @@ def cause_in(said: Said) -> re.Match[str] | None:
     if _NO_CAUSE.search(said.read) or len(_WORD.findall(said.read)) < _LEAST + 1:
         return None
     return next(each_stated(said, _BECAUSE), None) or next(each_stated(said, _FOUND), None)
+
+
+def announces_cause(said: Said) -> bool:
+    """Whether a sentence says that a cause was found, and leaves it to the next one to say which: `Found it.`"""
+    return _ONLY_ANNOUNCED.fullmatch(said.read) is not None
 
 
 _OTHERS_WORDS = re.compile(

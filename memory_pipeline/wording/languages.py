@@ -107,7 +107,8 @@ _ENGLISH = STOP_WORDS - frozenset(
 #: In a text of more words, one sign of another language is enough if there is no sign of English.
 _FEW_WORDS = 3
 _TURKISH_NOT = re.compile(r"m[ae](?=d[ıiuü])|m[ıiuü](?=yor)|m[ae](?=yacak|yecek|z\b|mış|miş)")
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+#: Letters of a number or an identifier are no words: `3fa9c1e`.
+_WORD = re.compile(r"(?<![\w])[^\W\d_]++(?:-[^\W\d_]++)*+(?![\w])")
 #: `I've`: its `ve` is no Turkish word.
 _CONTRACTION = re.compile(r"(?<=[a-z])(?:n['’]t|['’](?:ve|re|ll|m))\b", re.IGNORECASE)
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

@@ -59,8 +59,8 @@ def test_what_is_right_instead_is_kept(tmp_path: Path) -> None:
         "No, not Kafka. We have NATS on every host.",
     )
     assert texts(flush, "fact") == [
-        "That's wrong, the certificate of the mail relay has expired.",
-        "No, not Kafka. We have NATS on every host.",
+        "the certificate of the mail relay has expired.",
+        "We have NATS on every host.",
     ]
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from memory_pipeline.compaction.answered import answered_in
 from memory_pipeline.compaction.noted import noted_in
 from memory_pipeline.compaction.rejected import reason_against
+from memory_pipeline.compaction.tasks import is_agents_next, is_order_for_later, takes_act_on
 from memory_pipeline.compaction.told import (
     configs_in,
     is_dead_end,
@@ -19,6 +21,7 @@ from memory_pipeline.compaction.told import (
     is_placement,
     is_role,
     is_rule,
+    is_statement,
     takes_on,
     value_in,
 )
@@ -30,13 +33,15 @@ from memory_pipeline.conversations.claims import subject_of
 from memory_pipeline.conversations.corrections import correction_in, own_correction_in, takes_back
 from memory_pipeline.conversations.forms import is_plain, is_question
 from memory_pipeline.conversations.manners import manner_in, names_what_is_wanted
+from memory_pipeline.conversations.offers import is_plan, offer_in
 from memory_pipeline.conversations.orders import asking_in, leans_on_name, prohibition_in, standing_order_in
 from memory_pipeline.conversations.own_clause import is_own_statement
 from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.questions import TurnsAnswer, questions_about
+from memory_pipeline.conversations.replies import reply_in, says_instead, what_is_so
 from memory_pipeline.conversations.reversals import ends_permission, reversals_in
 from memory_pipeline.conversations.significance import significance_of
-from memory_pipeline.conversations.surroundings import cause_in, surroundings_in
+from memory_pipeline.conversations.surroundings import announces_cause, cause_in, surroundings_in
 from memory_pipeline.conversations.topics import topics_in
 from memory_pipeline.conversations.work import (
     decision_in,
@@ -204,7 +209,10 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
      "the a isn't b, ", "i've stopped a ", "A B ", "on second thought, a ", "i prefer a over ", "now 1 ", "9:15.a ",
      "the a is fine to ",
      "keep a lines under ", "tag a b only ", "from today, a notes in ", "the a will be sold ", "use as, not ",
-     "we moved to A "],
+     "we moved to A ", "no, not a ", "so the a ", "as for the a, ",
+     "i'd a then ", "after a i'll ", "that isn't a ", "hold on wait oh ",
+     "found it, ", "you do the a, ", "my guess is a ", "option a: ",
+     "a is out, ", "so no. ", "it still does ", "good. "],
 )  # fmt: skip
 def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
     text = (piece * 12_000)[:12_000]
@@ -221,11 +229,16 @@ def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
         configs_in, is_dead_end, is_done, is_open, is_rule, is_finding, is_placement, is_role, takes_on, value_in,
         reason_against, leans_on_name, choice_in, surroundings_in, cause_in, prohibition_in, asking_in,
         standing_order_in, manner_in, lambda said: names_what_is_wanted(said.quote), lambda said: is_plain(said.quote),
+        is_statement, announces_cause, offer_in, is_plan, is_order_for_later, takes_act_on,
+        lambda said: is_agents_next(said, is_last=False), lambda said: what_is_so(said.quote),
+        lambda said: says_instead(said.quote),
     ):  # fmt: skip
         read(sentence)
     for speaker in ("human", "agent"):
         list(noted_in(turn(text, speaker)))  # type: ignore[arg-type]
     takes_back(text)
+    reply_in(text)
+    answered_in([turn(text[:2_900], "agent", 1), turn(text[:2_900], line=2)])
     for beginning, kind in (("I ", "fact"), ("My ", "trust"), ("", "boundary"), ("Tell ", "preference")):
         is_own_statement(f"{beginning}{text[:500]}", kind, "human")  # type: ignore[arg-type]
     topics_in(text[:500])

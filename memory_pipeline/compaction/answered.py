@@ -1,0 +1,181 @@
+"""What a human's replies make of what an agent put forward: a decision that is agreed, a cause that is confirmed, or a
+dead end, with what the human said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from memory_pipeline.compaction.kept import NOTED, Kept, keep
+from memory_pipeline.compaction.told import with_what_it_is_of
+from memory_pipeline.conversations.offers import Offer, chosen_option, is_plan, offers_in
+from memory_pipeline.conversations.own_words import own_sentences
+from memory_pipeline.conversations.replies import Reply, reply_in, says_instead, what_is_so
+from memory_pipeline.records import Turn
+from memory_pipeline.wording.facts import content_words
+
+#: A denial that names a thing may be of what was said in so many turns before.
+_FAR = 40
+#: The newest of what was put forward at once may all be agreed to.
+_MOST_AGREED = 3
+_NAME = re.compile(r"(?<![.!?:] )(?<!^)\b[A-Z][\w.+#-]*\b|\b\w*(?:\d|_|[a-z][A-Z])\w*\b|\b\w+\.\w+\b|\b[A-Z]{2,}\b")
+_LEAST_SHARED = 2
+#: Of two sentences that say the same, one has so much of the words of the other.
+_SAME = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """What a human denied of what an agent said: the turns, the sentence, and the reply."""
+
+    turn: Turn
+    offer: Offer
+    human: Turn
+    reply: Reply
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The words of content of the sentence."""
+        return frozenset(content_words(self.offer.said.quote))
+
+    def takes(self, one: Kept) -> bool:
+        """Whether something that is kept says what was denied."""
+        if one.line >= self.human.line or one.speaker != "agent" or one.kind in ("config", "done", "rule"):
+            return False
+        if one.line == self.turn.line and (one.text in self.offer.said.quote or self.offer.said.quote in one.text):
+            return True
+        own = frozenset(content_words(one.text))
+        return len(own & self.words) >= max(_LEAST_SHARED, _SAME * max(len(own), len(self.words)))
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What the replies of a session make of it: what is to be kept for them, and what was denied."""
+
+    kept: tuple[Kept, ...]
+    denied: tuple[Denied, ...]
+
+
+def answered_in(turns: Sequence[Turn]) -> Answered:
+    """What the human's replies in some turns make of what the agent said before them."""
+    kept: list[Kept] = []
+    denied: list[Denied] = []
+    offers = [offers_in(turn.words) if turn.speaker == "agent" else [] for turn in turns]
+    for place, turn in enumerate(turns):
+        if turn.speaker != "human":
+            continue
+        direct = _directly_before(turns, place)
+        kept += _chosen(turn, turns, direct)
+        reply = reply_in(turn.words)
+        if reply is None:
+            continue
+        if reply.kind in ("agrees", "confirms"):
+            last = next((at for at in direct if offers[at]), None)
+            kept += [] if last is None else _agreed(turns[last], turn, reply, offers[last])
+            continue
+        of = list(_denied(turns, offers, place, direct, reply))
+        if of and (so := what_is_so(reply.head)) and so != reply.head:
+            kept.append(keep(turn, "fact", so, confidence=NOTED))
+        denied += [Denied(turns[at], offer, turn, reply) for at, offer in of]
+        if says_instead(reply.head) and (of or reply.thing):
+            kept.append(keep(turn, "decision", reply.text))
+        elif not of and reply.is_reasoned:
+            kept.append(keep(turn, "dead_end", reply.text))
+        for at, offer in of:
+            sentences = own_sentences(turns[at].words)
+            whole = with_what_it_is_of(offer.said, sentences, sentences.index(offer.said))
+            kept.append(keep(turns[at], "dead_end", _with_reply(whole, reply.text)))
+    return Answered(tuple(kept), tuple(denied))
+
+
+def _directly_before(turns: Sequence[Turn], place: int) -> list[int]:
+    """The turns of the agent since the human's last turn, the newest first."""
+    found = []
+    for at in range(place - 1, -1, -1):
+        if turns[at].speaker != "agent":
+            break
+        found.append(at)
+    return found
+
+
+def _chosen(turn: Turn, turns: Sequence[Turn], direct: Sequence[int]) -> Iterator[Kept]:
+    for at in direct[:1]:
+        for said in chosen_option(turn.words, own_sentences(turns[at].words)):
+            yield keep(turns[at], "decision", _with_reply(said.quote, " ".join(turn.words.split())[:80]))
+
+
+def _agreed(turn: Turn, human: Turn, reply: Reply, offers: Sequence[Offer]) -> Iterator[Kept]:
+    for offer in offers[-_MOST_AGREED:]:
+        quote = offer.said.quote
+        if offer.kind == "cause":
+            if reply.kind == "confirms":
+                yield keep(turn, "fact", quote, confidence=NOTED)
+        elif is_plan(offer.said) and not offer.rationale:
+            yield keep(turn, "open", quote)
+        else:
+            yield keep(turn, "decision", _with_reply(quote, reply.text), rationale=offer.rationale)
+
+
+def _with_reply(quote: str, reply: str) -> str:
+    return f"{quote} (the human: {reply})"
+
+
+def _denied(
+    turns: Sequence[Turn], offers: Sequence[Sequence[Offer]], place: int, direct: Sequence[int], reply: Reply
+) -> Iterator[tuple[int, Offer]]:
+    """What a reply denies, and where it stands: what it names, or else what was put forward last."""
+    last = next((at for at in direct if offers[at]), None)
+    near = [] if last is None else [(last, offer) for offer in offers[last]]
+    if reply.kind == "fails":
+        tried = [one for one in near if one[1].kind == "cause"] or near
+        yield from tried[-1:]
+        return
+    named = [one for one in near if _shares(one[1], reply)]
+    if named:
+        yield from named
+        return
+    if near and (reply.kind == "denies" or (reply.points and near[-1][1].kind == "choice")):
+        yield near[-1]
+        return
+    names = _names(reply.text)
+    for at in range(place - 1, max(-1, place - _FAR), -1):
+        far = [(at, offer) for offer in offers[at] if names & _names(offer.said.quote)]
+        if far and reply.kind == "denies":
+            yield from far
+            return
+
+
+def _shares(offer: Offer, reply: Reply) -> bool:
+    own = frozenset(content_words(offer.said.quote))
+    if reply.thing:
+        return bool(own & frozenset(content_words(reply.thing)))
+    least = _LEAST_SHARED if reply.kind == "objects" else 1
+    return len(own & frozenset(content_words(reply.text))) >= least or bool(
+        _names(offer.said.quote) & _names(reply.text)
+    )
+
+
+def _names(text: str) -> frozenset[str]:
+    """Names and identifiers in a text, in lower case; the first word of a sentence only if it looks like one."""
+    return frozenset(match.group().lower() for match in _NAME.finditer(text))
+
+
+def without_denied(found: Sequence[Kept], answered: Answered) -> Iterator[Kept]:
+    """What was found, without what the human denied, and without the denials themselves: they stand with what they
+    deny. Of a fact beside a denial, the denial is left out."""
+    replies = {one.human.line: one.reply for one in answered.denied}
+    for one in found:
+        if any(denied.takes(one) for denied in answered.denied):
+            continue
+        reply = replies.get(one.line) if one.speaker == "human" else None
+        is_of_it = reply is not None and (one.text in reply.head or reply.head in one.text)
+        if (
+            reply is None
+            or not is_of_it
+            or one.kind not in ("fact", "decision")
+            or (one.kind == "decision" and not reply.is_reasoned)
+        ):
+            yield one
+        elif one.kind == "fact" and (beside := what_is_so(one.text.removeprefix(reply.head) or reply.head)):
+            yield replace(one, text=beside, confidence=min(one.confidence, NOTED))
