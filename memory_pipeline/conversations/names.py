@@ -11,6 +11,8 @@ from memory_pipeline.records import Speaker
 
 #: Which file tells whose name.
 _FILES: tuple[tuple[str, Speaker], ...] = (("IDENTITY.md", "agent"), ("SOUL.md", "agent"), ("USER.md", "human"))
+_SPEAKER_OF = dict(_FILES)
+FILES_WITH_NAMES = tuple(_SPEAKER_OF)
 _MOST_CHARACTERS = 20_000
 _A_NAME = r"(?P<name>[^\W\d_a-z][\w'’-]{1,29}(?: [^\W\d_a-z][\w.'’-]{0,29}){0,2})"
 _FIELD = re.compile(
@@ -38,8 +40,14 @@ _NO_NAME = frozenset(
 )
 
 
-def speakers_named(human: Iterable[str], agent: Iterable[str], workspace: Path | None = None) -> dict[str, Speaker]:
-    """Whose name each name is, in lower case: those that are given, and those that a workspace's files tell.
+def speakers_named(
+    human: Iterable[str],
+    agent: Iterable[str],
+    workspace: Path | None = None,
+    imported: Iterable[tuple[str, str]] = (),
+) -> dict[str, Speaker]:
+    """Whose name each name is, in lower case: those that are given, and those that a workspace's files tell, or what
+    was imported of such files (the name of each, and what it says).
 
     The first name of a longer one counts too. A name that would be of both is of nobody.
     """
@@ -47,6 +55,8 @@ def speakers_named(human: Iterable[str], agent: Iterable[str], workspace: Path |
     if workspace is not None:
         for file, speaker in _FILES:
             of_files[speaker] |= _names_in(workspace / file, speaker)
+    for file, text in imported:
+        of_files[_SPEAKER_OF[file]] |= _names_told(text[:_MOST_CHARACTERS], _SPEAKER_OF[file])
     given_human, given_agent = set(_known_as(human)), set(_known_as(agent))
     humans = (of_files["human"] - given_agent) | given_human
     agents = (of_files["agent"] - given_human) | given_agent
@@ -70,6 +80,9 @@ def _names_in(file: Path, speaker: Speaker) -> set[str]:
             text = opened.read(4 * _MOST_CHARACTERS).decode("utf-8", "replace")[:_MOST_CHARACTERS]
     except OSError:
         return set()
-    text = without_blocks(text.replace("\r\n", "\n"))
+    return _names_told(without_blocks(text.replace("\r\n", "\n")), speaker)
+
+
+def _names_told(text: str, speaker: Speaker) -> set[str]:
     said = [match["name"] for pattern in (_FIELD, _TOLD[speaker]) for match in pattern.finditer(text)]
     return set(_known_as(said))

@@ -13,6 +13,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Reading, Rejected, Skipped
 from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.rows import PROJECT_NOT_READ, names_project_otherwise
 from memory_pipeline.ingest.tables import read_row, shown
 
 #: Rows in memory at once; few, because a row may have megabytes.
@@ -27,7 +28,7 @@ class ParquetImporter(Importer):
 
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
         """Every row."""
-        return read_parquet(path, default_zone, now, settings.import_.max_line_bytes)
+        return read_parquet(path, default_zone, now, settings.import_.max_line_bytes, skipped)
 
     def evidence(self, path: Path) -> str | None:
         """Parquet's mark, and the column `content`."""
@@ -36,7 +37,7 @@ class ParquetImporter(Importer):
         return sign_of_parquet(path)
 
 
-def read_parquet(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:
+def read_parquet(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int, skipped: Skipped) -> Reading:
     """One memory per row. Raises InputError for a file that is not Parquet or has no column `content`."""
     name = readable_name(path.name)
     for number, row in parquet_rows(path):
@@ -47,6 +48,8 @@ def read_parquet(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes
         if isinstance(content, str) and len(content.encode("utf-8", "surrogatepass")) > max_line_bytes:
             yield Rejected(name, number, f"the content is longer than {max_line_bytes} bytes")
         else:
+            if names_project_otherwise(row):
+                skipped.add(PROJECT_NOT_READ)
             yield read_row(row, name, number, default_zone, now, ParquetImporter.name)
 
 

@@ -15,6 +15,8 @@ from memory_pipeline.records import MADE, MEMORY_TYPES, MOST_OFFSET, TIME_QUALIT
 from memory_pipeline.records.columns import Column, columns_of
 
 _LINE = next(column for column in columns_of(Source) if column.name == "line")
+#: Why such names are left out; a program may mean anything by that word.
+PROJECT_NOT_READ = "names in a column 'project', which is not read: the column for a project is 'project_id'"
 #: Characters needed to read a row's other columns besides its content.
 _AS_TOLD = [
     column
@@ -57,6 +59,12 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
         embedding=_vector(row),
         embedding_model=values.text_value(row, "embedding_model"),
     )
+
+
+def names_project_otherwise(row: Mapping[str, Any]) -> bool:
+    """Whether a row names its project in a column that is not read."""
+    named = row.get("project")
+    return isinstance(named, str) and bool(named.strip()) and values.is_absent(row.get("project_id"))
 
 
 def is_turn(row: Mapping[str, Any]) -> bool:

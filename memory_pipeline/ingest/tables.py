@@ -18,7 +18,7 @@ from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowE
 from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.lines import bounded_lines, opened
-from memory_pipeline.ingest.rows import candidate_from_row, is_turn
+from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
 from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, words_in
 from memory_pipeline.ingest.values import check_storable
 from memory_pipeline.records import Source
@@ -62,7 +62,7 @@ class CsvImporter(Importer):
 
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
         """Every row."""
-        return read_csv(path, default_zone, now, settings.import_.max_line_bytes)
+        return read_csv(path, default_zone, now, settings.import_.max_line_bytes, skipped)
 
     def evidence(self, path: Path) -> str | None:
         """A header with the column `content`."""
@@ -81,6 +81,8 @@ def read_jsonl(path: Path, default_zone: tzinfo, now: datetime, settings: Settin
                 yield Rejected(name, number, f"the line is longer than {most} bytes")
             elif text := line.lstrip("\ufeff").strip():
                 row = _row_of_line(text, name, number)
+                if isinstance(row, Mapping) and names_project_otherwise(row):
+                    skipped.add(PROJECT_NOT_READ)
                 if isinstance(row, Rejected):
                     yield row
                 elif is_turn(row):
@@ -141,7 +143,7 @@ def read_row(
     return Rejected.of(name, number, reason, content if isinstance(content, str) else "")
 
 
-def read_csv(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int) -> Reading:
+def read_csv(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int, skipped: Skipped) -> Reading:
     """A header, then one memory per row; columns are separated as in the header, and lists are JSON or have semicolons
     between their items.
 
@@ -163,9 +165,10 @@ def read_csv(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: in
                 reason = f"the row has {len(fields)} fields, the header names {len(header)}; quote texts with {told}"
                 yield Rejected.of(name, number, reason, records.separator.join(fields))
             elif fields:
-                yield read_row(
-                    dict(zip(header, fields, strict=False)), name, number, default_zone, now, CsvImporter.name
-                )
+                row = dict(zip(header, fields, strict=False))
+                if names_project_otherwise(row):
+                    skipped.add(PROJECT_NOT_READ)
+                yield read_row(row, name, number, default_zone, now, CsvImporter.name)
 
 
 def _what_it_has(header: str | list[str], separator: str) -> str:

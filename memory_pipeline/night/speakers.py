@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.conversations.names import speakers_named
+from memory_pipeline.conversations.names import FILES_WITH_NAMES, speakers_named
 from memory_pipeline.conversations.places import places_of
 from memory_pipeline.conversations.turns import needs_names
 from memory_pipeline.records import Memory, Speaker
 from memory_pipeline.store import Store
+
+#: The connector of workspaces that were imported once, and are no source.
+_WORKSPACE = "openclaw"
 
 
 def names_of(
@@ -21,7 +24,8 @@ def names_of(
 
 
 def names_in(store: Store, settings: Settings) -> Callable[[str], Mapping[str, Speaker]]:
-    """The names of each project's human and agent, read once when they are asked for."""
+    """The names of each project's human and agent, read once when they are asked for: from the files of its workspace,
+    or, if it has none, from what was imported of such files."""
 
     @cache
     def of(project_id: str) -> Mapping[str, Speaker]:
@@ -35,4 +39,10 @@ def _names_now(store: Store, settings: Settings, project_id: str) -> Mapping[str
 
     places = places_of(with_known_projects(settings, store), project_id)
     rules = settings.conversations
-    return speakers_named(rules.human_names, rules.agent_names, places.root)
+    if places.is_workspace:
+        return speakers_named(rules.human_names, rules.agent_names, places.root)
+    imported: list[tuple[str, str]] = []
+    if store.exists():
+        with store.reading() as tx:
+            imported = tx.sources.contents_of(project_id, _WORKSPACE, FILES_WITH_NAMES)
+    return speakers_named(rules.human_names, rules.agent_names, imported=imported)

@@ -25,6 +25,20 @@ class Sources:
         rows = self._sql.rows(f"select {_FILES.columns} from source_files where source = $1", [source])
         return {state.file: state for state in map(_FILES.read, rows)}
 
+    def contents_of(self, project_id: str, connector: str, files: Sequence[str]) -> list[tuple[str, str]]:
+        """What active memories say that a connector brought from files of these names: the file, and the words."""
+        rows = self._sql.rows(
+            """
+            select source_file, content
+            from memories
+            where project_id = $1 and source_connector = $2 and source_file in (select unnest($3::text[]))
+              and archived_at is null
+            order by source_file, source_line, id
+            """,
+            [project_id, connector, list(files)],
+        )
+        return [(str(file), str(content)) for file, content in rows]
+
     def projects(self) -> dict[str, list[str]]:
         """The projects of the memories that each source brought."""
         rows = self._sql.rows(

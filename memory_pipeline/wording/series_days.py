@@ -16,10 +16,10 @@ def day_of(at: datetime, year: int | None = None) -> str:
     return f"{at.day} {_MONTHS[at.month - 1]}" + ("" if at.year == year else f" {at.year}")
 
 
-def newest_day(series: Series) -> str:
+def newest_day(series: Series, *, with_clock: bool = True) -> str:
     """The day of the newest reading, with its clock time if there is another one on that day."""
     at = series.newest.at
-    return day_of(at) + (f", {at:%H:%M}" if _has_another(series) else "")
+    return day_of(at) + (f", {at:%H:%M}" if with_clock and _has_another(series) else "")
 
 
 def when(series: Series, at: datetime) -> str:

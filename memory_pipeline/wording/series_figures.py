@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal, localcontext
 from functools import cached_property
-from math import sqrt
+from math import ceil, sqrt
 from statistics import correlation, median_low, quantiles
 
 #: A value is outside when it is further than this many spreads from the median.
@@ -19,6 +19,8 @@ SPREADS = 3
 _FENCE = 1.5
 #: What holds fewer of the values than this share is not the usual.
 _MOST_OF_THEM = 0.75
+#: Most of the readings: so many of five, of at least so many.
+_MOSTLY, _ENOUGH_FOR_MOSTLY = 4 / 5, 10
 #: Values have a course if their ranks follow the time more closely than those of 19 of 20 random orders.
 _COURSE = 1.96
 #: A step of a slow rise or fall is at most this share of the way to the median.
@@ -184,6 +186,20 @@ class Figure:
             for value, is_outside in zip(self.values, self.outside, strict=True)
         )
         return found if found.count(False) >= _MOST_OF_THEM * len(found) else self.outside
+
+    @cached_property
+    def mostly(self) -> tuple[Value, Value] | None:
+        """Between which values four of five of the readings before the newest lie: the ends of the shortest such
+        interval, which single far values do not widen (as the shortest half does it: Rousseeuw and Leroy, Robust
+        Regression and Outlier Detection, 1987). The newest is left out, since it is compared with the others. None, if
+        the readings are few."""
+        ordered = sorted(self.values[:-1], key=lambda value: value.number)
+        if len(ordered) < _ENOUGH_FOR_MOSTLY:
+            return None
+        wide = ceil(_MOSTLY * len(ordered))
+        starts = range(len(ordered) - wide + 1)
+        start = min(starts, key=lambda n: ordered[n + wide - 1].number - ordered[n].number)
+        return ordered[start], ordered[start + wide - 1]
 
     @cached_property
     def farness(self) -> tuple[float, ...]:

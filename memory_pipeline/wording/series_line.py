@@ -54,7 +54,7 @@ _FIRST_MARK, _MOST_MARKS = 0xF0000, 0xFFFD
 _MARKED = re.compile(r"[\U000F0000-\U000FFFFD]")
 #: How far back the key of the structure is looked for in which a figure stands.
 _LONGEST_STRUCTURE = 2000
-_STRUCTURE = re.compile(r"[{}\[\]]|\.\s+(?=[A-Z])")
+_STRUCTURE = re.compile(r"[{}\[\]]|\.\s+(?=[A-Z\d]|$)")
 _KEY_OF_STRUCTURE = re.compile(r"([\w%][\w .()%-]{0,30})['\"]?\s*[:=]\s*$")
 _DANGLING = re.compile(r"(?:\s*[→>=:;,|~@#*×+-]|\s+(?:at|on|to|in|of|from|as|into|id|by|for|since))+\s*$")
 _HANGING = re.compile(r"\s+(?:at|on|in|to|from|by|for|of)(?=[:;,](?:\s|$))")
@@ -192,6 +192,18 @@ def without_marks(marked: str) -> str:
 
 def structure_of(series: Series, place: int) -> str:
     """The key of the structure in which a figure stands, as in `timings={'total': 0.3}`, or nothing."""
+    text, opened = _opened(series, place)
+    key = _KEY_OF_STRUCTURE.search(text, 0, opened[-1]) if opened else None
+    return readable(key.group(1).rpartition(". ")[2]) if key else ""
+
+
+def is_in_structure(series: Series, place: int) -> bool:
+    """Whether a figure stands in a structure, with or without a key: `{'trend': 'up', 'delta': 0.1}`."""
+    return bool(_opened(series, place)[1])
+
+
+def _opened(series: Series, place: int) -> tuple[str, list[int]]:
+    """The text before a figure, and where the structures begin in it that are still open."""
     end = series.places[place].start
     text = series.newest.line.text[max(0, end - _LONGEST_STRUCTURE) : end]
     opened: list[int] = []
@@ -202,8 +214,7 @@ def structure_of(series: Series, place: int) -> str:
             opened = opened[:-1]
         else:  # a sentence ends, and so do structures that a program cut off
             opened = []
-    key = _KEY_OF_STRUCTURE.search(text, 0, opened[-1]) if opened else None
-    return readable(key.group(1).rpartition(". ")[2]) if key else ""
+    return text, opened
 
 
 def subject_of(series: Series) -> str:

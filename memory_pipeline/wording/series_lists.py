@@ -55,6 +55,9 @@ def _ways(series: Series, place: int) -> list[tuple[str, ...]]:
     odd = [_odd_days(series, came, went)] if came or went else []
     ways = [[*until, *odd, *without], [*until, *odd]]
     if gone and odd:
+        ways += [
+            [f"{until[0]}; {_odd_days_in_short(series, came, missing)}"] for missing in (went, {}) if came or missing
+        ]
         ways.append([f"{until[0]}; {_odd_days_alone(series, came, went)}"])
     names = [readable(word) for word in (*gone, *came)]
     ways += [[f"before also {listed(_at_most(names, most))}"] for most in range(len(names) - 1, -1, -1)]
@@ -72,6 +75,16 @@ def _odd_days(series: Series, came: dict[str, list[datetime]], went: dict[str, l
         ]
         said.setdefault(", ".join(told), []).append(day_of(at, series.newest.at.year))
     return "; ".join(f"only on {listed(list(dict.fromkeys(on)))} {text}" for text, on in said.items())
+
+
+def _odd_days_in_short(series: Series, came: dict[str, list[datetime]], went: dict[str, list[datetime]]) -> str:
+    """The odd days behind what was there before also: `28 March reasoning, not world_model`."""
+    said = []
+    for at in _days_in(came, went):
+        there, missing = ([readable(word) for word, found in some.items() if at in found] for some in (came, went))
+        told = [*([listed(there)] if there else []), *([f"not {listed(missing)}"] if missing else [])]
+        said.append(f"{day_of(at, series.newest.at.year)} {', '.join(told)}")
+    return "; ".join(said)
 
 
 def _odd_days_alone(series: Series, came: dict[str, list[datetime]], went: dict[str, list[datetime]]) -> str:

@@ -1,10 +1,10 @@
 """A line with many figures in few words: what it is about and its day, the newest values that matter most, each with
-what was unusual in it, then how many readings there are, between which values, and how many figures are left out."""
+what is usual and what was unusual in it, how many more figures there are, and how many readings."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -12,29 +12,32 @@ from itertools import product
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_days import day_of, newest_day, when
 from memory_pipeline.wording.series_figures import Figure, adds_up
-from memory_pipeline.wording.series_line import amount, capitalised, structure_of, unit_of
+from memory_pipeline.wording.series_line import amount, capitalised, is_in_structure, structure_of, unit_of
 from memory_pipeline.wording.series_pieces import Piece
 from memory_pipeline.wording.series_ranges import (
+    BOUND,
     EXTREMES,
     SINGLE_DAYS,
     is_dull,
     range_in_brackets,
-    ranges,
     telling_figures,
 )
-from memory_pipeline.wording.series_unusual import Named, UnusualValue, named_values
+from memory_pipeline.wording.series_unusual import Named, UnusualValue, named_values, unusual
 from memory_pipeline.wording.templates import list_elements
 
 #: Of a line at most so many pairs are tried, and so many days with unusual values.
 _MOST_PAIRS, _MOST_DAYS = 14, 4
 #: What a reader misses most: a day with an unusual value (the first one always), the newest value of a figure, its
 #: range, words that all readings say.
-_DAYS = (4.0, 0.9, 0.5, 0.3)
-_PAIRS = (1.0, 0.9, 0.4)
+_DAYS = (4.0, 0.45, 0.3, 0.2)
+_PAIRS = (1.0, 0.9, 0.3)
 _RANGES = (0.9, 0.8, 0.5)
 _WORDS, _DAYS_OF_EXTREMES, _LEFT_OUT = 1.2, 0.1, 5.0
-#: What it is worth that parts of a sum were unusual, without their values.
-_PARTS = 3.5
+#: What it is worth that the usual values stand before an unusual one, at least their bound; the clock time of the
+#: newest value, where another one of its day is told.
+_USUAL, _USUAL_BOUND, _CLOCK = 0.8, 0.7, 0.05
+#: What unusual parts of a sum are worth: all of them, or the farthest.
+_PARTS, _ONE_PART = 3.0, 2.9
 #: What the value of a figure that never varies is worth.
 _CONSTANT = 0.1
 #: So many words that all readings say are told.
@@ -44,26 +47,31 @@ _HEADLINE = re.compile(r"(?:current|overall|now)\b", re.IGNORECASE)
 #: Words in brackets between a name and its value.
 _ASIDE = re.compile(r" \([^\W\d][^()\d]{0,30}\)(?= \d)")
 _LABEL = re.compile(r"([^\W\d][^:\d]*): (?=\S)")
+#: The end of what a line is about that its values say too.
+_DONE = re.compile(r"(?<=\w \w\w)(\w*) (?:complete|completed|done|finished)$")
 
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """What is said of a line: the pairs by their numbers, and how many days, ranges and words."""
+    """What is said of a line: the pairs by their numbers, how many ranges, of how many figures the usual values before
+    the unusual ones, how full these are, and the unusual parts of sums."""
 
     worth: float
     pairs: tuple[int, ...]
     named: Named
+    parts: Named | None
     ranged: int
-    has_days: bool
+    usuals: int
+    level: int
     has_words: bool
     is_counted: bool
-    aside: str = ""
+    has_clock: bool
 
 
 @dataclass(frozen=True)
 class _Line:
-    """A line with what is read of it once: what it is about, its pairs, and what is said of its readings. `said`: the
-    ranges in words, as far as they were needed."""
+    """A line with what is read of it once: what it is about, its pairs, and what is said of its readings. `said`: what
+    stands in brackets, as far as it was needed."""
 
     series: Series
     lead: str
@@ -86,6 +94,12 @@ class _Line:
     def structures(self) -> dict[int, str]:
         """The key of the structure in which each figure stands, by its place."""
         return {figure.place: structure_of(self.series, figure.place) for figure in self.series.figures}
+
+    @cached_property
+    def plain(self) -> frozenset[int]:
+        """The places of the figures that stand in the words of the line, where others stand in structures."""
+        inside = {figure.place for figure in self.series.figures if is_in_structure(self.series, figure.place)}
+        return frozenset({figure.place for figure in self.series.figures} - inside) if inside else frozenset()
 
     @cached_property
     def sums(self) -> dict[str, int]:
@@ -120,32 +134,31 @@ def in_parts(series: Series, pieces: Sequence[Piece], span: str, counted: str) -
     if not pairs:
         return
     line = _Line(series, lead, tuple(pairs), span, counted)
-    named = named_values(series, with_others=False)
+    named, parts = _without_parts(line, named_values(series, with_others=False))
     headline = [place for n in _ranked(line, named.first(0), ())[:2] for place in pairs[n].places]
     named = _headline_first(named, headline)
     choices: list[_Choice] = []
     for days in range(min(_MOST_DAYS, len(named.days)) + 1):
         told, needed = named.first(days), _told_by(named.days[:days], headline)
-        choices += _choices(line, told, _ranked(line, told, needed), needed)
-    wholes, aside = _without_parts(line, named)
-    if aside:
-        for days in range(min(_MOST_DAYS, len(wholes.days)) + 1):
-            told, needed = wholes.first(days), _told_by(wholes.days[:days], headline)
-            choices += _choices(line, told, _ranked(line, told, needed), needed, aside)
+        for some, worth in parts:
+            choices += _choices(line, told, _ranked(line, told, needed), needed, some, worth)
     for choice in sorted(choices, key=lambda choice: -choice.worth):
         yield _in_words(line, choice)
 
 
-def _without_parts(line: _Line, named: Named) -> tuple[Named, str]:
-    """The same without what is unusual in the parts of a sum only, and how many parts were on which day."""
+def _without_parts(line: _Line, named: Named) -> tuple[Named, list[tuple[Named | None, float]]]:
+    """What is unusual without the days on which only parts of a sum were so; and ways to tell the first of these, with
+    what each is worth: all of the parts, the farthest, and none."""
     parts = {place for place, key in line.structures.items() if key in line.sums and line.sums[key] != place}
     left = [tuple(one for one in day if one.figure.place not in parts) for day in named.days]
     gone = [day for day, rest in zip(named.days, left, strict=True) if not rest]
     if not gone or gone[0][0].day == "now":
-        return named, ""
-    days = tuple(day for day in left if day)
+        return named, [(None, 0.0)]
     outside = {place: numbers for place, numbers in named.outside.items() if place not in parts}
-    return Named(days, outside), f", {len(gone[0])} unusual on {gone[0][0].day}"
+    ways: list[tuple[Named | None, float]] = [(Named((gone[0],), {}, len(gone) - 1), _PARTS)]
+    if len(gone[0]) > 1:
+        ways.append((Named(((min(gone[0], key=lambda one: one.rank),),), {}, 1), _ONE_PART))
+    return Named(tuple(day for day in left if day), outside), [*ways, (None, 0.0)]
 
 
 def _headline_first(named: Named, headline: Sequence[int]) -> Named:
@@ -170,8 +183,8 @@ def _lead_and_pairs(pieces: Sequence[Piece]) -> tuple[str, list[Piece]]:
     first, *others = _without_brackets(pieces)
     label = _LABEL.match(first.text)
     if label is not None:
-        return label.group(1), [replace(first, text=first.text[label.end() :]), *others]
-    return ("", [first, *others]) if first.places else (first.text.rstrip(" .,;:"), others)
+        return _DONE.sub(r"\1", label.group(1)), [replace(first, text=first.text[label.end() :]), *others]
+    return ("", [first, *others]) if first.places else (_DONE.sub(r"\1", first.text.rstrip(" .,;:")), others)
 
 
 def _without_brackets(pieces: Sequence[Piece]) -> list[Piece]:
@@ -189,10 +202,15 @@ def _without_brackets(pieces: Sequence[Piece]) -> list[Piece]:
 
 def _ranked(line: _Line, named: Named, needed: Sequence[int]) -> list[int]:
     """The numbers of the pairs with figures, in an order that stays from night to night: what is unusual now, the first
-    that varies, what the others add up to or has the name of a headline, what is needed for a day, what was unusual
-    besides, those that vary, those that hardly vary or count on, and what never varies."""
+    that varies (of those in words, where others are in structures), what has the name of a headline or is what the
+    others add up to, what else stands in words, what is needed for a day, what was unusual besides, those that vary,
+    those that hardly vary or count on, and what never varies."""
     pairs = line.pairs
-    first = next((n for n, pair in enumerate(pairs) if line.varying.keys() & {*pair.places}), -1)
+    leading = line.varying.keys() & line.plain or line.varying.keys()
+    first = next((n for n, pair in enumerate(pairs) if leading & {*pair.places}), -1)
+    named_so = {
+        n for n, pair in enumerate(pairs) if _HEADLINE.match(pair.text) and line.varying.keys() & {*pair.places}
+    }
 
     def weight(n: int) -> float:
         varying = [line.varying[place] for place in pairs[n].places if place in line.varying]
@@ -200,10 +218,12 @@ def _ranked(line: _Line, named: Named, needed: Sequence[int]) -> list[int]:
             return 0
         if n == first:
             return 1
-        if varying and (
-            _HEADLINE.match(pairs[n].text) or any(place in line.sums.values() for place in pairs[n].places)
-        ):
+        if n in named_so:
+            return 1.5
+        if varying and any(place in line.sums.values() for place in pairs[n].places):
             return 2
+        if varying and line.plain & {*pairs[n].places}:
+            return 2.5
         if days := [day for day, place in enumerate(needed) if place in pairs[n].places]:
             return 3 + days[0] / len(needed)
         if any(map(named.of, varying)):
@@ -215,33 +235,43 @@ def _ranked(line: _Line, named: Named, needed: Sequence[int]) -> list[int]:
 
 
 def _choices(
-    line: _Line, named: Named, order: Sequence[int], needed: Sequence[int], aside: str = ""
+    line: _Line, named: Named, order: Sequence[int], needed: Sequence[int], parts: Named | None, worth: float
 ) -> Iterator[_Choice]:
-    """Ways to tell the line in which the figures are said by which these days are told. `aside`: what is said of
-    figures that are left out."""
+    """Ways to tell the line in which the figures are said by which these days are told. `parts`, `worth`: what is
+    unusual in parts of sums, and what that is worth."""
+    has_another = newest_day(line.series) != newest_day(line.series, with_clock=False)
     for most in range(1, min(len(order), _MOST_PAIRS) + 1):
         told = {place for n in order[:most] for place in line.pairs[n].places}
         if not told.issuperset(needed):
             continue
-        candidates = len(_ranged(line, order[:most]))
+        apart = len([place for place in told if named.outside.get(place)])
+        candidates = len(_ranged(line, order[:most], named))
         moving = sum(not line.varying.keys().isdisjoint(line.pairs[n].places) for n in order[:most])
-        for ranged, has_days, has_words, is_counted in product(
+        for ranged, usuals, level, has_words, has_clock in product(
             sorted({0, 1, 2, 3, 5, candidates} & {*range(candidates + 1)}),
-            {False, candidates > 0},
+            sorted({0, min(1, apart), apart}),
+            (SINGLE_DAYS, EXTREMES, BOUND),
             {False, bool(line.words)},
-            {most == line.number, True},
+            {False, has_another},
         ):
-            worth = (
+            if (level == BOUND and not usuals) or (level == SINGLE_DAYS and not ranged):
+                continue
+            total = (
                 _sum_of(_DAYS, len(named.days))
                 + _sum_of(_PAIRS, moving)
                 + _CONSTANT * (most - moving)
-                + _sum_of(_RANGES, ranged) * (1 + _DAYS_OF_EXTREMES * has_days)
+                + _sum_of(_RANGES, ranged) * (1 + _DAYS_OF_EXTREMES * (level == SINGLE_DAYS))
+                + usuals * (_USUAL_BOUND if level == BOUND else _USUAL)
                 + _WORDS * has_words
-                + _LEFT_OUT * is_counted
-                + (_PARTS if aside else 0)
+                + _CLOCK * has_clock
+                + worth
             )
-            if (ranged or not has_days) and (not aside or (is_counted and most < line.number)):
-                yield _Choice(worth, tuple(order[:most]), named, ranged, has_days, has_words, is_counted, aside)
+            chosen = _Choice(
+                total, tuple(order[:most]), named, parts, ranged, usuals, level, has_words, True, has_clock
+            )
+            yield replace(chosen, worth=total + _LEFT_OUT)
+            if most < line.number and not ranged and not usuals:
+                yield replace(chosen, is_counted=False)
 
 
 def _sum_of(worth: Sequence[float], number: int) -> float:
@@ -249,43 +279,43 @@ def _sum_of(worth: Sequence[float], number: int) -> float:
     return sum(worth[:number]) + worth[-1] * max(0, number - len(worth))
 
 
-def _ranged(line: _Line, order: Sequence[int]) -> list[Figure]:
-    """The figures of these pairs that have a range worth telling, in their order."""
+def _ranged(line: _Line, order: Sequence[int], named: Named) -> list[Figure]:
+    """The figures of these pairs that have a range worth telling and in which nothing was unusual, in their order."""
     ordered = sorted(order, key=lambda n: _HEADLINE.match(line.pairs[n].text) is None)
-    return [line.telling[place] for n in ordered for place in line.pairs[n].places if place in line.telling]
+    found = [line.telling[place] for n in ordered for place in line.pairs[n].places if place in line.telling]
+    return [figure for figure in found if not named.of(figure) and not any(figure.outside)]
 
 
 def _in_words(line: _Line, choice: _Choice) -> str:
     series, pairs, chosen = line.series, line.pairs, {*choice.pairs}
     shown = _shown(choice.named, {place for n in chosen for place in pairs[n].places})
+    levels = {figure.place: choice.level for figure in _ranged(line, choice.pairs, choice.named)[: choice.ranged]}
+    apart = [place for n in choice.pairs for place in pairs[n].places if shown.outside.get(place)]
+    levels |= dict.fromkeys(apart[: choice.usuals], choice.level)
     words = line.words if choice.has_words else []
     is_always = bool(words) and not series.strangers
     said: list[str] = []
     for n in sorted(chosen if is_always else chosen.union(words)):
-        said.append(_pair(line, pairs[n], shown, " ".join([line.lead, *said])))
-    day = newest_day(series)
-    text = f"{line.lead} on {day}: {', '.join(said)}" if line.lead else f"On {day} {', '.join(said)}"
+        said.append(_pair(line, pairs[n], shown, levels, " ".join([line.lead, *said])))
+    day = newest_day(series, with_clock=choice.has_clock)
+    more = line.number - len(chosen) if choice.is_counted else 0
+    told = ", ".join(said) + (f" and {more} more figure{'s' if more > 1 else ''}" if more else "")
+    text = f"{line.lead} on {day}: {told}" if line.lead else f"On {day} {told}"
     always = f"{', '.join(_worded(pairs[n]) for n in words)}, as in all " if is_always else ""
-    text += f"; {always}{line.span}.{line.counted}{_ranges(line, choice, shown)}"
-    more = line.number - len(chosen)
-    return capitalised(text + (left_out_sentence(more, choice.aside) if more and choice.is_counted else ""))
+    text += f"; {always}{line.span}.{line.counted}"
+    return capitalised(text + (_parts(line, choice.parts, text) if choice.parts else ""))
 
 
-def _ranges(line: _Line, choice: _Choice, shown: Named) -> str:
-    """The sentence with the ranges; that of a figure which is unusual now stands behind its value already."""
-    last = len(line.series.every) - 1
-    chosen = [figure for figure in _ranged(line, choice.pairs) if last not in shown.of(figure)][: choice.ranged]
-    chosen.sort(key=lambda figure: figure.place)
-    level = SINGLE_DAYS if choice.has_days else EXTREMES
-    key = (level, tuple((figure.place, shown.of(figure)) for figure in chosen))
-    if key not in line.said:
-        line.said[key] = ranges(line.series, chosen, level, shown, lead=line.lead)
-    return line.said[key]
+def _parts(line: _Line, named: Named, before: str) -> str:
+    """The sentence with what was unusual in parts of a sum; the name of their structure is not said again."""
+    key = line.structures[named.days[0][0].figure.place]
+    said = unusual(line.series, named)
+    return said.replace(f"{key} ", "", 1) if f" {key} " in before else said
 
 
-def left_out_sentence(number: int, aside: str = "") -> str:
-    """How many figures of the line are not told, and what is said of them."""
-    return f" {number} more figure{'s are' if number > 1 else ' is'} left out{aside}."
+def left_out_sentence(number: int) -> str:
+    """How many figures of the line are not told."""
+    return f" {number} more figure{'s are' if number > 1 else ' is'} left out."
 
 
 def _shown(named: Named, places: Collection[int]) -> Named:
@@ -297,16 +327,19 @@ def _shown(named: Named, places: Collection[int]) -> Named:
     return Named(tuple(day for day in days if day), outside)
 
 
-def _pair(line: _Line, piece: Piece, shown: Named, before: str) -> str:
-    """A pair as it is told, with the name of its structure unless that stands before it already, and with what is
-    unusual in it in brackets."""
+def _pair(line: _Line, piece: Piece, shown: Named, levels: Mapping[int, int], before: str) -> str:
+    """A pair as it is told, with the name of its structure unless that stands before it already, and in brackets with
+    what is usual and what was unusual in it. `levels`: how full the ranges are, of the figures that have one."""
     text = _worded(piece)
     structure = line.structures.get(piece.places[0], "") if piece.places else ""
-    is_sum = structure in line.sums and line.sums[structure] in piece.places and len(line.sums) == 1
-    if structure and not is_sum and structure not in before and structure not in text:
+    if structure and structure not in before and structure not in text:
         text = f"{structure} {text}"
-    varying = [line.varying[place] for place in piece.places if place in line.varying]
-    asides = [aside for figure in varying if (aside := _beside(line.series, figure, shown))]
+    asides = []
+    for figure in (line.varying[place] for place in piece.places if place in line.varying):
+        key = (figure.place, shown.of(figure), levels.get(figure.place), any(map(shown.outside.get, levels)))
+        if key not in line.said:
+            line.said[key] = _beside(line.series, figure, shown, levels)
+        asides += [line.said[key]] if line.said[key] else []
     return f"{text} ({'; '.join(asides)})" if asides else text
 
 
@@ -321,23 +354,27 @@ def _worded(piece: Piece) -> str:
     return f"{name[:1].lower() + name[1:] if name[1:].islower() else name} {word}"
 
 
-def _beside(series: Series, figure: Figure, shown: Named) -> str:
-    """What was unusual in a figure, as it stands behind its newest value: `up to 4.1 on 19 March`; of a newest value
-    that is unusual, between which values the others lie."""
+def _beside(series: Series, figure: Figure, shown: Named, levels: Mapping[int, int]) -> str:
+    """What stands behind the newest value of a figure: what is usual, and what was unusual: `usually up to 1.4, 4.1 on
+    19 March`, or alone `up to 4.1 on 19 March`. Of a newest value that is unusual, between which values the others
+    lie."""
     numbers = sorted(shown.of(figure))
-    if not numbers:
-        return ""
-    if numbers[-1] == len(figure.values) - 1:
+    if numbers and numbers[-1] == len(figure.values) - 1:
         return range_in_brackets(series, figure, shown)
-    return ", ".join(_once(series, figure, number) for number in numbers)
+    usual = range_in_brackets(series, figure, shown, levels[figure.place]) if figure.place in levels else ""
+    is_plain = any(map(shown.outside.get, levels))
+    once = [_once(series, figure, number, is_plain=is_plain) for number in numbers]
+    return ", ".join([*([usual] if usual else []), *once])
 
 
-def _once(series: Series, figure: Figure, number: int) -> str:
+def _once(series: Series, figure: Figure, number: int, *, is_plain: bool) -> str:
+    """An unusual value with its day. `is_plain`: without saying that it is the most or the least, where the usual
+    values are told."""
     value = figure.values[number]
     said, unit = amount(series, figure.place, value.text), unit_of(series, figure.place)
     said = said.removesuffix(unit) if unit.startswith(" ") else said
     lead = {figure.greatest.number: "up to ", figure.least.number: "down to "}.get(value.number, "")
-    if not value.number:
+    if not value.number or is_plain:
         lead = ""
     day = when(series, value.at)
     if value.at.date() == series.newest.at.date():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_days import day_of, when
@@ -19,15 +21,46 @@ from memory_pipeline.wording.series_line import (
     name_of,
     unit_of,
 )
-from memory_pipeline.wording.series_unusual import Named, is_extreme
+from memory_pipeline.wording.series_unusual import Named, has_own_unit, is_extreme
 
-#: How full a range is: the extremes; with the days of those that came once; with every day and where a course began;
-#: with the median.
-EXTREMES, SINGLE_DAYS, DAYS, MEDIAN = 1, 2, 3, 4
+#: How full a range is: only the bound beyond which something was unusual; the extremes; with the days of those that
+#: came once; with every day and where a course began; with the median.
+BOUND, EXTREMES, SINGLE_DAYS, DAYS, MEDIAN = 0, 1, 2, 3, 4
+#: A usual range is wide if it is so many times as wide as what holds four of five.
+_WIDE = 2
+#: A steady rise has so many values.
+_FEWEST_STEPS = 3
 #: A figure hardly changes if this share of its values are equal.
 _HARDLY_CHANGES = 0.8
 _TIMES = ("once", "twice", "three times", "four times", "five times", "six times", "seven times", "eight times",
           "nine times", "ten times")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """Between which values a figure lies. `word`: nothing for all of them, `usually` for all that are not told apart,
+    `mostly` for four of five before the newest, where others lie apart that are not told, or all are much
+    further apart and the newest is not among the four."""
+
+    word: str
+    least: Value
+    greatest: Value
+    is_either: bool = False
+
+
+def usual_of(figure: Figure, named: Named) -> Usual:
+    """Between which values a figure lies, beside those that are told apart."""
+    values, told = kept(figure, named), named.of(figure)
+    least, greatest = (choose(values, key=lambda value: value.number) for choose in (min, max))
+    if told and figure.mostly is not None:
+        low, high = figure.mostly
+        is_told_whole = all(n in told for n, is_apart in enumerate(figure.apart) if is_apart)
+        is_wide = greatest.number - least.number > _WIDE * (high.number - low.number)
+        is_newest_off = not low.number <= figure.newest.number <= high.number and len(figure.values) - 1 not in told
+        is_inside = least.number <= low.number <= high.number <= greatest.number
+        if is_inside and (not is_told_whole or (is_wide and is_newest_off)):
+            return Usual("mostly", low, high)
+    return Usual("usually" if told else "", least, greatest, _is_either(values))
 
 
 def extreme_newest(series: Series) -> str:
@@ -92,48 +125,82 @@ def ranges(series: Series, figures: Sequence[Figure], level: int, named: Named, 
     is_named_behind = (
         is_usual and is_one_of_several and all(name_and_side(series, figure.place)[1] for figure in figures)
     )
-    if ((is_usual or level == EXTREMES) and len(figures) > 1) or is_named_behind:
-        told = [_usually(series, figure, named, lead) for figure in figures]
-        said = ("; " if any(", " in one for one in told) else ", ").join(told)
-        return f" Usually {said}." if is_usual else f" {capitalised(said)}."
+    if ((is_usual or level <= EXTREMES) and len(figures) > 1) or is_named_behind:
+        return _together(series, figures, level, named, lead)
     said = "; ".join(_range(series, figure, level, named) for figure in figures)
     return f" {capitalised(said)}."
 
 
-def range_in_brackets(series: Series, figure: Figure, named: Named) -> str:
+def _together(series: Series, figures: Sequence[Figure], level: int, named: Named, lead: str) -> str:
+    """The ranges of several figures, of which it is said once that they are the usual ones, behind what rose or fell
+    steadily but for what was unusual."""
+    steady = {figure.place: way for figure in figures if (way := _steady(series, figure, named))}
+    others = [figure for figure in figures if figure.place not in steady]
+    told = [_usually(series, figure, named, lead, level) for figure in others]
+    between = "; " if any(", " in one for one in told) else ", "
+    word = next((one for one in ("mostly", "usually") if any(usual_of(f, named).word == one for f in others)), "")
+    usually = " ".join(part for part in (word, between.join(told)) if part)
+    return f" {capitalised(', '.join([*steady.values(), *([usually] if usually else [])]))}."
+
+
+def range_in_brackets(series: Series, figure: Figure, named: Named, level: int = EXTREMES) -> str:
     """The range of a figure as it stands behind its newest value: `usually 0.87 to 1.00`. Nothing, if
     that is the usual one."""
-    values, place = kept(figure, named), figure.place
-    least, greatest = (choose(values, key=lambda value: value.number) for choose in (min, max))
-    between = " or " if _is_either(values) else " to "
-    said = amounts(series, place, least.text, between, greatest.text)
-    if least.number == greatest.number == figure.newest.number:
+    usual, place, unit = usual_of(figure, named), figure.place, unit_of(series, figure.place)
+    if usual.least.number == usual.greatest.number == figure.newest.number:
         return ""
-    if least.number == greatest.number:
-        said = amount(series, place, least.text)
-    unit = unit_of(series, place)
-    if unit.startswith(" "):
-        said = said.removesuffix(unit)
-    return said if len(values) == len(figure.values) else f"usually {said}"
+    said = (_bound(series, figure, named) if level == BOUND else "") or _extremes(series, place, usual)
+    between = _between(series, figure, level, named)
+    if level >= SINGLE_DAYS and not usual.word and between.count("(") == 2:
+        said = between.replace(" (", " on ").replace(")", "")
+    said = said.replace(unit, "") if unit.startswith(" ") else said
+    return f"{usual.word} {said}".lstrip()
 
 
-def _usually(series: Series, figure: Figure, named: Named, lead: str) -> str:
+def _extremes(series: Series, place: int, usual: Usual) -> str:
+    if usual.least.number == usual.greatest.number:
+        return amount(series, place, usual.least.text)
+    return amounts(series, place, usual.least.text, " or " if usual.is_either else " to ", usual.greatest.text)
+
+
+def _bound(series: Series, figure: Figure, named: Named) -> str:
+    """The usual bound on the side on which values are told apart: `up to 1.4`, `80.5% or more`."""
+    usual, apart = usual_of(figure, named), [figure.values[n].number for n in named.of(figure)]
+    if apart and min(apart) > usual.greatest.number:
+        return f"up to {amount(series, figure.place, usual.greatest.text)}"
+    if apart and max(apart) < usual.least.number:
+        return f"{amount(series, figure.place, usual.least.text)} or more"
+    return ""
+
+
+def _steady(series: Series, figure: Figure, named: Named) -> str:
+    """That a figure rose or fell from reading to reading but for what is told apart, if it did."""
     values = kept(figure, named)
-    least, greatest = (choose(values, key=lambda value: value.number) for choose in (min, max))
-    between = " or " if _is_either(values) else " to "
-    if least.number == greatest.number:
-        said = amount(series, figure.place, least.text)
-    else:
-        said = amounts(series, figure.place, least.text, between, greatest.text)
+    numbers = [value.number for value in values]
+    if not named.of(figure) or len({*numbers}) < _FEWEST_STEPS:
+        return ""
+    rises = all(a <= b for a, b in itertools.pairwise(numbers))
+    if not rises and not all(a >= b for a, b in itertools.pairwise(numbers)):
+        return ""
+    name = _name(series, figure.place) or "value"
+    first, last = (amount(series, figure.place, value.text) for value in (values[0], values[-1]))
+    moved = f"{name} {'rose' if rises else 'fell'} from {first} to {last}"
+    return moved if extreme_newest(series) else moved + _now(figure, named, " ({})")
+
+
+def _usually(series: Series, figure: Figure, named: Named, lead: str, level: int) -> str:
+    bound = _bound(series, figure, named) if level == BOUND else ""
+    said = bound or _extremes(series, figure.place, usual_of(figure, named))
     if shortfall := _shortfall(series, figure, named, with_day=False):
         return shortfall
     name = name_of(series, figure.place)
-    if lead and name in ("", lead):
+    if (lead and name in ("", lead)) or (bound and has_own_unit(series, figure.place)):
         return f"{said}{_now(figure, named, ' ({})')}"
     words = beside_name(series, figure.place, said) if name else f"{measure_of(series, figure.place)} {said}".strip()
     if _is_short_enough(series, figure.place):
         words = words.replace(name, name.rpartition(" ")[2], 1)
-    return f"{words[:1].lower() + words[1:] if _is_sentence_case(words) else words}{_now(figure, named, ' ({})')}"
+    is_sentence = _is_sentence_case(words) and not bound
+    return f"{words[:1].lower() + words[1:] if is_sentence else words}{_now(figure, named, ' ({})')}"
 
 
 def _is_short_enough(series: Series, place: int) -> bool:
@@ -163,9 +230,9 @@ def _now(figure: Figure, named: Named, form: str) -> str:
     """That the newest value is not among the usual ones."""
     if len(figure.values) - 1 not in named.of(figure):
         return ""
-    usual = [value.number for value in kept(figure, named)]
-    newest = figure.newest.number
-    return form.format("now above" if newest > max(usual) else "now below" if newest < min(usual) else "now apart")
+    usual, newest = usual_of(figure, named), figure.newest.number
+    is_above, is_below = newest > usual.greatest.number, newest < usual.least.number
+    return form.format("now above" if is_above else "now below" if is_below else "now apart")
 
 
 def _shortfall(series: Series, figure: Figure, named: Named, *, with_day: bool = True) -> str:
@@ -192,9 +259,11 @@ def often(count: int) -> str:
 def _range(series: Series, figure: Figure, level: int, named: Named) -> str:
     name = _name(series, figure.place) or ("" if _is_measured(series, figure.place) else "value")
     first, newest, year = figure.first, figure.newest, series.newest.at.year
-    values = kept(figure, named)
+    values, usual = kept(figure, named), usual_of(figure, named)
     is_told_apart = len(values) < len(figure.values)
-    lead = f"{name}{' usually' if is_told_apart else ''} ".lstrip()
+    lead = f"{name} {usual.word} ".lstrip().replace("  ", " ")
+    if steady := _steady(series, figure, named):
+        return steady
     if (figure.rises or figure.falls) and level > EXTREMES and not is_told_apart:
         oldest = amount(series, figure.place, first.text)
         if level >= DAYS:
@@ -203,11 +272,11 @@ def _range(series: Series, figure: Figure, level: int, named: Named) -> str:
         return f"{name or 'value'} {moved} from {oldest} to {amount(series, figure.place, newest.text)}"
     if shortfall := _shortfall(series, figure, named):
         return shortfall
-    if _is_either(values):
-        least, greatest = (choose(values, key=lambda value: value.number) for choose in (min, max))
-        either = amounts(series, figure.place, least.text, " or ", greatest.text)
-        return f"{lead}{either}{_now(figure, named, ', {}')}"
-    text = f"{lead}{_between(series, figure, EXTREMES if is_told_apart else level, named)}"
+    if usual.is_either:
+        return f"{lead}{_extremes(series, figure.place, usual)}{_now(figure, named, ', {}')}"
+    bound = _bound(series, figure, named) if level == BOUND else ""
+    between = _extremes(series, figure.place, usual) if is_told_apart else _between(series, figure, level, named)
+    text = f"{lead}{bound or between}"
     if level >= MEDIAN and len({v.number for v in values}) > 2 and _has_median(figure):
         text += f", median {amount(series, figure.place, figure.median)}"
     if level >= DAYS and figure.has_course and not is_told_apart:
@@ -225,7 +294,7 @@ def _between(series: Series, figure: Figure, level: int, named: Named) -> str:
     returned it is the last one."""
     values = kept(figure, named)[::-1]
     least, greatest = (choose(values, key=lambda value: value.number) for choose in (min, max))
-    if level == EXTREMES:
+    if level <= EXTREMES:
         return amounts(series, figure.place, least.text, " to ", greatest.text)
     times = Counter(value.number for value in figure.values)
 

@@ -131,8 +131,8 @@ def is_extreme(figure: Figure) -> bool:
 
 def unusual(series: Series, named: Named, said: Collection[int] = (), *, brief: bool = False) -> str:
     """A sentence with what is unusual, each day with all its values. `said`: places of figures of which another
-    sentence says that they are unusual now. `brief`: without names where the units tell the
-    figures, and without a clock time where one reading is earlier on the newest day."""
+    sentence says that they are unusual now. `brief`: without the name of a figure that its unit tells,
+    and without a clock time where one reading is earlier on the newest day."""
     days = [[one for one in day if one.day != "now" or one.figure.place not in said] for day in named.days]
     told = [_day(series, day, brief=brief) for day in days if day]
     return f" {'Most unusual' if named.untold else 'Unusual'}: {'; '.join(told)}." if told else ""
@@ -140,12 +140,13 @@ def unusual(series: Series, named: Named, said: Collection[int] = (), *, brief: 
 
 def _day(series: Series, values: Sequence[UnusualValue], *, brief: bool) -> str:
     varying = [figure for figure in series.told if figure.varies and not repeats_outcome(series, figure)]
-    is_alone = len(varying) == 1 or (brief and units_tell(series))
+    is_alone = len(varying) == 1
     words: dict[str, None] = {}
     structure = ""
     for one in values:
-        said, inside = _in_words(series, one, is_alone=is_alone), structure_of(series, one.figure.place)
-        words[f"{inside} {said}" if inside and inside != structure and not is_alone else said] = None
+        without = is_alone or (brief and has_own_unit(series, one.figure.place))
+        said, inside = _in_words(series, one, is_alone=without), structure_of(series, one.figure.place)
+        words[f"{inside} {said}" if inside and inside != structure and not without else said] = None
         structure = inside
     day = values[0].day
     return f"{', '.join(words)} {_on(series, values[0], brief=brief)}" if day != "now" else f"{', '.join(words)} now"
@@ -162,10 +163,11 @@ def _on(series: Series, one: UnusualValue, *, brief: bool) -> str:
     return f"on {one.day}"
 
 
-def units_tell(series: Series) -> bool:
-    """Whether each figure that varies has a unit of its own."""
+def has_own_unit(series: Series, place: int) -> bool:
+    """Whether a figure has a unit that no other one has which varies."""
     units = [unit_of(series, figure.place) for figure in series.told if figure.varies]
-    return all(units) and len(set(units)) == len(units)
+    unit = unit_of(series, place)
+    return bool(unit) and units.count(unit) == 1
 
 
 def _in_words(series: Series, one: UnusualValue, *, is_alone: bool) -> str:

@@ -28,6 +28,7 @@ from memory_pipeline.wording.series_lists import changes_in_lists, lists_of
 from memory_pipeline.wording.series_long import in_parts, left_out_sentence
 from memory_pipeline.wording.series_pieces import Piece, joined, pieces_of
 from memory_pipeline.wording.series_ranges import (
+    BOUND,
     DAYS,
     EXTREMES,
     MEDIAN,
@@ -40,7 +41,7 @@ from memory_pipeline.wording.series_ranges import (
 from memory_pipeline.wording.series_unusual import Named, failed_with, named_values, unusual
 
 #: The form of the words: a series in another form is rewritten by the next night that has a reading for it.
-WORDS_VERSION = "series-14"
+WORDS_VERSION = "series-15"
 #: Of a line with more figures that vary, each figure that is said has its range behind it.
 _MOST_RANGES = 4
 #: On so many days what is unusual is said; so many values that lie apart are among them.
@@ -54,12 +55,18 @@ _COUNTED = re.compile(
 )
 #: The day of a long line stands before its values, and what was unusual behind them.
 _DAY_BEFORE = re.compile(rf"{_DAY}(?=: )|^On{_DAY.removeprefix(' on')} ")
-_BESIDE = re.compile(r" \((?:up to|down to|usually) [^()]{1,200}\)")
+_BESIDE = re.compile(
+    r" \((?:usually|mostly|up to|down to) [^()]{1,200}\)"
+    r"| \([^\w()]?\d[^()]{0,200}(?: to | or | on \d| at \d\d:| earlier)[^()]{0,200}\)"
+    r"| and \d+ more figures?(?=;|$)"
+)
 _MOST_WORDS = 8
 #: An outcome of at most so many of so many readings is rare.
 _RARE, _ENOUGH_FOR_RARE = 2, 8
 #: What programs count when all is well.
 _WELL = re.compile(r"(?<![\d.,/])0 (?:failed|failures|errors)\b", re.IGNORECASE)
+#: The colon between what the line is about and what that does, as in `Gate: suppressing one`.
+_DOING = re.compile(r"(?<=[a-z]): (?=[a-z]+ing )")
 #: A line with more characters is told in parts.
 _LONGEST_LINE = 600
 
@@ -109,6 +116,7 @@ def _versions(series: Series) -> Iterator[str]:
     if (odd := _unusual_in(series)) and not is_long:
         yield from _whole(series, telling, after, numbers[:1], _all_of(series, days), "all")
         yield from _whole(series, telling, after, numbers[1:], _all_of(series, days), "newest", odd)
+        yield from _whole(series, telling, after, numbers, _all_of(series, days), "newest", odd, (BOUND,))
     yield from _whole(series, telling, after, numbers, days, "all")
     yield from _whole(series, telling, after, numbers, days, "all but one")
     for many in (_MOST_WORDS, 2, 1) if series.words else (0,):
@@ -127,9 +135,10 @@ def _whole(
     most_days: Sequence[int],
     parts: _Parts,
     needed: Collection[int] = (),
+    levels: Sequence[int] = (MEDIAN, DAYS, SINGLE_DAYS, EXTREMES),
 ) -> Iterator[str]:
     """The line with the ranges of so many figures, and with what is unusual on so many days. `needed`: the places of
-    figures of which the range has to be told."""
+    figures of which the range has to be told; `levels`: how full a range may be, the fullest first."""
     if len(headline(series)) > _LONGEST_LINE:
         return
     said: dict[object, str] = {}
@@ -142,9 +151,10 @@ def _whole(
             for named in _namings(series, days):
                 starts = _starts(series, pieces, _left_out(telling, figures, named), parts)
                 tails = [unusual(series, named, _said_now(series, figures), brief=brief) for brief in (False, True)]
-                levels = (MEDIAN, DAYS, SINGLE_DAYS, EXTREMES)
                 for tail, counted, (start, more) in product(dict.fromkeys(tails), counteds, starts):
-                    for level in levels[:-1] if any(map(is_dull, figures)) else levels:
+                    for level in levels:
+                        if level == EXTREMES and any(map(is_dull, figures)):
+                            continue
                         key = (tuple(figure.place for figure in figures), level, named.outside_key)
                         if key not in said:
                             said[key] = ranges(series, figures, level, named)
@@ -206,12 +216,16 @@ def _without_figures(series: Series, whole: str) -> Iterator[str]:
     named = named_values(series)
     tails = tuple(dict.fromkeys(unusual(series, named.first(days)) for days in (3, 2, 1, 0)))
     if series.words or changes_in_lists(series):
-        start = f"{whole} on {newest_day(series)}; {_span(series)}{_all_well(series)}."
+        after = f" on {newest_day(series)}; {_span(series)}{_all_well(series)}."
         without_words = _occurrences(series, headline(series, with_words=False))
         for tail in tails:
-            yield from (f"{start}{_counted(series)}{changes}{tail}" for changes in changes_in_lists(series) or [""])
+            for changes in changes_in_lists(series) or [""]:
+                for start in dict.fromkeys((whole, _DOING.sub(" ", whole, count=1))):
+                    yield f"{start}{after}{_counted(series)}{changes}{tail}"
             if series.words:
-                yield without_words + _counted(series) + lists_of(series, _MOST_WORDS) + tail
+                for newest in (True, False):
+                    counted = _counted(series, with_newest=newest)
+                    yield without_words + counted + lists_of(series, _MOST_WORDS) + tail
         for text in dict.fromkeys((headline(series, with_words=False), subject_of(series))):
             for many in (_MOST_WORDS, 6, 4, 2, 1):
                 yield f"{_occurrences(series, text)}{_counted(series, many)}{lists_of(series, many)}{tails[-1]}"
@@ -251,11 +265,15 @@ def _counted_fully_first(series: Series) -> list[str]:
     return list(dict.fromkeys(_counted(series, with_repeated=with_repeated) for with_repeated in (True, False)))
 
 
-def _counted(series: Series, most: int = _MOST_WORDS, *, with_repeated: bool = True) -> str:
-    """The words of each place with their counts."""
+def _counted(series: Series, most: int = _MOST_WORDS, *, with_repeated: bool = True, with_newest: bool = False) -> str:
+    """The words of each place with their counts. `with_newest`: marks those of the newest reading, where the line is
+    told without them."""
     said = []
     for place in series.words:
         counts = _with_strange_days(series, place, with_repeated=with_repeated)
+        if with_newest:
+            newest = series.newest.values[place]
+            counts = [(word, n, aside or (" (newest)" if word == newest else "")) for word, n, aside in counts]
         key, text = key_of(series, place), _with_counts(counts, most)
         said.append(f"{key} {text}" if key else text)
     return "".join(f" {capitalised(text)}." for text in said)

@@ -39,3 +39,22 @@ def test_a_header_without_the_words_says_what_it_has_and_what_it_needs(tmp_path:
     (tmp_path / "a.csv").write_text(f"{header}\n1;2;3\n")
     with pytest.raises(InputError, match=told):
         read(tmp_path / "a.csv", "csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "jsonl",
+            '{"content": "Salt first.", "project": "kitchen"}\n{"content": "Then rice.", "project_id": "kitchen"}\n',
+        ),
+        ("csv", "content,project\nSalt first.,home\nThen rice.,\n"),
+    ],
+)
+def test_a_project_in_a_column_that_is_not_read_is_told(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / f"a.{name}"
+    path.write_text(text)
+    found = read(path, name)
+    assert found.words == ["Salt first.", "Then rice."]
+    ((why, number),) = found.skipped.counts.items()
+    assert (number, "'project_id'" in why) == (1, True)

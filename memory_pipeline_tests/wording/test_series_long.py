@@ -20,10 +20,10 @@ STEADY = [(0.001, 1.5 + n / 10, 0, 0.5 + n / 10, 1.2 + n / 10, f"0.00{n + 1}") f
 def test_of_a_list_of_pairs_the_largest_are_said_and_how_many_more_there_are() -> None:
     text = said(series(HOOKS, *STEADY), 38)
     assert text == (
-        "Hooks on 8 March 2026: slow_one 2.2 s, long_one 1.9 s, middle_one 1.2 s; 8 readings since 1 March. "
-        "4 more figures are left out."
+        "Hooks on 8 March 2026: slow_one 2.2 s, long_one 1.9 s, middle_one 1.2 s and 4 more figures; "
+        "8 readings since 1 March."
     )
-    assert "left out" not in said(series(HOOKS, *STEADY))
+    assert "more" not in said(series(HOOKS, *STEADY))
 
 
 def test_a_long_line_keeps_its_labels_and_its_beginning() -> None:
@@ -32,12 +32,12 @@ def test_a_long_line_keeps_its_labels_and_its_beginning() -> None:
         "Reading: {}; Timings: {{'first': {}, 'second': {}}}"
     )
     told = [(60 + n, 70 + n % 3, 80 + n % 5, 90 - n % 4, 50 + n % 3, 40 + n % 2, 3 + n % 4) for n in range(8)]
-    assert said(series(text, *told), 42) == (
-        "Evening check complete on 8 March 2026: Score 67, Parts Memory 71, Planning & Tasks 82, Writing 87, "
-        "Reading 51, Timings first 41, second 6; 8 readings since 1 March."
+    assert said(series(text, *told), 48) == (
+        "Evening check on 8 March 2026: Score 67, Parts Memory 71, Planning & Tasks 82 (80 to 84), Writing 87 "
+        "(87 to 90), Reading 51, Timings first 41, second 6; 8 readings since 1 March."
     )
-    assert "since 1 March. Planning & Tasks 80 to 84." in said(series(text, *told), 48)
-    assert "Score 67, Parts Memory 71; 8 readings" in said(series(text, *told), 32)
+    short = "Score 67, Parts Memory 71, Planning & Tasks 82, Writing 87 and 3 more figures; 8 readings"
+    assert short in said(series(text, *told), 32)
 
 
 def test_what_is_unusual_in_a_structure_has_the_name_of_the_structure() -> None:
@@ -45,11 +45,10 @@ def test_what_is_unusual_in_a_structure_has_the_name_of_the_structure() -> None:
     told = [(5000 + n % 3, 20 + n % 4, 7 + n % 2, 1 + n % 2, 30 + n % 3, n % 3) for n in range(9)]
     told[3] = (*told[3][:3], 90, 800, told[3][5])
     assert "Unusual: timings goals 90, total 800 on 4 March." in said(series(text, *told), 80)
-    assert "parts 7, timings goals 1 (up to 90 on 4 March), total 32 (up to 800 on 4 March)" in said(
-        series(text, *told)
-    )
+    assert "timings goals 1 (90 on 4 March), total 32 (usually 30 to 32, 800 on 4 March)" in said(series(text, *told))
     for most in (48, 38):
-        assert "5002 B, timings total 32 (up to 800 on 4 March); 9 readings" in said(series(text, *told), most)
+        text_of = said(series(text, *told), most)
+        assert "parts 7, timings total 32 (up to 800 on 4 March) and 2 more figures; 9 readings" in text_of
 
 
 def test_what_is_unusual_is_named_or_lies_in_the_range() -> None:
@@ -59,8 +58,8 @@ def test_what_is_unusual_is_named_or_lies_in_the_range() -> None:
     for most in range(20, 90, 6):
         text = said(series(line, *told), most)
         assert " days" not in text and "Other figures" not in text
-        assert "epsilon 30 to 34" not in text or "epsilon 30 (up to 300" in text or "epsilon 300 on 4 March" in text
-        assert "zeta 40 or 41" not in text or "zeta 41 (up to 90" in text or "zeta 90 on 10 March" in text
+        assert "30 to 34" not in text or "300 on 4 March" in text
+        assert "40 or 41" not in text or "90 on 10 March" in text
 
 
 def test_a_long_line_begins_with_the_same_figures_whatever_moved_last() -> None:
@@ -68,15 +67,15 @@ def test_a_long_line_begins_with_the_same_figures_whatever_moved_last() -> None:
     told = [(5 + n * 7 % 5, 40 + n * 5 % 4, n % 5, 20 + n % 3, n * 11 % 31, 40 + n % 2) for n in range(24)]
     for end in range(14, 25):
         text = re.sub(r"\d+", "N", said(series(line, *told[:end]), 40))
-        assert text.startswith("Check on N March N: alpha N, beta N, gamma N, delta N") and len(text) < 130
+        assert text.startswith("Check on N March N: alpha N (N to N), beta N (N to N), gamma N") and len(text) < 130
 
 
-def test_of_a_long_line_the_newest_value_stands_with_its_day_and_the_range_in_a_clause_of_its_own() -> None:
+def test_of_a_long_line_the_range_stands_behind_the_newest_value() -> None:
     line = "Check: alpha {}, beta {}, gamma {}, delta {}, current {}, zeta {}"
     told = [(5 + n * 7 % 5, 40 + n * 5 % 4, n % 5, 20 + n % 3, n * 11 % 31, 40 + n % 2) for n in range(24)]
-    assert (
-        "2026: alpha 6, beta 43, gamma 3, delta 22, current 5, zeta 41; 24 readings since 1 March. Current 0 to 30"
-        in (said(series(line, *told), 38))
+    assert said(series(line, *told), 38) == (
+        "Check on 24 March 2026: alpha 6 (5 to 9), beta 43, gamma 3, current 5 (0 to 30) and 2 more figures; "
+        "24 readings since 1 March."
     )
     told[23] = (*told[23][:3], 900, *told[23][4:])
     assert "delta 900 (usually 20 to 22)" in said(series(line, *told), 44)
@@ -87,13 +86,13 @@ def test_what_a_structure_adds_up_to_is_said_before_its_parts() -> None:
     told = [
         (500 + n * 7 % 5, 40 + n * 5 % 4, a := n % 5, b := 20 + n % 3, c := n * 11 % 31, a + b + c) for n in range(24)
     ]
-    assert "501 B, total 30; 24 readings since 1 March. 4 more" in said(series(line, *told), 27)
+    assert "501 B, marks 43, took total 30 and 3 more figures; 24 readings" in said(series(line, *told), 27)
     told[7] = (*told[7][:2], 60, *told[7][3:5], told[7][5] + 60 - told[7][2])
     told[8] = (*told[8][:2], 900, *told[8][3:5], told[8][4] + 900 + told[8][3])
-    assert "left out" not in said(series(line, *told), 80)
+    assert "more figure" not in said(series(line, *told), 80)
 
 
-def test_of_the_parts_of_a_sum_it_is_said_when_they_were_unusual() -> None:
+def test_of_the_parts_of_a_sum_the_farthest_is_told_or_all_are() -> None:
     line = "Look: {}B, marks {}, took={{'one': {}, 'two': {}, 'three': {}, 'total': {}}}"
     told = [
         (500 + n * 7 % 5, 40 + n * 5 % 4, 1 + n % 2, b := 20 + n % 3, 90 - b + n % 3, 91 + n % 2 + n % 3)
@@ -101,9 +100,26 @@ def test_of_the_parts_of_a_sum_it_is_said_when_they_were_unusual() -> None:
     ]
     told[3] = (*told[3][:2], 40, 20, 32, 92)
     text = said(series(line, *told), 42)
-    assert "B, total 93; 9 readings since 1 March. 500 to 504 B, total 91 to 94. " in text
-    assert text.endswith("4 more figures are left out, 2 unusual on 4 March.")
-    assert "one 1 (up to 40 on 4 March)" in said(series(line, *told))
+    assert "B (500 to 504), took total 93 (91 to 94) and 4 more figures; 9 readings since 1 March. " in text
+    assert text.endswith("Most unusual: one 40 on 4 March.")
+    assert "Unusual: took one 40" in said(series(line, *told), 100)
+
+
+def test_figures_in_words_come_before_those_in_structures() -> None:
+    line = (
+        "Analysis complete. {{'delta': {}, 'spread': {}, 'least': {}}}. {} tasks left. Parts: {{'one': {}, 'two': {}}}"
+    )
+    told = [(f"0.{10 + n * 3 % 7}", 40 + n * 5 % 9, n % 4, n * 11 % 31, 20 + n % 3, n % 5) for n in range(12)]
+    assert "2026: 28 tasks left (0 to 28) and 5 more figures; 12 readings" in said(series(line, *told), 28)
+
+
+def test_a_figure_that_was_unusual_has_no_range_that_hides_it() -> None:
+    line = "Check: alpha {}, beta {}, gamma {}, delta {}, epsilon {}, zeta {}"
+    told = [(5 + n * 7 % 5, 40 + n * 5 % 4, n % 5, 20 + n % 3, n * 11 % 31, 40 + n % 2) for n in range(24)]
+    told[3] = (900, *told[3][1:])
+    for most in range(24, 70, 4):
+        text = said(series(line, *told), most)
+        assert "to 900" not in text.replace("up to 900 on", "") and ("(5 to 9)" not in text)
 
 
 def test_the_line_of_a_long_series_is_without_its_day_and_what_was_unusual() -> None:
@@ -111,7 +127,7 @@ def test_the_line_of_a_long_series_is_without_its_day_and_what_was_unusual() -> 
     told = [(5 + n * 7 % 5, 40 + n * 5 % 4, n % 5, 20 + n % 3, n * 11 % 31, 40 + n % 2) for n in range(24)]
     told[22] = (*told[22][:3], 900, *told[22][4:])
     text = said(series(line, *told, hours=12))
-    assert "(up to 900 at 09:00)" in text
+    assert "(usually 20 to 22, 900 at 09:00)" in text
     assert line_in(text) == "Check: alpha 6, beta 43, gamma 3, delta 22, epsilon 5, zeta 41"
 
 
@@ -119,16 +135,16 @@ def test_the_dash_of_a_list_is_no_part_of_a_figure() -> None:
     line = "Check: alpha {}; beta {}; - gamma {}; - delta {}; epsilon {}; zeta {}"
     told = [(n % 5, n % 4, n % 3, n % 2, n % 6, n % 7) for n in range(24)]
     assert "; gamma 2; delta 1; " in said(series(line, *told), 80)
-    assert ", gamma 2, delta 1, " in said(series(line, *told), 48)
+    assert ", gamma 2, delta 1, " in said(series(line, *told), 36)
 
 
 def test_every_figure_of_a_short_line_has_its_newest_value_and_as_many_as_can_a_range() -> None:
     told = [(4 + n % 2, 70 + n * 5 % 7, 3 + n * 3 % 8) for n in range(9)]
     line = "Broadcast: level {}, groups {}, hosts {}"
     assert "evel 4 or 5" in said(series(line, *told))
-    for most, ranges in ((36, "Level 4 or 5, groups 70 to 76, hosts 3 to 10."), (32, "Level 4 or 5, groups 70 to 76.")):
-        text = said(series(line, *told), most)
-        assert "level 4, groups 75, hosts 3" in text and f"9 readings since 1 March. {ranges}" in text
+    text = said(series(line, *told), 36)
+    assert "level 4, groups 75, hosts 3" in text and text.endswith("Level 4 or 5, groups 70 to 76, hosts 3 to 10.")
+    assert "level 4 (4 or 5), groups 75 (70 to 76), hosts 3; 9 readings" in said(series(line, *told), 32)
 
 
 LONG = (
@@ -146,7 +162,8 @@ def test_words_that_all_readings_say_come_before_lesser_figures() -> None:
     for most in (60, 52, 46):
         text = said(one, most)
         assert "trend increasing, weakest memory, as in all 12 readings since 1 March." in text, text
-        assert text.startswith("Analysis done on 12 March 2026: delta 0.15, now 41")
+        assert text.startswith("Analysis done on 12 March 2026: ") and "now 41 (40 to 48)" in text
+        assert "more 34 (30 to 34)" in text
 
 
 def test_a_list_of_one_word_is_not_said_of_all_readings() -> None:
@@ -168,7 +185,8 @@ def test_the_one_earlier_reading_of_a_day_is_told_with_the_day() -> None:
     told = [(5 + n * 7 % 5, 40 + n * 5 % 4, n % 5, 20 + n % 3, n * 11 % 31, 40 + n % 2) for n in range(24)]
     told[22] = (*told[22][:3], 900, *told[22][4:])
     texts = {said(series(line, *told, hours=12), most) for most in range(36, 70, 5)}
-    assert any("on 12 March 2026, 21:00: " in text and "delta 22 (up to 900 at 09:00)" in text for text in texts)
+    assert any("on 12 March 2026, 21:00: " in text and "delta 22 (usually 20 to 22, 900 at" in text for text in texts)
+    assert any("on 12 March 2026: " in text and "delta 22 (up to 900 at 09:00)" in text for text in texts)
     assert all(re.search(r"900 (at 09:00|on 12 March, 09:00)", text) for text in texts if "900" in text)
 
 
