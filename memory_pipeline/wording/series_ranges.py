@@ -275,7 +275,8 @@ def _range(series: Series, figure: Figure, level: int, named: Named) -> str:
     if usual.is_either:
         return f"{lead}{_extremes(series, figure.place, usual)}{_now(figure, named, ', {}')}"
     bound = _bound(series, figure, named) if level == BOUND else ""
-    between = _extremes(series, figure.place, usual) if is_told_apart else _between(series, figure, level, named)
+    has_days = named.of(figure) <= series.lone_outcomes and usual.word != "mostly"
+    between = _between(series, figure, level, named) if has_days else _extremes(series, figure.place, usual)
     text = f"{lead}{bound or between}"
     if level >= MEDIAN and len({v.number for v in values}) > 2 and _has_median(figure):
         text += f", median {amount(series, figure.place, figure.median)}"

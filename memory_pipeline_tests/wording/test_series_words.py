@@ -146,6 +146,10 @@ def test_a_failure_is_told_with_its_figures_once() -> None:
     assert "Success 11, failure 1 (5 March: exit 1, 3 s)." in text
     assert text.count(" 3 s") == 1 and text.count("exit 1") == 1
     assert "failure 1 (5 March: 3 s)." in said(one, 45)
+    lines[8] = lines[8].replace("1216", "440")
+    again = [read_memory(f"r{n}", FIRST + timedelta(days=n), line) for n, line in enumerate(lines)]
+    whole = said(series_of([again[n] for n in range(12) if n != 4], [again[4]]), 80)
+    assert "usually 120 s (last 10 March) to 440 s (9 March)" in whole
 
 
 def test_a_part_that_is_left_out_is_counted() -> None:
