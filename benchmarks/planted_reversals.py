@@ -1,8 +1,8 @@
 """Pairs of sentences of one human, two days apart: the second takes the first back, or only looks like it.
 
 Each line: what was said first, `>>`, and what was said then, which may be two sentences. `_TAKEN_BACK`: the first is
-withdrawn. `_BESIDE`: both stand, and nothing speaks against anything. The second half of each was held out: what was
-found in it was not looked at while rules were changed.
+withdrawn. `_BESIDE`: both stand, and nothing speaks against anything. Of those that were held out, what was found was not
+looked at while rules were changed; the second set was written after rules had been mended with the first.
 """
 
 from __future__ import annotations
@@ -137,6 +137,97 @@ You can push to staging without asking me. >> Pushing to production needs my oka
 Always ask me before you change the budget. >> You may change the background picture without asking me from now on.
 We decided to keep the old logo. >> We're not keeping the old sofa, the new one wins.
 """
+_TAKEN_BACK_SECOND = r"""
+I have a brother named Paul. >> Sorry, I have no brother named Paul, that's my cousin.
+The weekly sync is on Thursdays. >> We've moved the weekly sync to Tuesdays.
+I'm left-handed. >> Actually I'm right-handed, I mixed that up.
+We decided to use Terraform for the servers. >> Terraform didn't work out, we do it with Ansible now.
+We decided to go with Stripe for the payments. >> Stripe turned us down, so Mollie it is.
+I drink coffee every morning. >> I've switched from coffee to tea.
+You may publish blog posts without asking me. >> No more publishing blog posts without my say-so.
+You can pay invoices under 200 euros on your own. >> I'd rather approve every invoice myself from now on.
+Never message the tenants after eight. >> It's okay to message the tenants after eight now.
+Don't open the door for couriers. >> You can open the door for couriers from now on.
+I prefer window seats. >> I've come to prefer aisle seats.
+My sister works at the post office. >> My sister quit the post office, she's a florist now.
+My son goes to the Montessori school. >> My son no longer goes to the Montessori school.
+Our office is in the Kaiserstrasse. >> Our office has moved to the Lindenallee.
+The support line is open until 18:00. >> The support line closes at 17:00 now.
+The database is Postgres 14. >> The database is Postgres 16 now.
+The budget for the party is 2,000 euros. >> The budget for the party was cut to 1,500 euros.
+We have two cars. >> We sold one of the cars, so we have one car now.
+I'm allergic to cats. >> My cat allergy is gone.
+I work from home on Fridays. >> I don't work from home on Fridays these days.
+I always start work at seven. >> I start work at eight now.
+Lena is our accountant. >> Lena isn't our accountant any longer.
+Lena is our accountant. >> Our accountant is Tim now.
+We decided to hire a second designer. >> We've dropped the idea of a second designer.
+We decided to close the shop on Mondays. >> We're opening the shop on Mondays again.
+We agreed to invoice in dollars only. >> Let's go back to invoicing in euros.
+I want you to answer in French. >> Please stop answering in French.
+Always add emojis to the posts. >> No emojis in the posts any more.
+Keep the summaries short. >> The summaries can be long again.
+I hate video calls. >> I don't mind video calls any more.
+I love spicy food. >> I can't stand spicy food any more.
+I'm afraid of flying. >> I've got over my fear of flying.
+I live with my parents. >> I moved out of my parents' place.
+We use tabs for indentation. >> We're switching from tabs to spaces.
+The cleaner comes on Wednesdays. >> The cleaner comes on Fridays from now on.
+You may reply to journalists. >> Leave the journalists to me from now on.
+My phone number is 0151 2233. >> My phone number has changed, it's 0160 9988.
+Our landlord is Mr. Huber. >> Mr. Huber isn't our landlord any more, he sold the house.
+The trial ends on 3 May. >> The trial has been extended to 10 May.
+I don't eat dairy. >> I'm eating dairy again.
+"""
+_BESIDE_SECOND = r"""
+I have a brother named Paul. >> Sorry, I have no time for Paul today.
+The weekly sync is on Thursdays. >> We've moved the sofa to the cellar.
+I'm left-handed. >> My daughter is right-handed.
+We decided to use Terraform for the servers. >> The marinade didn't work out, we do it with lemon now.
+I drink coffee every morning. >> I've switched from coffee filters to a press.
+You may publish blog posts without asking me. >> No more publishing photos of the kids.
+You can pay invoices under 200 euros on your own. >> I'd rather pay the baker myself from now on.
+Never message the tenants after eight. >> It's okay to message my sister after eight now.
+I prefer window seats. >> I've come to prefer rainy days.
+My sister works at the post office. >> My sister quit smoking, she's happy now.
+My son goes to the Montessori school. >> My son no longer goes to judo.
+Our office is in the Kaiserstrasse. >> Our meeting has moved to the big room.
+The support line is open until 18:00. >> The canteen closes at 17:00 now.
+The database is Postgres 14. >> The cache is Redis 7 now.
+The budget for the party is 2,000 euros. >> The budget for the garden was cut to 1,500 euros.
+We have two cars. >> We have one bike now.
+I'm allergic to cats. >> My dust allergy is gone.
+I work from home on Fridays. >> I don't work on Sundays these days.
+I always start work at seven. >> I start the dishwasher at eight now.
+Lena is our accountant. >> Lena isn't our neighbour any longer.
+Lena is our accountant. >> Our gardener is Tim now.
+We decided to hire a second designer. >> We've dropped the second meeting.
+We decided to close the shop on Mondays. >> We're opening the pool on Mondays again.
+I want you to answer in French. >> Please stop answering the phone.
+Always add emojis to the posts. >> No dogs in the garden any more.
+Keep the summaries short. >> The evenings can be long again.
+I hate video calls. >> I don't mind the rain any more.
+I love spicy food. >> I can't stand loud music any more.
+I live with my parents. >> I moved out of the meeting room.
+We use tabs for indentation. >> We're switching from gas to electricity.
+The cleaner comes on Wednesdays. >> The plumber comes on Fridays from now on.
+You may reply to journalists. >> Leave the dishes to me from now on.
+My phone number is 0151 2233. >> My door code has changed, it's 9988.
+The trial ends on 3 May. >> The exhibition has been extended to 10 May.
+I don't eat dairy. >> I'm eating lunch again.
+My wife is a vegetarian. >> I'm not a vegetarian any more.
+Tom is allergic to nuts. >> I'm not allergic to nuts.
+The rent for the garage is 80 euros. >> The rent for the flat is 980 euros now.
+The train to Bonn leaves at 8:10. >> The train to Mainz leaves at 8:40 now.
+The backup of the shop runs at 02:00. >> The backup of the blog runs at 04:00 now.
+Never call the clients on Sundays. >> You may call the clients on Saturdays.
+Send the report on Mondays. >> Don't send the newsletter on Mondays.
+I like Berlin. >> I don't like the airport in Berlin any more.
+My mother lives in Kiel. >> I no longer live in Kiel.
+We use Slack for the team. >> We don't use Slack for customers any more.
+We decided to use Redis for the queue. >> We don't use Redis for sessions any more.
+The API key expires in May. >> The API documentation moves to a new page in June.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +242,13 @@ class PlantedPair:
 
 def plant_reversals() -> list[PlantedPair]:
     """All pairs."""
-    parts = (
+    parts: tuple[tuple[str, bool, bool], ...] = (
         (_TAKEN_BACK, True, False),
         (_TAKEN_BACK_HELD_OUT, True, True),
         (_BESIDE, False, False),
         (_BESIDE_HELD_OUT, False, True),
+        (_TAKEN_BACK_SECOND, True, False),
+        (_BESIDE_SECOND, False, False),
     )
     return [
         PlantedPair(*line.split(" >> "), is_taken_back=taken_back, held_out=held_out)
