@@ -29,37 +29,43 @@ _SAME = {
     other: key
     for key, others in {
         "touch": "edit chang modify alter", "begin": "start", "mail": "email e-mail", "photo": "pictur photograph",
-        "flat": "apartment", "coworker": "colleagu co-worker",
+        "flat": "apartment", "coworker": "colleagu co-worker", "allergic": "allergy", "fear": "afraid scar",
     }.items()
     for other in others.split()
 }  # fmt: skip
 #: Ways to say that something is allowed, forbidden or to be asked about, which do not say what.
 _FRAME = re.compile(
     r"\b(?:without|with|until|before|after) (?:first )?(?:asking|telling|checking with|consulting|my|our|an?|me|us|explicit)\b(?: (?:me|us|my|our))?"
-    r"(?: (?:okay|ok|approval|permission|consent|go-ahead|sign-off|yes|word|knowledge|first)\b)?|"
+    r"(?: (?:okay|ok|approval|permission|consent|go-ahead|sign-off|say-so|blessing|yes|word|knowledge|first)\b)?|"
     r"\b(?:ask|tell|warn|check with|consult|talk to|check in with) (?:me|us)(?: first| in advance| beforehand)?,? before\b|\bask first\b|"
-    r"\bi(?:'d like| want| need| would like| have)? to (?:see|read|approve|check|review|sign off on|know about|hear about)\b|\bbefore you\b|"
+    r"\bi(?:'d like to| want to| need to| would like to| have to|'d rather| would rather|'ll| will) (?:see|read|approve|check|review|sign off on|know about|hear about)\b|\bbefore you\b|"
     r"\b(?:needs?|requires?) (?:my|our) (?:ok|okay|approval|permission|consent|go-ahead|sign-off|yes)\b|"
     r"\b(?:no need|(?:don't|do not) (?:need|have)) to (?:ask|check)(?: (?:me|us|with me|with us))?(?: first)?\b|"
     r"\b(?:whenever|as often as|as much as|when|if) you (?:like|want|please|wish|need to)\b|\bat any time\b|\bany ?time\b|\bas you see fit\b|"
     r"\b(?:on your own|by yourself|yourself|myself|yours)\b|\b(?:i(?:'m| am)? )?tak(?:e|ing) (?:that|this|it) back\b|"
     r"\b(?:from|as of) (?:now on|now|here on|today(?: on)?|tomorrow(?: on)?|this point on)\b|\bgoing forwards?\b|\bin (?:the )?future\b|"
-    r"\b(?:permission|okay|ok|approval) to\b",
+    r"\b(?:permission|okay|ok|approval) to\b|\b(?:these days|nowadays)\b",
     re.IGNORECASE,
 )
 #: Words that say nothing about the subject, as stems.
 _NO_SUBJECT = (
     "i'm i've i'd i'll you're you've you'll we're we've we'll it's that's let let's lets don't doesn't isn't aren't won't can't he's she's they're "
     "without ask asking tell telling check checking first before never ever please again any anymore more longer now always "
-    "no not allow allowed permitted free actually just only also instead after all one ones thing things anything something everything stop avoid decide decided choose pick "
-    "scrap wait sorry correction settle settled agree agreed go going want wanted plan idea rule policy decision choice okay use using today henceforth still really must should "
-    "every each need got gets anymore turns yours whenever everybody nobody maybe quite whole"
+    "no not allow allowed allowing permitted free actually just only also instead after all one ones thing things anything something everything stop stopped stopping avoid avoiding decide decided deciding decides choose chose chosen choosing pick picked picking "
+    "scrap wait sorry correction settle settled agree agreed go goes gone going want wanted wanting plan planned planning idea rule policy policies decision choice okay use using today henceforth still really must should used uses  "
+    "every each need got gets named called leave leaving anymore turns yours whenever everybody nobody maybe quite whole"
 )  # fmt: skip
 _NUMBER_WORDS = frozenset(
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
     "nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand".split()
 )
 _VALUES = frozenset(("number", "time", "date"))
+#: The human wants to see or approve all of something: whatever the agent was to do with it.
+_GATE = re.compile(
+    r"\bi(?:'d like to| want to| need to| would like to| have to|'d rather| would rather|'ll| will) (?:see|read|approve|check|review|sign off on|confirm) (?:every|each|all|any|the)\b|"
+    r"\b(?:need|needs|require|requires) (?:my|our) (?:okay|ok|approval|permission|consent|go-ahead|sign-off)\b|\bleave (?:the|all|my|our|any) [\w' -]{2,40}? to me\b",
+    re.IGNORECASE,
+)
 _SELF = re.compile(
     r"\W*(?:(?:and|but|so|well|also|actually|honestly|oh|yes|no|sorry|ok|okay|these days|now|nowadays|today|in fact|since \w+|by the way|btw|turns out|from now on)[\s,:;.!–—-]+)*"
     r"(?P<who>(?:i|we)(?:'\w+)?|my|our|his|her|their|the|this|that|you|your)\b",
@@ -80,7 +86,7 @@ def key_of(word: str) -> str:
     return _key(word.lower().replace("’", "'"))
 
 
-_NO_SUBJECT_KEYS = frozenset(map(_key, _NO_SUBJECT.split()))
+_SAYS_NOTHING = frozenset(_NO_SUBJECT.split())
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 #: What a number counts that is its unit.
 _UNIT = re.compile(
@@ -89,7 +95,7 @@ _UNIT = re.compile(
     re.IGNORECASE,
 )
 #: The month that is also a verb.
-_MAY = re.compile(r"(?<=[a-z,] )May\b")
+_MAY = re.compile(r"(?<=[a-z,] )May\b(?! \d)")
 
 
 @remembered
@@ -98,8 +104,11 @@ def words_of_subject(text: str) -> frozenset[str]:
     plain = _UNIT.sub(" ", _FRAME.sub(" ", text))
     said = {word.lower().replace("’", "'").removesuffix("'s") for word in _WORD.findall(plain)}
     known = set(content_words(plain))
-    keys = {_key(word) for word in said if word not in _NUMBER_WORDS and stem(word) in known}
-    return frozenset(keys - _NO_SUBJECT_KEYS)
+    return frozenset(
+        _key(word)
+        for word in said
+        if word not in _NUMBER_WORDS and stem(word) in known and not {word, word.removesuffix("s")} & _SAYS_NOTHING
+    )
 
 
 def values_of(text: str) -> dict[str, frozenset[str]]:
@@ -123,3 +132,8 @@ def is_about_speaker(text: str) -> bool:
     """Whether a statement begins with its speaker, or says nobody in particular: `My wife smokes` does not."""
     found = _SELF.match(text)
     return found is None or found["who"].lower()[:2] in ("i", "i'", "we")
+
+
+def is_gate(text: str) -> bool:
+    """Whether a limit is on all that can be done with something: `I want to see every invoice first`."""
+    return bool(_GATE.search(text))

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import islice
 
-from memory_pipeline.conversations.changes import is_change, liked_in, likes_otherwise, replaces, told_in
-from memory_pipeline.conversations.claims import subject_of
+from memory_pipeline.conversations.changes import clauses_told, is_change, liked_in, likes_otherwise, replaces
+from memory_pipeline.conversations.claims import subject_of, words_of_subject
 from memory_pipeline.conversations.reversals import reversals_of
 from memory_pipeline.records import Extraction
 from memory_pipeline.wording.facts import content_words, find_facts
@@ -41,6 +41,7 @@ _ONLY_ONE = (
             re.IGNORECASE,
         ),
     ),
+    ("handedness", re.compile(r"\b(?:i'm|i am) (?:actually |in fact )?(?:left|right)-handed\b", re.IGNORECASE)),
     (
         "age",
         re.compile(
@@ -49,6 +50,11 @@ _ONLY_ONE = (
         ),
     ),
     ("time zone", re.compile(r"\bmy time ?zone\b", re.IGNORECASE)),
+)
+#: Of these, one is wrong if somebody tells another.
+_NEVER_BOTH = frozenset(("name", "birthday", "handedness", "status", "age", "time zone"))
+_ACTUALLY = re.compile(
+    r"\b(?:actually|in fact|turns out|mixed (?:it|that|them) up|i was wrong|i misspoke)\b", re.IGNORECASE
 )
 _SHARED = 0.5
 #: Lines before a correction among which it corrects the nearest statement on its subject, though it names none.
@@ -109,7 +115,9 @@ class Earlier:
             of_agent = by_model and new.speaker == "agent"
             named = self._rejected(new, of_agent=of_agent)
             return _each(named + taken_back) or (() if by_model else self._on_its_subject(new))
-        if new.kind in ("fact", "preference") and _CHANGES.search(new.quote):
+        if new.kind in ("fact", "preference") and (
+            _CHANGES.search(new.quote) or (_slot(new) in _NEVER_BOTH and _ACTUALLY.search(new.quote))
+        ):
             return _each(self._replaced(new) + taken_back)
         if new.kind == "decision" and new.speaker == "human" and _INSTEAD.match(new.quote):
             return _each(self._decided_before(new) + taken_back)
@@ -124,8 +132,8 @@ class Earlier:
         for reversal in reversals_of(new, by_kind=not by_model):
             about = self._about(new, reversal.subject)
             found |= {one.id: one for one in about if reversal.takes_back(one)}
-        words = told_in(new.quote).words if is_change(new.quote) else frozenset()
-        found |= {one.id: one for one in self._about(new, words) if replaces(new, one)}
+        for told in clauses_told(new.quote) if is_change(new.quote) else ():
+            found |= {one.id: one for one in self._about(new, told.words) if replaces(new, one)}
         for word in liked_in(new.quote):
             found |= {one.id: one for one in self._about(new, [word]) if likes_otherwise(new, one)}
         return tuple(found.values())
@@ -146,11 +154,11 @@ class Earlier:
         values = {word for text in named for word in _tokens(text)}
         if not values:
             return ()
-        about = set(content_words(new.quote)) - values
+        about = words_of_subject(_REJECTED.sub(" ", new.quote))
         rarest = min((self._by_token.get((new.project_id, value), []) for value in values), key=len)
         for one in self._newest(rarest, new, of_agent=of_agent):
             if values <= _tokens(one.quote) and (
-                about & set(content_words(one.quote)) or _is_near(new, one) or _slot(new) == _slot(one) != ""
+                about & words_of_subject(one.quote) or _is_near(new, one) or _slot(new) == _slot(one) != ""
             ):
                 return (one.id,)
         return ()

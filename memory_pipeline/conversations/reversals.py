@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from memory_pipeline.conversations.claims import is_about_speaker, key_of, subject_of, words_of_subject
+from memory_pipeline.conversations.claims import is_about_speaker, is_gate, key_of, subject_of, words_of_subject
 from memory_pipeline.conversations.forms import each_stated
 from memory_pipeline.conversations.own_words import Said, as_read
 from memory_pipeline.conversations.taking_back import (
@@ -31,12 +31,13 @@ from memory_pipeline.conversations.taking_back import (
     PARTLY,
     SCRAPPED,
     SIGN,
+    STOP,
     STOPPED,
     TEMPORARY,
 )
 from memory_pipeline.records import Extraction, ExtractionKind
 
-Reach = Literal["narrower", "same", "chosen"]
+Reach = Literal["narrower", "same", "chosen", "gate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,8 @@ class Reversal:
 
     `subject`: its words, as stems; `kinds`: of the statements that it can take back; `denied`: whether these deny
     (`Never push to main`), affirm, or may do either. `reach`: `same`: only what says no more than the subject;
-    `narrower`: also what says more about it; `chosen`: also what was decided for it. `of_speaker`: of facts and
+    `narrower`: also what says more about it; `chosen`: also what was decided for it; `gate`: also one thing that is done
+    with it. `of_speaker`: of facts and
     preferences, only those of the speaker, and none of the speaker's wife.
     """
 
@@ -67,8 +69,9 @@ class Reversal:
             return False
         if self.subject == theirs:
             return True
-        if self.reach == "same":
-            return one.kind == "trust" and self.subject == words_of_subject(one.quote)
+        if self.reach in ("same", "gate"):
+            besides = words_of_subject(one.quote) - self.subject
+            return one.kind == "trust" and len(besides) <= (self.reach == "gate")
         if self.reach == "narrower" or len(self.subject) > 1:
             return len(self.subject) > 1
         return any(key_of(match[1]) in self.subject for match in _CHOSEN.finditer(one.quote))
@@ -106,6 +109,7 @@ _CHOICES: frozenset[ExtractionKind] = frozenset({"decision", "context", "dynamic
 _FORMS: tuple[tuple[tuple[re.Pattern[str], ...], frozenset[ExtractionKind], bool | None, Reach], ...] = (
     (ENDED, _PERMISSIONS, False, "narrower"),
     (NO_MORE, _PERMISSIONS, False, "same"),
+    (STOP, _PERMISSIONS | {"decision"}, False, "narrower"),
     (LIFTED, _LIMITS, None, "same"),
     (NOT_REQUIRED, _RULES, None, "narrower"),
     (NO_LONGER, _STATES, False, "narrower"),
@@ -156,7 +160,9 @@ def reversals_of(new: Extraction, *, by_kind: bool = True) -> Iterator[Reversal]
     yield from reversals_in(Said(new.quote, 0, as_read(new.quote)))
     if not by_kind:
         return
-    is_limit = new.kind == "boundary" or (new.kind == "correction" and _LIMITS_AGENT.search(new.quote))
+    is_limit = (
+        new.kind == "boundary" or is_gate(new.quote) or (new.kind == "correction" and _LIMITS_AGENT.search(new.quote))
+    )
     if is_limit:
         yield from _of_act(new.quote, frozenset({"trust"}))
     if new.kind == "trust" and _PERMITS.search(new.quote):
@@ -170,7 +176,7 @@ def _of_act(words: str, kinds: frozenset[ExtractionKind]) -> Iterator[Reversal]:
     clauses = [] if _SOMETIMES.search(words) else [part for part in _CLAUSES.split(words) if part]
     for text in dict.fromkeys([words, *clauses]):
         if subject := subject_of(text):
-            yield Reversal(subject, kinds, None, "same")
+            yield Reversal(subject, kinds, None, "gate" if is_gate(text) else "same")
 
 
 #: What takes back a statement of a kind is itself of another, or of the same.

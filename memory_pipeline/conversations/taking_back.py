@@ -16,8 +16,8 @@ def _forms(*ways: str) -> tuple[re.Pattern[str], ...]:
 
 #: Without one of these, nothing is taken back.
 SIGN = re.compile(
-    r"no longer|any ?more|any longer|from now on|after all|again|n't|dont|\b(?:not|no|may|can|free|allowed|welcome|yours|stop\w*|quit|given|gave|giv\w+|enough|"
-    r"mind|minds|thoughts?|dropp\w+|left|leaving|done|through|moved|moving|myself|tired|sick|rid|started|begun|gone)\b|take back|withdraw|revoke|no more|needn't|"
+    r"no longer|any ?more|any longer|from now on|after all|again|n't|dont|\b(?:not|no|may|can|free|allowed|welcome|yours|ok|okay|fine|stop\w*|quit|given|gave|giv\w+|enough|"
+    r"mind|minds|thoughts?|dropp\w+|left|leaving|done|through|moved|moving|myself|over|overcome|switch\w*|out|mistake|down|gone|tired|sick|rid|started|begun|gone)\b|take back|withdraw|revoke|no more|needn't|"
     r"scrap|forget|drop|ditch|never ?mind|cancel|disregard|abandon|retir|off the table|happening|history|out\b|\boff\b|\bdead\b|"
     r"\bgone\b|instead of|rather than|in place of|permission",
     re.IGNORECASE,
@@ -26,7 +26,7 @@ SIGN = re.compile(
 _CHAR = r"(?:[^,;:.!?–—\n]|(?<=\d)[:.,](?=\d)|(?<=\b[DM]r)\.(?= )|\.(?=\w))"
 ENDS = r"(?=\s*(?:[,;:!–—]|\.(?!\w)|\s-|$|\b(?:and|but|because|since|so|instead)\b))"
 _WHAT = rf"(?P<what>{_CHAR}{{2,90}}?)"
-_ANY_MORE = r"(?:any ?more|any longer|from now on|after all)"
+_ANY_MORE = r"(?:any ?more|any longer|from now on|after all|these days|nowadays)"
 _NOT_ALLOWED = (
     r"(?:may not|can't|cannot|can not|mustn't|must not|shouldn't|should not|"
     r"(?:are |'re )not (?:allowed|permitted|free) to|aren't (?:allowed|permitted|free) to)"
@@ -51,7 +51,12 @@ ENDED = _forms(
 #: What was left to the agent, or was its custom.
 NO_MORE = _forms(
     rf"you no longer {_WHAT}{ENDS}",
-    r"(?:i'd like to|i would like to|i want to|i'll|i will|i) (?P<what>(?:[a-z]+) [^,;:.!?–—]{3,80}?) (?:(?:by )?myself) (?:again|from now on|now|after all|in (?:the )?future)\b",
+    r"(?:i'd like to|i would like to|i want to|i'd rather|i would rather|i prefer to|i'll|i will|i) (?P<what>(?:[a-z]+) [^,;:.!?–—]{3,80}?) (?:(?:by )?myself) (?:again|from now on|now|after all|in (?:the )?future)\b",
+)
+#: What the agent is told to stop, or is to be no more.
+STOP = _forms(
+    rf"(?:please |pls |now |just )*(?:stop|quit) (?P<what>[a-z]+ing\b[^,;:.!?–—]{{2,80}}?)(?: from now on| any ?more| again| please)?{ENDS}",
+    r"no (?!longer\b|more\b)(?P<what>[\w' -]{3,60}?) (?:any ?more|any longer)\b",
 )
 #: Such forms are a limit, whatever was allowed before; `don't wait any more` is none.
 OF_THE_AGENT = re.compile(r"(?:you|your|the|my|i)\b", re.IGNORECASE)
@@ -82,7 +87,8 @@ NOT_REQUIRED = _forms(
 NO_LONGER = _forms(
     rf"{_SUBJECT}(?:'m|'re|'s| am| are| is| has| have)? no longer {_WHAT}{ENDS}",
     rf"{_SUBJECT}{_NOT} {_WHAT} (?:any ?more|any longer|after all)\b",
-    rf"{_SUBJECT}(?:'m|'re|'s| am| are| is) no (?!longer\b|more\b){_WHAT} (?:any ?more|any longer)\b",
+    rf"{_SUBJECT}(?:'m|'re|'s| am| are| is| have|'ve got| have got| has) no (?!longer\b|more\b){_WHAT} (?:any ?more|any longer)\b",
+    rf"my (?P<what>[\w' -]{{3,50}}?) (?:is|are) (?:gone|over|cured|healed|history|past){ENDS}",
 )
 #: What is corrected with its sign: `Actually I'm not allergic to nuts, only to peanuts.`
 NOT_BUT = _forms(
@@ -94,7 +100,10 @@ DENIED_FOR = _forms(
     rf"{_SUBJECT}{_NOT} {_WHAT}(?=\s*(?:[,;–—]|\s-)\s*(?:but |instead |rather |now )?(?:it|it's|i|i've|i'm|we|we've|we're|they|they're|he|she|he's|she's|that's|there|{_NAME})\b)"
 )
 #: What is denied and no more. It takes back what says just that.
-DENIED = _forms(rf"{_SUBJECT}{_NOT} {_WHAT}{ENDS}", rf"(?P<who>i|we)(?:'m|'re| am| are) no {_WHAT}{ENDS}")
+DENIED = _forms(
+    rf"{_SUBJECT}{_NOT} {_WHAT}{ENDS}",
+    rf"(?P<who>i|we)(?:'m|'re| am| are| have|'ve got| have got) no (?!longer\b|more\b|time\b|idea\b){_WHAT}{ENDS}",
+)
 _DROPPED = (
     r"(?:dropping|dropped|ditching|ditched|leaving|left|done with|finished with|through with|giving up on|gave up on|given up on|moving (?:away )?(?:off|from)|"
     r"moved (?:away )?(?:off|from)|switching (?:away )?from|switched (?:away )?from|getting rid of|got rid of|rid of|scrapping|scrapped|abandoning|abandoned|retiring|"
@@ -102,8 +111,8 @@ _DROPPED = (
 )
 #: What its speaker stopped to do or to like.
 STOPPED = _forms(
-    rf"{_SUBJECT}{_HAVE}{_LATELY} (?:stopped|quit|given up|gave up|had enough of|gone off|grown out of|outgrown|lost interest in|got tired of|grown tired of|tired of|sick of|fed up with|over) "
-    rf"(?!it\b|that\b|this\b|you\b|on\b|for\b){_WHAT}(?= (?:in|last|this|two|three|a|some|for) (?:\w+ )?(?:spring|summer|autumn|fall|winter|year|years|month|months|week|weeks|january|february|march|april|may|june|july|august|september|october|november|december|good|\d{{4}})\b|{ENDS})"
+    rf"{_SUBJECT}{_HAVE}{_LATELY} (?:stopped|quit|given up|gave up|had enough of|gone off|grown out of|outgrown|(?<='m )over|(?<=am )over|lost interest in|got tired of|grown tired of|tired of|sick of|fed up with|got over|gotten over|overcome|recovered from|done with) "
+    rf"(?!it\b|that\b|this\b|you\b|on\b|for\b)(?:my )?{_WHAT}(?= (?:in|last|this|two|three|a|some|for) (?:\w+ )?(?:spring|summer|autumn|fall|winter|year|years|month|months|week|weeks|january|february|march|april|may|june|july|august|september|october|november|december|good|\d{{4}})\b|{ENDS})"
 )
 OFTEN = re.compile(r"\b(?:again|time) and (?:time )?again\b", re.IGNORECASE)
 #: Denies less than what it names: `I'm not the only teacher any more`.
@@ -120,6 +129,7 @@ TEMPORARY = re.compile(
 )
 AGAIN = _forms(
     r"(?P<who>i|we)(?:'m|'re| am| are)? (?P<what>(?:like|love|enjoy|eat|drink|use|want|work|live|read|write|take|meet|run|smoke|drive|prefer|accept|offer|sell|ship|publish|support)\b[^,;:.!?–—]{2,80}?) again\b(?! and again)",
+    r"(?P<who>i|we)(?:'m|'re| am| are) (?P<what>[a-z]+ing\b[^,;:.!?–—]{2,80}?) again\b(?! and again)",
     rf"(?P<who>i|we){_HAVE}{_LATELY} (?:started|begun|began|taken up|gone back to|went back to|back to|resumed) (?P<what>[a-z]+ing\b[^,;:.!?–—]{{2,80}}?)(?: again)?{ENDS}",
 )  # fmt: skip
 _UNDOING = r"(?:scrap|forget(?: about)?|drop|ditch|never mind|nevermind|cancel|disregard|abandon)"
@@ -141,6 +151,10 @@ SCRAPPED = _forms(
     rf"(?:(?:i|we)(?:'ve| have)? )?(?:just |now |also )?chang(?:ed|ing) (?:my|our) minds? (?:about|on|regarding) {_PART}{_WHAT}{ENDS}",
     rf"(?:we|i)(?:'re|'m| are| am)? (?:not|won't|will not|do not|don't)(?: be)? {_CHOOSING} (?:(?:with|for|on|ahead with) )?{_WHAT} (?:after all|any ?more|any longer)\b",
     rf"(?:we|i){_HAVE}{_LATELY} {_DROPPED} (?!it\b|that\b|this\b|me\b|you\b|early\b|home\b|for\b|at\b){_PART}{_WHAT}{ENDS}",
+    rf"(?:we|i){_HAVE}{_LATELY} (?:switching|switched|switch|moving|moved|changing|changed|migrating|migrated|going|gone) (?:over )?from {_PART}{_WHAT}(?= to \w)",
+    rf"(?:we|i){_HAVE}{_LATELY} (?:dropp(?:ed|ing)|given up|giving up|abandoned|buried|shelved|scrapped) (?:on )?the (?:idea|plan|thought|project) (?:of|to|for) {_WHAT}{ENDS}",
+    rf"{_PART}(?P<what>[\w.+#-]+(?: [\w.+#-]+){{0,2}}?) (?:didn't work out|did not work out|doesn't work(?: for us)?|turned us down|turned me down|let us down|failed us|(?:was|were|is|are) (?:a (?:mistake|failure|disaster|dead end)|too [\w-]+)|(?:got|gets|became|has become|have become) too [\w-]+|(?:is|are) (?:shutting|closing) down|shut down|(?:has|have) closed)"
+    r"(?=\s*[,;:–—-]+ ?(?:so |and |that's why |therefore )*(?:we|we'll|we're|i|let's|[\w .+-]{2,30} it is)\b)",
     rf"(?:on )?second thoughts?[\s,:;–—-]+{_PART}(?:an? )?{_WHAT} (?:is|are|'s|would be|sounds?|seems?) {_COMPLAINT}",
 )  # fmt: skip
 #: What is done in the place of what was given up, in a sentence of its own.

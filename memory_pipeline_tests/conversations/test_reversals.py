@@ -95,6 +95,24 @@ IN_OTHER_WORDS = [
     ("Our rent is 900 euros a month.", "Our rent went up to 980 euros a month."),
     ("The deploy runs at 22:00.", "The deploy runs at 23:30 now."),
     ("The backups are kept for 30 days.", "The backups are kept for 90 days from now on, not 30."),
+    ("I have a brother named Paul.", "Sorry, I have no brother named Paul, that's my cousin."),
+    ("I'm left-handed.", "Actually I'm right-handed, I mixed that up."),
+    ("I'm allergic to cats.", "My cat allergy is gone."),
+    ("I'm afraid of flying.", "I've got over my fear of flying."),
+    ("I don't eat dairy.", "I'm eating dairy again."),
+    ("I hate video calls.", "I don't mind video calls any more."),
+    ("I prefer window seats.", "I've come to prefer aisle seats."),
+    ("The weekly sync is on Thursdays.", "We've moved the weekly sync to Tuesdays."),
+    ("The trial ends on 3 May.", "The trial has been extended to 10 May."),
+    ("My phone number is 0151 2233.", "My phone number has changed, it's 0160 9988."),
+    ("We have two cars.", "We sold one of the cars, so we have one car now."),
+    ("Lena is our accountant.", "Our accountant is Tim now."),
+    ("We use tabs for indentation.", "We're switching from tabs to spaces."),
+    ("We decided to use Terraform for the servers.", "Terraform didn't work out, we do it with Ansible now."),
+    ("You can pay invoices under 200 euros on your own.", "I'd rather approve every invoice myself from now on."),
+    ("You may publish blog posts without asking me.", "No more publishing blog posts without my say-so."),
+    ("Always add emojis to the posts.", "No emojis in the posts any more."),
+    ("Never message the tenants after eight.", "It's okay to message the tenants after eight now."),
 ]  # fmt: skip
 
 
@@ -151,6 +169,14 @@ OF_ANOTHER_SUBJECT = [
     ("Never push to main.", "You may push to main on Fridays."),
     ("You're allowed to book hotels up to 120 euros.", "Don't book any flights without my okay."),
     ("I hate olives.", "I actually like capers now."),
+    ("I live in Graz.", "I no longer live in Kiel."),
+    ("I prefer tea to coffee in the morning.", "Tea over coffee, always."),
+    ("So it's settled: we meet in Vienna.", "From now on meeting notes in French, one page at most."),
+    ("My daughter is seven, not six.", "No, the train leaves from platform 4, not 7."),
+    ("Lena is our accountant.", "Our gardener is Tim now."),
+    ("Lena is our neighbour.", "Tim is our neighbour now."),
+    ("The rent for the garage is 80 euros.", "The rent for the flat is 980 euros now."),
+    ("You can pay invoices under 200 euros on your own.", "I'd rather pay the baker myself from now on."),
     ("I like long explanations.", "I've had enough of long winters."),
 ]  # fmt: skip
 
@@ -207,6 +233,7 @@ def test_a_pattern_that_its_human_revokes_is_no_longer_the_pattern() -> None:
         ("Never contact the suppliers directly.", "From today you may contact the translators directly."),
         ("You may merge pull requests without asking me.", "Stop asking me about the pull requests of the interns."),
         ("I love long walks.", "I hate long meetings."),
+        ("I like Berlin.", "I don't like the airport in Berlin any more."),
     ],
 )
 def test_what_is_said_of_another_thing_is_no_contradiction(first: str, then: str) -> None:
