@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from memory_pipeline.compaction.kept import NOTED, Kept, keep
-from memory_pipeline.compaction.told import with_what_it_is_of
-from memory_pipeline.conversations.offers import Offer, chosen_option, is_plan, offers_in
-from memory_pipeline.conversations.own_words import own_sentences
+from memory_pipeline.compaction.told import is_done, with_what_it_is_of
+from memory_pipeline.conversations.forms import is_question
+from memory_pipeline.conversations.offers import Offer, asks_leave, chosen_option, is_plan, offers_in
+from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.replies import Reply, reply_in, says_instead, what_is_so
 from memory_pipeline.records import Turn
 from memory_pipeline.wording.facts import content_words
@@ -21,6 +22,11 @@ _FAR = 40
 _MOST_AGREED = 3
 _NAME = re.compile(r"(?<![.!?:] )(?<!^)\b[A-Z][\w.+#-]*\b|\b\w*(?:\d|_|[a-z][A-Z])\w*\b|\b\w+\.\w+\b|\b[A-Z]{2,}\b")
 _LEAST_SHARED = 2
+_FEW, _SHORT = 3, 6
+#: Words that many sentences of a work share.
+_COMMON = frozenset(
+    "change use run set add make work do go time day new one thing way need want get put take test file".split()
+)
 #: Of two sentences that say the same, one has so much of the words of the other.
 _SAME = 0.75
 
@@ -72,7 +78,10 @@ def answered_in(turns: Sequence[Turn]) -> Answered:
             continue
         if reply.kind in ("agrees", "confirms"):
             last = next((at for at in direct if offers[at]), None)
-            kept += [] if last is None else _agreed(turns[last], turn, reply, offers[last])
+            if last is not None:
+                kept += _agreed(turns[last], turn, reply, offers[last])
+            elif reply.is_of_cause and direct:
+                kept += _confirmed(turns[direct[0]])
             continue
         of = list(_denied(turns, offers, place, direct, reply))
         if of and (so := what_is_so(reply.head)) and so != reply.head:
@@ -84,6 +93,8 @@ def answered_in(turns: Sequence[Turn]) -> Answered:
             kept.append(keep(turn, "dead_end", reply.text))
         for at, offer in of:
             sentences = own_sentences(turns[at].words)
+            if is_question(offer.said) and asks_leave(offer.said) and len(reply.text.split()) <= _FEW:
+                continue  # a task that is not needed is no dead end
             whole = with_what_it_is_of(offer.said, sentences, sentences.index(offer.said))
             kept.append(keep(turns[at], "dead_end", _with_reply(whole, reply.text)))
     return Answered(tuple(kept), tuple(denied))
@@ -106,15 +117,34 @@ def _chosen(turn: Turn, turns: Sequence[Turn], direct: Sequence[int]) -> Iterato
 
 
 def _agreed(turn: Turn, human: Turn, reply: Reply, offers: Sequence[Offer]) -> Iterator[Kept]:
+    sentences = own_sentences(turn.words)
     for offer in offers[-_MOST_AGREED:]:
         quote = offer.said.quote
-        if offer.kind == "cause":
+        if offer.kind == "cause" or reply.is_of_cause:
             if reply.kind == "confirms":
-                yield keep(turn, "fact", quote, confidence=NOTED)
+                yield keep(turn, "fact", _whole(offer.said, sentences), confidence=NOTED)
         elif is_plan(offer.said) and not offer.rationale:
             yield keep(turn, "open", quote)
         else:
             yield keep(turn, "decision", _with_reply(quote, reply.text), rationale=offer.rationale)
+
+
+def _confirmed(turn: Turn) -> Iterator[Kept]:
+    """The last thing that an agent told as found, without calling it the cause."""
+    told = [
+        said
+        for said in own_sentences(turn.words)
+        if len(said.quote.split()) > _FEW + 1 and not (is_question(said) or is_plan(said) or is_done(said))
+    ]
+    for said in told[-1:]:
+        yield keep(turn, "fact", said.quote, confidence=NOTED)
+
+
+def _whole(said: Said, sentences: Sequence[Said]) -> str:
+    """A sentence, with the one before it if it is short: `I compared the lists. So it's the address.`"""
+    place = sentences.index(said)
+    is_short = place and len(said.quote.split()) <= _SHORT
+    return f"{sentences[place - 1].quote} {said.quote}" if is_short else said.quote
 
 
 def _with_reply(quote: str, reply: str) -> str:
@@ -147,13 +177,10 @@ def _denied(
 
 
 def _shares(offer: Offer, reply: Reply) -> bool:
-    own = frozenset(content_words(offer.said.quote))
+    own = frozenset(content_words(offer.said.quote)) - _COMMON
     if reply.thing:
         return bool(own & frozenset(content_words(reply.thing)))
-    least = _LEAST_SHARED if reply.kind == "objects" else 1
-    return len(own & frozenset(content_words(reply.text))) >= least or bool(
-        _names(offer.said.quote) & _names(reply.text)
-    )
+    return bool(own & frozenset(content_words(reply.text))) or bool(_names(offer.said.quote) & _names(reply.text))
 
 
 def _names(text: str) -> frozenset[str]:

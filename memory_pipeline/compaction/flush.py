@@ -67,6 +67,10 @@ _ORDERS = re.compile(
     r"^\W*(?:answer|ask|use|keep|call|write|stop|be|give|show|tell|let|make|speak|reply|explain|check|start)\b",
     re.IGNORECASE,
 )
+_FROM_NOW_ON = re.compile(
+    r"\W*(?:(?:and|also|so|ok|please),? )*(?:from (?:now|here|today|this point) on|(?:from|as of) (?:today|now)|going forward|henceforth|effective immediately),?(?! i\b| i')",
+    re.IGNORECASE,
+)
 _REPLACES = re.compile(
     r"\W*(?:(?:no|ok|okay|actually|wait|then|so),? )*(?:scrap|forget|drop|ditch|undo|revert|skip)\b[^,;:–—.]{1,60}"
     r"[,;:–—]\s*(?:(?:and|then|please|just|so) )*(?:we |let's (?!talk|chat|move on|go on|continue)|(?!let's)[a-z']+ (?!me\b|us\b)\w)",
@@ -193,6 +197,8 @@ def _of_extractions(turns: Sequence[Turn], chunk_tokens: int, proposed: Proposal
         kind = _kind_of(one)
         if one.kind == "correction" and one.speaker == "human" and _chooses(one.quote):
             kind = "decision"  # what is wrong, and what is done instead
+        if kind == "decision" and one.speaker == "human" and _FROM_NOW_ON.match(one.quote):
+            kind = "rule"
         if kind is None or one.id in withdrawn or (kind == "fact" and _NEVER_MIND.match(one.quote)):
             continue
         yield keep(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from memory_pipeline.compaction.kept import NOTED, SAID_BY_AGENT, Kept, keep
@@ -25,10 +26,13 @@ from memory_pipeline.conversations.offers import is_plan
 from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.surroundings import announces_cause
 from memory_pipeline.records import Turn
+from memory_pipeline.wording.facts import content_words
 
 _MOST_WORDS = 60
 #: A human may give a value for what was set in so many turns before, without its name: `Make it 3.`
 _MOST_TURNS_TO_NAME = 2
+_POINTS = re.compile(r"\b(?:that|this|it|them|those|these)\b", re.IGNORECASE)
+_FEW_WORDS = 2
 #: What an agent says in so many turns at the end that it will do, is not done yet.
 _LAST_TURNS = 2
 
@@ -50,7 +54,11 @@ def spoken_in(turns: Sequence[Turn]) -> Iterator[Kept]:
             for key, value in changed:
                 yield keep(turn, "config", key, value=value)
             is_last = number >= len(turns) - _LAST_TURNS
-            told = _by_human(turn, said) if of_human else _by_agent(turn, said, sentences, place, is_last=is_last)
+            told = (
+                _by_human(turn, said, turns[number - 1] if number else None)
+                if of_human
+                else _by_agent(turn, said, sentences, place, is_last=is_last)
+            )
             if is_dead_end(said, of_agent=not of_human) and (told is None or told.kind not in ("rule", "decision")):
                 yield keep(turn, "dead_end", with_what_it_is_of(said, sentences, place))
             elif of_human and told is None and is_role(said):
@@ -65,14 +73,22 @@ def spoken_in(turns: Sequence[Turn]) -> Iterator[Kept]:
             yield keep(last, "open", asked[-1].quote)
 
 
-def _by_human(turn: Turn, said: Said) -> Kept | None:
+def _by_human(turn: Turn, said: Said, before: Turn | None) -> Kept | None:
     if is_rule(said):
         return keep(turn, "rule", said.quote)
     if takes_on(said) or takes_act_on(said):
-        return keep(turn, "open", said.quote, is_humans=True)
+        return keep(turn, "open", _of_what(said, before), is_humans=True)
     if is_placement(said):
         return keep(turn, "decision", said.quote)
     return keep(turn, "open", said.quote) if is_order_for_later(said) else None
+
+
+def _of_what(said: Said, before: Turn | None) -> str:
+    """What a human takes on, with what the agent said of it if he or she only points at it: `Leave that to me.`"""
+    told = own_sentences(before.words)[-1:] if before is not None and before.speaker == "agent" else ()
+    if not told or not _POINTS.search(said.read) or len(content_words(said.quote)) > _FEW_WORDS:
+        return said.quote
+    return f"{told[0].quote} (the human: {said.quote})"
 
 
 def _by_agent(turn: Turn, said: Said, sentences: Sequence[Said], place: int, *, is_last: bool) -> Kept | None:

@@ -26,10 +26,14 @@ _AGENT_WILL = re.compile(
     r"(?!look\b|see\b|try to (?:be|keep)|take a look|have a look|let\b|be\b|wait\b|keep\b|use\b|need\b|know\b|say\b|think\b|remember\b|note\b|stop\b|always\b|never\b|not\b|ask you\b|tell you\b|show you\b|explain\b|start (?:by|with)\b|do (?:that|it|so|my best)\b|stay\b|stick\b|go with\b|take (?:it|that|care of it)\b|go ahead|get back|come back|answer|respond|assume|avoid|treat)(?P<verb>[a-z]+) \w",
     re.IGNORECASE,
 )
+_AGENT_DOING = re.compile(
+    r"(?:^|[.,;:–—]\s*|\b(?:and|then|so|next|tomorrow|now)\s+)(?:i'm|i am) (?:also |then |now )*(?!going\b|looking\b|trying\b|sorry\b|being\b|thinking\b|assuming\b)[a-z]+ing \w[^.!?]*\b(?:next|tomorrow|afterwards|later|tonight|after that|this afternoon)\b",
+    re.IGNORECASE,
+)
 _AFTER = re.compile(r"\b(?:if|unless|would|could|might|maybe|perhaps|should you|whether)\b", re.IGNORECASE)
 #: What the human tells the agent to do: `You do the migration.`
 _YOU_DO = form(
-    rf"(?:please )?you (?:please )?{_ADVERBS}(?P<verb>[a-z]+) (?:the|a|an|our|my|all|every|that|this|those|me|us|it|both|\w+s)\b"
+    rf"(?:please )?you (?:please )?{_ADVERBS}(?P<verb>[a-z]+) (?:(?:to|with|for|about|up|out|down|after|through) )?(?:the|a|an|our|my|all|every|that|this|those|me|us|it|both|\w+s|(?-i:[A-Z])\w+)\b"
 )
 _NO_TASK = frozenset(
     "know think see like want need feel say mean understand remember look seem love hate always never just are were was have had has do did "
@@ -55,6 +59,7 @@ _I_DO = form(
     rf"(?!if\b|when\b|what\b|all\b)[\w' -]{{3,60}} (?:i'll|i will|i'm going to) {_ADVERBS}(?:call|order|buy|fetch|get|book|pay|send|sign|bring|print|renew|arrange|organi[sz]e|schedule|replace|change|swap|install|test|review|fix|repair|prepare|do|handle|write|find|take care of|finish|set up|check|clean)(?: up| out)?(?= myself\b|\W*$| (?:on|tomorrow|today|tonight|later|next|this|by|at|after|before|in|when|once)\b)",
     r"(?!if\b|when\b|what\b|friends? of|colleagues? of)[\w' -]{2,60} (?:is|are|stays|remains) (?:mine|on my (?:list|plate|desk)|for me to \w+|up to me)(?: to [a-z]+)?(?=\W*(?:$|[,;.!–—]|(?:and|so|until|by|on)\b))",
     r"(?:i'll|i will) (?:go|drive|walk|fly) (?:to|there) [\w' -]*\b(?:and|to) [a-z]+",
+    r"(?:i'll|i will|i'm going to) (?:pick|bring|send|take|drop|hand|fill|sort|write|clean|set|put|look|call|carry) (?:it|them|that|this|him|her|these|those) (?:up|over|out|back|in|down|off|away)\b",
     r"(?:leave|keep) (?:that|this|it) (?:to|for|with) me\b",
 )  # fmt: skip
 _NO_ACT = re.compile(
@@ -75,6 +80,8 @@ _MOST_OF = 0.6
 
 def is_agents_next(said: Said, *, is_last: bool) -> bool:
     """Whether an agent says what it will do, and not at once. `is_last`: nothing comes after it in the session."""
+    if _AGENT_DOING.search(said.read) and not _AFTER.search(said.read):
+        return True
     found = _AGENT_WILL.search(said.read)
     if found is None or _AFTER.search(said.read[: found.start("verb")]) or not can_be_order(found["verb"].lower()):
         return False

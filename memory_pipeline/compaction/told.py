@@ -22,6 +22,7 @@ _AMOUNT = r"`[^`]{1,80}`|\d[\w.]*(?: (?:ms|seconds?|s|minutes?|min|hours?|h|days
 _IS_WORD = re.compile(
     r"(?!(?:something|anything|what|how|the|a|an|be|me|you|us|my|your|zero|end|work)$)[a-z][a-z_-]+", re.IGNORECASE
 )
+_IS_IDENTIFIER = re.compile(r"\b[A-Z][A-Z0-9_]{3,}\b|\w[_.]\w")
 #: A value without its name: `Make it 3.`
 _MADE = form(
     rf"(?:please |better |rather |just |let's |then )*(?:make|set|change|put|raise|lower|bump|reduce|increase|cut|keep|leave) (?:it|that|this)(?: down| up| back)?(?: to| at)? {_VALUE}(?=\W*(?:$|,|;| (?:please|instead|then|for now|as|because|since|and)\b))",
@@ -69,7 +70,7 @@ _ROLE = form(
 _OPEN = form(
     r"(?:i'm|i am|we're|we are|still|currently)(?: still| currently)? (?:working on|investigating|debugging|looking into|waiting (?:for|on)|running|migrating|writing)\b",
     r"(?:the |up )?next(?: step| steps| up)?(?: is| are|:|,) ?(?:to )?\w",
-    r"(?:what(?:'s| is) left|remaining|left to do|still open|still missing|still to do|to-?do)(?: is| are|:) ?\w",
+    r"(?:what(?:'s| is) left|what remains|remaining|left to do|still open|still missing|still to do|to-?do)(?: is| are|:) ?\w",
     r"[\w`./ -]{2,60} (?:still needs?|is still|are still|remains?) (?:to |open|running|failing|pending|missing|unresolved|broken)",
     r"(?:i|we) still (?:need|have) to \w",
     r"(?:i'll|i will|i'm going to|let me) (?:now |next |then )(?!know\b)\w+",
@@ -115,6 +116,11 @@ _USED_FOR = form(
 _MEASURED = form(
     r"(?:(?:please|then|so|and|just|also|rather|better) )*(?:keep|limit|cut|restrict|shorten|cap|hold) (?:it|that|this|them|the [\w-]+|each [\w-]+|every [\w-]+) (?:to|at|under|below|within|down to) (?:at most |about |max(?:imum)? )?\d[\w.,]* [a-z]+"
 )
+#: What is taken, by its name: `We take Meier.`, and what there is not to be: `No tracking pixels in that mail, please.`
+_TAKEN = form(
+    r"(?:(?:then|so|and|ok|okay|please) )*(?:we(?:'ll| will)?|i(?:'ll| will)?|let's|you) (?:just |rather )?(?:take|pick|choose|go (?:for|with)|book|use|buy|order|hire|stay with|keep) (?:the |a |an |our )?(?-i:[A-Z0-9])[\w.&'-]*(?: (?-i:[A-Z0-9])[\w.&'-]*)*(?=\W*$|,| (?:then|for|because|instead|as)\b)",
+    r"(?:and |also |but )*no (?!problem|worr|need\b|idea|rush|hurry|doubt|matter|more\b|way\b|thanks|one\b|objection|comment)[\w' -]{3,80},? please(?=\W*$)",
+)
 _CHOSEN_PLACE = re.compile(
     r"\b(?:in|into|on|under|to|from|at|as|with|by|per|for|behind) (?:(?:the|a|an|our|one|its) )?(?:[\w-]+ ){0,3}?(?:\"[.]+\"|`[.]+`|\w+(?:[-_]\w+)+|\w+://\S+|[\w.]+:\d+|#\w[\w-]*|(?-i:[A-Z]{2,})\d*\b)"
     r"|\bper \w+|\b(?:bucket|table|schema|branch|queue|topic|index|region|host|namespace|prefix|cluster|volume|directory|column|key) \w",
@@ -155,7 +161,8 @@ def configs_in(said: Said) -> list[tuple[str, str]]:
         for match in pattern.finditer(said.read):
             key, value = (said.quote[slice(*match.span(name))] for name in ("key", "value"))
             is_stated = stated(said, pattern) is not None
-            if is_stated and _NAMED.search(key) and _IS_VALUE.search(value) and _bare(key) and _bare(value):
+            has_value = _IS_VALUE.search(value) or (_IS_IDENTIFIER.search(key) and _IS_WORD.fullmatch(_bare(value)))
+            if is_stated and _NAMED.search(key) and has_value and _bare(key) and _bare(value):
                 found.append((re.sub(r"^(?:the|our|your)\s+", "", _bare(key), flags=re.IGNORECASE), _bare(value)))
     return found
 
@@ -222,7 +229,9 @@ def is_placement(said: Said) -> bool:
     found = stated(said, _PLACED)
     if found is not None and _CHOSEN_PLACE.search(found["rest"]):
         return True
-    return stated(said, _USED_FOR) is not None or stated(said, _MEASURED) is not None
+    return (
+        stated(said, _USED_FOR) is not None or stated(said, _MEASURED) is not None or stated(said, _TAKEN) is not None
+    )
 
 
 def is_role(said: Said) -> bool:

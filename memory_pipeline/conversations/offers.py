@@ -72,7 +72,13 @@ _PROPOSED = form(
 )  # fmt: skip
 _ASKED = re.compile(
     rf"\W*{_LEAD}(?:(?:shall|should|can|could|may) (?:i|we) (?:also |then |just )?{_NO_VERB}[a-z]+ \w|(?:do you want|want|would you like) me to {_NO_VERB}[a-z]+ \w|(?:how|what) about (?!you\b|that\b|it\b)\w|"
-    rf"why (?:don't|not) we \w|what if we \w|[^,;:?]{{2,60}}? (?:then|instead|perhaps|maybe),?\s*\?)",
+    rf"why (?:don't|not) we \w|what if we \w|(?:then|so|rather|instead) [^?]{2, 60}\?|[^,;:?]{{2,60}}? (?:then|instead|perhaps|maybe),?\s*\?)",
+    re.IGNORECASE,
+)
+#: `Could two instances be running?`, `Then the subject lines are too long?`
+_ASKED_CAUSE = re.compile(
+    rf"\W*{_LEAD}(?:(?:could|might|can|may) (?:it|this|that|the|our|your|there|two|some\w*|(?!i\b|we\b|you\b)[\w'-]+ [\w'-]+)\b[^?]{{0,80}}\b(?:be|have|come|cause|\w+ing)\b|is it (?:possible|maybe|perhaps|the|that|because)\b|maybe\b|perhaps\b|"
+    r"(?:then|so) (?:the|it's|it is|our|your|there(?:'s| is)) [^?]{2,80}? (?:is|are|was|were|has|have|too|not) [^?]{2,80})[^?]*\?",
     re.IGNORECASE,
 )
 #: What only asks whether what stands before it is right: `OK?`, `Shall I?`, `What do you think?`
@@ -123,7 +129,11 @@ def offers_in(words: str) -> list[Offer]:
 def offer_in(said: Said) -> Offer | None:
     """What an agent's sentence puts forward, if it does."""
     if is_question(said):
-        if not _ASKED.match(said.read) or " or " in said.read.lower():
+        if " or " in said.read.lower() or _ONLY_ASKS.fullmatch(said.read):
+            return None
+        if _ASKED_CAUSE.match(said.read):
+            return Offer(said, "cause", is_sure=False)
+        if not _ASKED.match(said.read):
             return None
         return Offer(said, "choice", rationale=said.after.strip(" .!") if _REASON_BESIDE.match(said.after) else "")
     if _THANKS.match(said.read) or _PAST.match(said.read):
@@ -151,7 +161,23 @@ def is_proposal(said: Said) -> bool:
     leads = _SO_OR_THEN.match(said.read)
     if leads or is_plan(said) or decision_in(said, is_human=False) is not None or _THEN_AT_END.search(said.read):
         return True
-    return bool(_REASONED.search(said.read)) and not _says_something(said.read)
+    is_led = lead is not None and _ANSWERS.match(said.read) is not None and len(rest.read.split()) > _FEW
+    return (is_led or bool(_REASONED.search(said.read))) and not _says_something(said.read)
+
+
+#: `OK: one mail with a question, then removal.`
+_ANSWERS = re.compile(r"\W*(?:ok|okay|right|understood|good|fine|so|then|clear)\s*[,:;–—]", re.IGNORECASE)
+_FEW = 3
+
+
+def asks_leave(said: Said) -> bool:
+    """Whether an agent asks whether it is to do something: `Shall I also delete the logs?`"""
+    return _LEAVE.match(said.read) is not None
+
+
+_LEAVE = re.compile(
+    rf"\W*{_LEAD}(?:(?:shall|should|can|may) i|(?:do you want|want|would you like) me to)\b", re.IGNORECASE
+)
 
 
 def is_plan(said: Said) -> bool:

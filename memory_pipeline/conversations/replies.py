@@ -22,7 +22,7 @@ class Reply:
     """What a turn replies. `text`: the sentences that say so, with the reason; `head`: the first of them; `points`: whether it says of what it is only
     by pointing (`That isn't it`), or not at all (`No.`);
     `thing`: what it begins to say is not wanted (`Not CSV please`); `is_reasoned`: whether it says by itself what it is
-    against and why (`Redis loses jobs, so no`); `end`: where in the turn it ends."""
+    against and why (`Redis loses jobs, so no`); `is_of_cause`: whether it can only confirm a cause; `end`: where in the turn it ends."""
 
     kind: ReplyKind
     text: str
@@ -30,6 +30,7 @@ class Reply:
     points: bool = True
     thing: str = ""
     is_reasoned: bool = False
+    is_of_cause: bool = False
     end: int = 0
 
 
@@ -54,6 +55,7 @@ _DENIES = re.compile(
     rf"{_IT}(?: really| just| simply| also)? {_WONT}(?: really| just| even)? {_DOES}|{_IT}(?:'s| is| was|'re| are)(?: also| just| simply| already| still| definitely| clearly| plain)* {_OUT}\b|"
     r"(?:i|we) (?:really |just |definitely )?(?:don't|do not|won't|will not) (?:want|like|trust|accept|have) (?!to be|to sound)\w|(?:that|this|it) makes no sense\b|(?:we|i)(?:'ve| have| had)?(?: also| already| just)* (?:ruled|excluded) (?:that|this|it|those)\b|(?:already |i |we |'ve |have )*(?:ruled|excluded)(?: out)? (?:that|this|it)\b|(?:i |we )?(?:already )?ruled out (?:that|this|it|the)\b|"
     r"(?:i |we )?(?:already )?tried (?:that|this|it)\b(?! (?:and|,) it (?:works|worked))|"
+    r"(?:(?:i |we )?(?:already |just )*checked(?: that| it| this)?|not needed|no need)(?=\s*[,.;:!–—]|\s*$)|(?:that|it|this) would (?:be|have|show|mean|need|break|cost|take|also|only|never|not|require|kill|block)\b(?! (?:been )?(?:so |very |really )?(?:great|nice|good|perfect|fine|it\b|lovely|wonderful|awesome|ideal|best|helpful|better|ok|okay|cool|amazing|my))|"
     r"too (?:much|many|expensive|slow|big|small|long|short|late|early|risky|complicated|complex|heavy|noisy|loud|far|dangerous|high|low|costly|fragile|cold|hot|formal|vague|narrow|wide|weak|dark|bright|old)\b|"
     r"(?:please )?(?:don't|do not)(?: do)?(?: (?:that|it|this))?(?=\W*(?:$|[.,!;:–—]))|(?:scrap|revert|undo|drop|forget) (?:that|it|this)\b|never mind (?:that|the|it)\b|anything but\b|over my dead body"
     r")",
@@ -71,6 +73,7 @@ _SO_NO = re.compile(
     r"(?:[,;:–—]|\band|\bbut)\s*(?:(?:so|which is why|therefore|hence|then)[,:]? )?(?:(?:it's|that's|that is|it is|i'd say|this is|they're|i say) (?:also |just )?)?(?:a )?(?:(?:clear |hard |definite )?no|nope|nah|out|off the table|not (?:that|this|it|the [\w' -]{2,30}|an option|for us|possible|acceptable|the (?:reason|cause|problem))|no[- ]go|forget (?:it|that|this|about it)|never mind|drop (?:it|that)|ruled out|excluded|wrong)(?: (?:then|thanks|for us|please|either|anyway))?\W*$|"
     r"\b(?:so|therefore|hence|thus),? (?:that|this|it|they|those)(?:'s| is| are|'re)? (?:also |therefore )?(?:out|wrong|not|no|impossible|excluded|off|can't|cannot|won't|isn't)\b|"
     r"\b(?:so|therefore|hence|thus),? (?:that|this|it|they|those|we|i) (?:can't|cannot|won't|don't|doesn't|isn't|couldn't)\b|"
+    r"[,;:–—]\s*(?:so |but |and )?(?:it|that|this|they)(?:'s| is)? (?:also )?(?:can't|cannot|doesn't|won't|couldn't|isn't|wouldn't|can hardly) (?:explain|be (?:it|the|that|because)|cause|help|matter|fit|the (?:cause|reason))|"
     r"\b(?:that|this|it|which) (?:won't|will not|doesn't|does not|wouldn't) (?:do|work|fly|help|scale|fit)\b|\bwe (?:can't|cannot|can not|won't|don't) (?:use|take|have|afford|want|do|accept|touch|need) (?:it|that|this|them|those)\b|"
     r"[^,;:.]{1,60} (?:is|are) (?:out|off the table|not an option|a no[- ]go|no option|out of the question|ruled out)(?=\W*(?:$|[,;:.!–—]))",
     re.IGNORECASE,
@@ -82,20 +85,27 @@ _FAILS = re.compile(
     r"it (?:just )?(?:rebooted|failed|crashed|happened|broke|stopped|hung|froze|came back|did it|switched off|turned on) (?:again|anyway|once more)\b|nothing changed\b|changed nothing\b|(?:it|that|this)(?:'s| is) back\b)",
     re.IGNORECASE,
 )
-_FIRMLY = r"(?:that(?:'s| is| was)(?: exactly| indeed| really)? (?:it|right|true|correct|the (?:one|cause|reason|problem|culprit)|what it (?:is|was))|that (?:explains|would explain|must be) (?:it|a lot|everything|that)|exactly|precisely|indeed|correct|bingo|of course|you're right|you are right|right you are|well spotted|good catch|nice (?:catch|find)|great (?:find|catch)|spot on|makes sense|confirmed|i can confirm|true|absolutely|i see the same|oh wow|wow|aha|ah,? (?:right|yes|ok|of course|that))"
+#: That something is the cause: `Ah, that explains it.`
+_IS_CAUSE = r"(?:that(?:'s| is| was)(?: exactly| indeed| really| probably)? (?:it|the (?:one|cause|reason|problem|culprit|bug)|what it (?:is|was))|(?:that|this|it) (?:explains|would explain|must be|has to be) (?:it|a lot|everything|that|why)|well spotted|good catch|nice (?:catch|find)|(?:good|great) (?:find|catch)|bingo|i see the same|oh wow|aha|mystery solved|no wonder|that was it|you found it)"
+_FIRMLY = rf"(?:{_IS_CAUSE}|that(?:'s| is| was)(?: exactly| indeed| really)? (?:right|true|correct)|exactly|precisely|indeed|correct|of course|you're right|you are right|right you are|spot on|makes sense|confirmed|i can confirm|true|absolutely|wow|ah,? (?:right|yes|ok|of course|that))"
 _GIVES_LEAVE = (
     r"(?:yes|yep|yeah|yup|ye[sp]{1,3}|sure(?: thing)?|ok|okay|okey|k|kk|good(?! (?:question|luck|night|morning|evening|afternoon|point|to know|grief))|great|fine|perfect|excellent|nice|cool|agreed|deal|right(?! now)|exactly|correct|absolutely|definitely|certainly|"
     r"of course|naturally|sounds? (?:good|right|great|fine|like a plan|reasonable|sensible|perfect)|(?:that )?works for (?:me|us)|(?:that )?(?:works|suits|fits)|(?:that's |it's |all )?(?:fine|good|ok|okay|great|perfect)(?: (?:by|with|for) (?:me|us))?|go (?:ahead|for it|on)|"
     r"(?:please )?do (?:it|that|so)|please do|let's do (?:it|that|this|so)|makes sense|that's it|that's the way|that(?:'s| is) (?:settled|decided|good|great|fine|perfect|right|better|the one|what i want(?:ed)?)|i agree|we agree|i'm (?:fine|happy|ok|okay|good) with (?:it|that|this)|i like (?:it|that|this|the idea)|approved?|accepted|lgtm|ship it|"
-    r"good (?:idea|plan|choice|call|thinking|one)|why not|alright|all right|very good|love it|(?:yes,? )?(?:take|use|book|buy|order|keep|pick|choose|send|write|build|rent|add|merge|deploy) (?:it|that|this|them|those)(?: one| ones)?|much better|even better|better|permission granted|granted|by all means|you have my (?:ok|okay|blessing|yes)|\+1|settled|wonderful|brilliant|awesome|lovely|super|splendid|gladly|jo|aye|affirmative|confirmed|indeed|makes sense to me|no objections?|fair enough|understood)"
+    r"good (?:idea|plan|choice|call|thinking|one)|sold|why not|alright|all right|very good|love it|(?:yes,? )?(?:take|use|book|buy|order|keep|pick|choose|send|write|build|rent|add|merge|deploy) (?:it|that|this|them|those)(?: one| ones)?|much better|even better|better|permission granted|granted|by all means|you have my (?:ok|okay|blessing|yes)|\+1|settled|wonderful|brilliant|awesome|lovely|super|splendid|gladly|jo|aye|affirmative|confirmed|indeed|makes sense to me|no objections?|fair enough|understood)"
 )
 _THUMB = re.compile(r"[\s\W]*[👍👌✅💯🙌🆗✔☑👏🤝][\s\W]*")
 _AGREES = re.compile(
-    rf"\W*(?:(?:hm+|oh|ah|aha|well|then|thanks|thank you|so|and|mm+|wow|haha|i think)\b[\s,.!…:;–—-]*){{0,3}}(?!good (?:question|luck|night|morning|evening|afternoon|point|to know|grief)\b)(?P<yes>{_FIRMLY}|{_GIVES_LEAVE})(?![\w'-])",
+    rf"\W*(?:(?:hm+|oh|ah|aha|ha|well|then|thanks|thank you|so|and|mm+|wow|haha|i think)\b[\s,.!…:;–—-]*){{0,3}}(?!good (?:question|luck|night|morning|evening|afternoon|point|to know|grief)\b)(?P<yes>{_FIRMLY}|{_GIVES_LEAVE})(?![\w'-])",
+    re.IGNORECASE,
+)
+_CAUSAL = re.compile(
+    rf"\W*(?:(?:hm+|oh|ah|ha|well|then|so|and|yes|yeah|yep|ok|okay|right)\b[\s,.!…:;–—-]*){{0,3}}{_IS_CAUSE}(?![\w'-])",
     re.IGNORECASE,
 )
 _FIRM = re.compile(
-    rf"\W*(?:(?:hm+|oh|ah|well|then|so|and|yes|yeah|yep|ok|okay|right)\b[\s,.!…:;–—-]*){{0,3}}{_FIRMLY}", re.IGNORECASE
+    rf"\W*(?:(?:hm+|oh|ah|ha|aha|well|then|so|and|yes|yeah|yep|ok|okay|right)\b[\s,.!…:;–—-]*){{0,3}}{_FIRMLY}",
+    re.IGNORECASE,
 )
 _TURNS = re.compile(
     r"\b(?:but|except|however|although|though|unless|only if|if|not|n't|instead|rather|wait|or)\b|n't\b|\?",
@@ -147,6 +157,10 @@ def reply_in(words: str) -> Reply | None:
             continue
         if kind in ("agrees", "confirms") and _TURNS.search(text[_yes_end(text) :]):
             return None
+        following = [own[left:right] for left, right in places[number + 1 : number + 2]]
+        of_cause = any(_CAUSAL.match(one) for one in (text, *following))
+        if kind == "agrees" and of_cause:
+            kind, end = "confirms", places[number + (not _CAUSAL.match(text))][1]
         if kind in ("agrees", "confirms") and any(
             _BUT.match(own[left:right]) for left, right in places[number + 1 : number + 2]
         ):
@@ -163,6 +177,7 @@ def reply_in(words: str) -> Reply | None:
             _only_points(text),
             _thing(text),
             _is_reasoned(kind, text),
+            kind == "confirms" and of_cause,
             end,
         )
     return None

@@ -77,7 +77,7 @@ _BECAUSE = form(
 )  # fmt: skip
 #: How a cause is announced: `Found it: the parser drops the zone.`
 _ANNOUNCED = (
-    r"(?:(?:i(?:'ve| have)? )?(?:just |finally )?(?:found|spotted|caught|nailed|traced|tracked down) (?:it|the (?:real |actual |root )*(?:cause|bug|problem|culprit|reason|error|leak|issue))(?: now| at last)?|"
+    r"(?:(?:i(?:'ve| have)? )?(?:just |finally )?(?:found|spotted|caught|nailed|traced|tracked down) (?:it|one more|another(?: one)?|the (?:rest|other(?: one| half| part)?|last one|second(?: one)?)|the (?:real |actual |root )*(?:cause|bug|problem|culprit|reason|error|leak|issue))(?: now| at last)?|"
     r"(?:i )?(?:think i )?(?:got|have) it now|i(?:'ve| have) (?:got )?it|here(?:'s| is) (?:why|the (?:real |actual |root )*(?:cause|bug|problem|culprit|reason))|"
     r"(?:now )?i (?:now )?(?:see|understand|know) (?:it|why|what (?:it is|it was|is wrong|was wrong|happens|happened|is going on|was going on))(?: now)?|i see now|now i see|"
     r"there (?:it is|we (?:are|go|have it)|you have it)|(?:so )?(?:that|this)(?:'s| is| was) (?:what it (?:is|was)|why|it|the (?:cause|culprit|reason|bug|one)|the (?:real|actual|root) \w+)|that was it|(?:mystery|case|riddle|puzzle) solved|solved(?: it)?|"
