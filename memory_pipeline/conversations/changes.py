@@ -84,7 +84,7 @@ _TAKING_OVER = re.compile(
 )  # fmt: skip
 _LIKES = {"like": True, "love": True, "enjoy": True, "adore": True, "hate": False, "dislike": False, "detest": False,
           "loathe": False, "despise": False, "stand": False, "bear": False, "mind": False}  # fmt: skip
-_LIKING_KEYS = frozenset(map(key_of, (*_LIKES, "prefer")))
+LIKING_KEYS = frozenset(map(key_of, (*_LIKES, "prefer")))
 _LIKING = re.compile(
     r"\bi(?:'ve| have)? (?P<between>(?:[a-z']+ ){0,4}?)(?P<verb>like|love|enjoy|adore|hate|dislike|detest|loathe|despise|stand|bear|mind)(?:d|s)?\b(?P<what>[^,;:.!?–—]*)",
     re.IGNORECASE,
@@ -210,7 +210,7 @@ def is_liking(opposites: str) -> bool:
 def is_of_one_thing(one: str, other: str) -> bool:
     """Whether two statements, one of which says no, can be about one thing: `I don't like long flights` is not about
     long explanations, and who likes a town may not like its airport."""
-    ones, others = words_of_subject(one) - _LIKING_KEYS, words_of_subject(other) - _LIKING_KEYS
+    ones, others = words_of_subject(one) - LIKING_KEYS, words_of_subject(other) - LIKING_KEYS
     are_likes = _LIKING.search(one) and _LIKING.search(other)
     return ones == others if are_likes else ones <= others or others <= ones
 
