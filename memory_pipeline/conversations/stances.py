@@ -190,6 +190,8 @@ def _valued_anew(new: Extraction, old: Extraction) -> bool:
         return False
     if len(now.values[shared[0]]) != 1 or len(before.values[shared[0]]) != 1:
         return False
+    if shared == ["name"] and old.kind == "decision":
+        return False  # what is chosen for a thing is not replaced by where it is
     ours, theirs = now.words - _SAID_WITH - _OF_COURSE, before.words - _SAID_WITH - _OF_COURSE
     if ours & {key_of(name) for name in _NAME.findall(old.quote)}:  # `Mia turned eight`, of `My daughter Mia is seven`
         return ours <= theirs and shared != ["name"]
