@@ -6,7 +6,7 @@ import re
 
 from memory_pipeline.conversations.forms import IM, MOMENT, form, stated
 from memory_pipeline.conversations.manners import manner_in
-from memory_pipeline.conversations.orders import asking_in, prohibition_in, standing_order_in
+from memory_pipeline.conversations.orders import asking_in, lasting_order_in, prohibition_in, standing_order_in
 from memory_pipeline.conversations.own_words import Said
 from memory_pipeline.conversations.reversals import ends_permission
 from memory_pipeline.wording.grammar import can_be_order
@@ -209,7 +209,7 @@ def dynamic_in(said: Said) -> re.Match[str] | None:
     found = stated(said, _DYNAMIC, may_depend=True)
     if found is not None:
         return found
-    lasting = standing_order_in(said) or manner_in(said)
+    lasting = standing_order_in(said) or manner_in(said) or lasting_order_in(said)
     if lasting is not None:
         return lasting
     order = stated(said, _STYLE_ORDER, may_depend=True)

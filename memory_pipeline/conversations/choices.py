@@ -69,6 +69,7 @@ _AGREED = form(
 _GOING_WITH = form(
     rf"(?:we're|we are|we will be|we'll be) {_ADVERBS}going (?:with|for (?=the |option|version|plan|variant)|ahead with) (?!you\b|him\b|her\b|them\b|us\b|my\b|our\b|a friend|the (?:kids|children|family|dog|weekend|day|beach|game|movies?|flow)|friends|it\b|(?-i:[A-Z])\w+(?:\s*(?:[.!,]|$)| (?:to|and)\b))\w",
     rf"(?:we're|we are) {_ADVERBS}going (?:with|back to) (?=[^.!?]{{2,60}}\b(?:instead|over|rather than|because|since|in the end|not)\b)(?!you\b|him\b|her\b|them\b|my\b|friends|school\b|work\b)\w",
+    rf"we {_ADVERBS}go (?:with|for (?=the |option|version|plan|variant)|ahead with) (?!you\b|him\b|her\b|them\b|us\b|my\b|our (?!own\b)|a (?:friend|walk|run|swim|drink|coffee)|the (?:kids|children|family|dog|weekend|day|beach|game|movies?|flow|bus|train|car)|friends|it\b|(?-i:[A-Z])\w+(?: (?:to|and)\b))\w",
     rf"(?:i'm|i am) {_ADVERBS}going (?:with|back to|ahead with) (?=[^.!?]{{2,60}}\b(?:instead|over|rather than|because|since|in the end|not)\b)(?!you\b|him\b|her\b|them\b|my\b|friends)\w",
 )  # fmt: skip
 #: Verbs of changing; others (`we are leaving on Friday`, `we ran because of the bus`) tell what somebody does.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from memory_pipeline.conversations.forms import each_stated, form
+from memory_pipeline.conversations.forms import each_stated, form, is_plain
 from memory_pipeline.conversations.manners import names_what_is_wanted
 from memory_pipeline.conversations.own_words import Said
 from memory_pipeline.wording.grammar import can_be_order, clauses_of
@@ -259,6 +259,32 @@ def standing_order_in(said: Said) -> re.Match[str] | None:
             and not _FOR_NOW.search(rest)
         ):
             return match
+    return None
+
+
+#: Words that make an order one for every time: `Always run the linter before you commit`.
+_EVERY_TIME = frozenset("always whenever".split())
+_LEAST_ORDER = 2
+_LASTING_WORD = re.compile(r"\b(?:always|whenever)\b", re.IGNORECASE)
+#: Orders of what is felt or said, which are no way to work.
+_OF_A_STATE = frozenset(
+    "remember be know love think feel miss hope trust believe thank stay keep want need have".split()
+)
+
+
+def lasting_order_in(said: Said) -> re.Match[str] | None:
+    """Where a human orders something, whatever it is, with a word that makes it an order for every time."""
+    lasting = _LASTING_WORD.search(said.read)
+    if lasting is None or _FOR_NOW.search(said.read) or not is_plain(said.read):
+        return None
+    for clause in clauses_of(said.read):
+        place = clause.order
+        if place is None or clause.opener:
+            continue
+        said_with = {word.low for word in clause.words}
+        verb = clause.words[place]
+        is_rule = said_with & _EVERY_TIME and verb.base not in _OF_A_STATE and len(clause.words) - place > _LEAST_ORDER
+        return lasting if is_rule else None
     return None
 
 

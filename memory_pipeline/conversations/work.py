@@ -42,6 +42,7 @@ _DECISION = form(
     r"(?:the|our) (?:whole )?(?:team|board|family|group|committee|crew|choir|band|club|lab|office|department|household|class|founders|partners|editors|orchestra)(?: has| have)? (?:voted|agreed|decided|settled|chose)\b",
     r"(?:i'll|i will|i'm going to|i am going to|i'd) (?:use|keep|store|build|split|replace|drop|cache|leave) [^.!?]{2,80}\b(?:because|since|so that)\b",
     r"(?:we're|we are|i'm|i am) doing it\s*[:—–]\s*",
+    r"(?:so |then |ok |okay )*decided\s*(?::|—|–| - )\s*(?!to be\b)\w",
     r"(?:the |our |my |final )*decision(?: made| taken| is| was)?\s*(?::|—|–| - |(?:is|was) (?:to|that)\b)\s*",
     rf"(?:we|i)(?:'ve| have|'d| had)? (?:now |just |finally |both |all |also |already |then |jointly |mutually |therefore |)*{_CHOICE}(?: not)?(?: to| on| for| that| against| in favou?r of|(?<=chose)|(?<=chosen)) (?!it\b|this\b|that\b(?! we)|them\b|you\b|nothing\b|everything\b|most\b|disagree|differ|the (?:couch|sofa|bed|floor))\w",
     r"(?:we|i)(?:'ve| have)? (?:went|gone) with (?!him\b|her\b|them\b|my\b|it\b|a friend|friends|the flow|some|you\b|(?-i:[A-Z])\w+ (?:to|and i)\b)\w",

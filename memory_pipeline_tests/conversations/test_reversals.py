@@ -43,7 +43,7 @@ TAKEN_BACK = [
     ("I've settled on two-week reminders instead of four-week ones.", "Scrap the two-week reminders, three weeks it is.", "correction"),
     ("From now on, deploy only from the release branch.", "Scrap the release branch rule, deploy from main.", "correction"),
     ("We decided to use Mongo.", "Mongo is out, we go with Postgres instead.", "decision"),
-    ("We use Mongo for the orders.", "Mongo is out, we go with Postgres instead.", "correction"),
+    ("We use Mongo for the orders.", "Mongo is out, we go with Postgres instead.", "decision"),
     ("We decided to use tabs.", "We are going with spaces instead of tabs.", "decision"),
     ("We decided to ship on Friday.", "Let's not ship on Friday, we ship on Wednesday.", "decision"),
     ("We decided to ship on Friday.", "We're not shipping on Friday after all.", "decision"),

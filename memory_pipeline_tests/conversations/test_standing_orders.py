@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_pipeline_tests.conversations.saying import found
+from memory_pipeline_tests.conversations.saying import found, read, talk
 
 
 def kinds_of(said: str) -> list[str]:
@@ -129,3 +129,22 @@ def test_what_only_sounds_away_is_none(said: str) -> None:
 )
 def test_a_cause_that_is_announced_as_found_is_context(said: str, kinds: list[str]) -> None:
     assert kinds_of(said) == kinds
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Always run the linter before you commit.",
+        "Please always lock the doors.",
+        "Back up the disk always before an upgrade.",
+    ],
+)
+def test_an_order_for_every_time_is_a_way_to_work(words: str) -> None:
+    assert [one.kind for one in read(talk(words)).extractions] == ["dynamic"]
+
+
+@pytest.mark.parametrize(
+    "words", ["Always be kind.", "Always remember me.", "Always run the tests for now.", "You should always run it."]
+)
+def test_what_is_felt_or_meant_for_now_is_no_way_to_work(words: str) -> None:
+    assert not read(talk(words)).extractions
