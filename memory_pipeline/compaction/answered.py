@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from memory_pipeline.compaction.kept import NOTED, Kept, keep
+from memory_pipeline.compaction.kept import AGREED, NOTED, THE_HUMAN, Kept, keep
 from memory_pipeline.compaction.told import is_done, with_what_it_is_of
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.offers import Offer, asks_leave, chosen_option, is_plan, offers_in
@@ -126,7 +126,8 @@ def _agreed(turn: Turn, human: Turn, reply: Reply, offers: Sequence[Offer]) -> I
         elif is_plan(offer.said) and not offer.rationale:
             yield keep(turn, "open", quote)
         else:
-            yield keep(turn, "decision", _with_reply(quote, reply.text), rationale=offer.rationale)
+            agreed = quote + AGREED if len(reply.text.split()) <= _FEW else _with_reply(quote, reply.text)
+            yield keep(turn, "decision", agreed, rationale=offer.rationale)
 
 
 def _confirmed(turn: Turn) -> Iterator[Kept]:
@@ -148,7 +149,7 @@ def _whole(said: Said, sentences: Sequence[Said]) -> str:
 
 
 def _with_reply(quote: str, reply: str) -> str:
-    return f"{quote} (the human: {reply})"
+    return f"{quote}{THE_HUMAN}{reply})"
 
 
 def _denied(

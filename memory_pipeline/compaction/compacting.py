@@ -5,15 +5,17 @@ If a gate fails that may not, every file gets back the bytes that it had.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memory_pipeline.compaction.asking import ask_about
 from memory_pipeline.compaction.documents import CompactedSession, FlushedFile, GateShown
 from memory_pipeline.compaction.file_runs import FileRun
+from memory_pipeline.compaction.fitting import fitted_logs
 from memory_pipeline.compaction.flush import Flush, flush_of, flush_text, with_missed
 from memory_pipeline.compaction.gates import (
+    SHORT,
     Gate,
     curated_captured,
     enough_reduction,
@@ -22,7 +24,7 @@ from memory_pipeline.compaction.gates import (
     no_open_decisions,
 )
 from memory_pipeline.compaction.keeping import block_name, places_for
-from memory_pipeline.compaction.promotion import BLOCK, Entry, block_of, entries_in, promoted_of
+from memory_pipeline.compaction.promotion import BLOCK, Entry, block_of, entries_in, entry_of, promoted_of
 from memory_pipeline.compaction.summary import summary_of
 from memory_pipeline.compaction.transcripts import Session
 from memory_pipeline.compaction.usage import estimated_tokens
@@ -75,7 +77,7 @@ def compact_session(
         return block_of(entries_in(text), new, rules.memory_tokens, count)
 
     most = rules.summary_tokens // (2 if aggressive else 1)
-    logs = _logs(flush, places, most, sum(estimated_tokens(one.line) for one in new), count)
+    logs = _logs(flush, places, most, new, count)
     files: list[FlushedFile] = []
     outcome = "previewed" if preview else "compacted" if session.turns else "nothing to keep"
     if preview:
@@ -102,13 +104,18 @@ def _without_details(flush: Flush, confidence: float) -> Flush:
     return replace(flush, kept=tuple(kept))
 
 
-def _logs(flush: Flush, places: Places, most_tokens: int, promoted: int, count: Count) -> list[_Block]:
+def _logs(flush: Flush, places: Places, most_tokens: int, promoted: Sequence[Entry], count: Count) -> list[_Block]:
     """The blocks of the daily logs. A summary repeats the flush, so it has only as much room as is left to what was
-    said. `promoted`: tokens of what is kept in `MEMORY.md`."""
+    said. `promoted`: what is kept in `MEMORY.md`."""
     blocks = []
     days = sorted({turn.day for turn in flush.session.turns})
-    flushed = {day: flush_text(flush, day) for day in days}
-    left = flush.session.tokens - promoted - sum(map(estimated_tokens, flushed.values()))
+    left = flush.session.tokens - sum(estimated_tokens(one.line) for one in promoted)
+    in_memory = {one.key for one in promoted}
+    flushed = whole = {day: flush_text(flush, day) for day in days}
+    if flush.session.tokens < SHORT:
+        flushed = fitted_logs(flush, days, left, lambda one: entry_of(one).key in in_memory, estimated_tokens)
+    left -= sum(map(estimated_tokens, flushed.values()))
+    left = left if flushed == whole else 0
     for day in days:
         summary = summary_of(flush, day, min(most_tokens, left), count)
         left -= estimated_tokens(summary)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from memory_pipeline.compaction.answered import answered_in, without_denied
-from memory_pipeline.compaction.kept import CURATED, NOTED, OTHER, Kept, Kind, keep, one_line
+from memory_pipeline.compaction.kept import CURATED, NOTED, OTHER, THE_HUMAN, Kept, Kind, keep, one_line
 from memory_pipeline.compaction.noted import Noted, noted_in
 from memory_pipeline.compaction.rejected import (
     Correction,
@@ -241,7 +241,7 @@ def _corrected(one: Kept, corrections: Sequence[Correction]) -> Kept:
     told = [each.text for each in corrections if one.speaker == "agent" and each.is_about(one.text, one.line)]
     if told and told[-1] in one.text:
         return one
-    return replace(one, text=f"{one.text} (the human: {one_line(told[-1])})") if told else one
+    return replace(one, text=f"{one.text}{THE_HUMAN}{one_line(told[-1])})") if told else one
 
 
 def _key(text: str) -> str:
@@ -329,6 +329,27 @@ def flush_text(flush: Flush, day: date) -> str:
     for title, entries_of_title in by_title.items():
         text += ["", f"### {title}", "", *entries_of_title]
     return "\n".join(text)
+
+
+def terse_text(flush: Flush, day: date, note: str = "") -> str:
+    """What is kept of a day with a mark for each entry, and without headings and sources. `note`: stands at its end."""
+    entries = [
+        _terse(one, f"{mark}-{number:03d}" if mark else _PROGRESS[kind].rstrip(":"))
+        for kind, (_, mark) in SECTIONS.items()
+        for number, one in enumerate(flush.of(kind, day), 1)
+    ]
+    if not entries and not note:
+        return ""
+    at = max(turn.said_at for turn in flush.session.turns if turn.day == day)
+    return "\n".join([f"## Memory Flush: {at:%Y-%m-%d %H:%M}", "", *entries, *([f"- {note}"] if note else [])])
+
+
+def _terse(one: Kept, mark: str) -> str:
+    why = f" | Rationale: {one.rationale}" if one.rationale and one.rationale not in one.text else ""
+    value = f" = {one.value}" if one.kind == "config" else ""
+    whose = " (the human does this)" if one.is_humans else ""
+    tag = "[CURATE] " if one.is_curated else ""
+    return f"- {mark}: {tag}{one.text}{value}{why}{whose}"
 
 
 def entry_text(one: Kept, mark: str) -> str:

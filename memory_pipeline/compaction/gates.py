@@ -25,7 +25,7 @@ _UNDECIDED = re.compile(
 )
 _LEAST_SHARED, _MOST_COMPARED = 2, 5_000
 #: Of a session of fewer tokens, most may be worth keeping.
-_SHORT = 1_000
+SHORT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,6 @@ def enough_reduction(before: int, after: int, least: float) -> Gate:
     """What is kept is shorter than the session by so much, if there was enough to be shortened."""
     share = 1 - after / before if before else 0.0
     found = f"{before} tokens became {after} ({abs(share):.0%} {'fewer' if share >= 0 else 'more'})"
-    is_short = before < _SHORT
-    found += f"; of less than {_SHORT:,}, nothing is expected" if is_short else ""
+    is_short = before < SHORT
+    found += f"; of less than {SHORT:,}, nothing is expected" if is_short else ""
     return Gate("reduction", "after", share >= least or is_short, "warns", found)

@@ -13,6 +13,8 @@ Kind = Literal["decision", "rule", "dead_end", "fact", "config", "done", "open"]
 Priority = Literal["HIGH", "MEDIUM", "LOW"]
 #: How sure it is: what was marked, what was written down as a fact, what an agent found, and what else was said.
 CURATED, NOTED, SAID_BY_AGENT, OTHER = 0.95, 0.85, 0.75, 0.7
+#: Behind what an agent said: that its human agreed, or what the human said of it.
+AGREED, THE_HUMAN = " (agreed)", " (the human: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,11 @@ class Kept:
         if self.kind in ("done", "open"):
             return "LOW"
         return "MEDIUM" if self.kind == "config" or self.is_curated else "HIGH"
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether it stands with what the human said of it."""
+        return self.text.endswith(AGREED) or THE_HUMAN in self.text
 
     @property
     def source(self) -> str:

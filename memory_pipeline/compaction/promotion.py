@@ -56,7 +56,7 @@ class Entry:
 def promoted_of(flush: Flush, confidence: float) -> list[Entry]:
     """What of a flush is to be remembered: standing rules, what has the tag `[CURATE]`, decisions with their reasons,
     and facts that are sure enough."""
-    return [_entry(one) for one in flush.kept if _is_promoted(one, confidence)]
+    return [entry_of(one) for one in flush.kept if _is_promoted(one, confidence)]
 
 
 def _is_promoted(one: Kept, confidence: float) -> bool:
@@ -68,11 +68,12 @@ def _is_promoted(one: Kept, confidence: float) -> bool:
     )
 
 
-def _entry(one: Kept) -> Entry:
+def entry_of(one: Kept) -> Entry:
+    """Something that is kept as it stands in the block."""
     section = {"rule": RULES, "decision": DECISIONS}.get(one.kind, FACTS)
     tag = _CURATE if one.is_curated else ""
     why = f" ({one.rationale})" if one.rationale and one.rationale not in one.text else ""
-    by = f" ({BY_AGENT})" if one.speaker == "agent" else ""
+    by = f" ({BY_AGENT})" if one.speaker == "agent" and not one.has_answer else ""
     return Entry(section, one.day, f"{tag}{one.text}{why}{by}", _worth(section, tag != "", one.confidence))
 
 

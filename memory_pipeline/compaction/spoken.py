@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memory_pipeline.compaction.kept import NOTED, SAID_BY_AGENT, Kept, keep
+from memory_pipeline.compaction.kept import NOTED, SAID_BY_AGENT, THE_HUMAN, Kept, keep
 from memory_pipeline.compaction.tasks import is_agents_next, is_order_for_later, takes_act_on
 from memory_pipeline.compaction.told import (
     configs_in,
@@ -88,7 +88,7 @@ def _of_what(said: Said, before: Turn | None) -> str:
     told = own_sentences(before.words)[-1:] if before is not None and before.speaker == "agent" else ()
     if not told or not _POINTS.search(said.read) or len(content_words(said.quote)) > _FEW_WORDS:
         return said.quote
-    return f"{told[0].quote} (the human: {said.quote})"
+    return f"{told[0].quote}{THE_HUMAN}{said.quote})"
 
 
 def _by_agent(turn: Turn, said: Said, sentences: Sequence[Said], place: int, *, is_last: bool) -> Kept | None:

@@ -48,10 +48,10 @@ def test_a_turn_agrees_denies_or_goes_on(said: str, kind: str | None) -> None:
 @pytest.mark.parametrize(
     ("proposal", "answer", "kind", "text"),
     [
-        ("Then we use RabbitMQ for the queue.", "Good.", "decision", "Then we use RabbitMQ for the queue. (the human: Good.)"),
-        ("Valkey then, it persists to disk.", "Deal.", "decision", "Valkey then, it persists to disk. (the human: Deal.)"),
-        ("How about Hetzner?", "Yes, take that.", "decision", "How about Hetzner? (the human: Yes, take that.)"),
-        ("I propose ULIDs. OK?", "Go ahead.", "decision", "I propose ULIDs. (the human: Go ahead.)"),
+        ("Then we use RabbitMQ for the queue.", "Good.", "decision", "Then we use RabbitMQ for the queue. (agreed)"),
+        ("Valkey then, it persists to disk.", "Deal.", "decision", "Valkey then, it persists to disk. (agreed)"),
+        ("How about Hetzner?", "Yes, take that.", "decision", "How about Hetzner? (agreed)"),
+        ("I propose ULIDs. OK?", "Go ahead.", "decision", "I propose ULIDs. (agreed)"),
         ("I'll draft the cards.", "Good.", "open", "I'll draft the cards."),
         ("My guess is the cable of rack 3.", "Exactly.", "fact", "My guess is the cable of rack 3."),
         ("The cause is the proxy.", "Nope.", "dead_end", "The cause is the proxy. (the human: Nope.)"),
