@@ -2,7 +2,7 @@
 
 Each line: what was said first, `>>`, and what was said then, which may be two sentences. `_TAKEN_BACK`: the first is
 withdrawn. `_BESIDE`: both stand, and nothing speaks against anything. Of those that were held out, what was found was not
-looked at while rules were changed; the second set was written after rules had been mended with the first.
+looked at while rules were changed; each further set was written after rules had been mended with those before it.
 """
 
 from __future__ import annotations
@@ -228,6 +228,90 @@ We use Slack for the team. >> We don't use Slack for customers any more.
 We decided to use Redis for the queue. >> We don't use Redis for sessions any more.
 The API key expires in May. >> The API documentation moves to a new page in June.
 """
+_TAKEN_BACK_THIRD = r"""
+I have four grandchildren. >> I don't have four grandchildren, I have five.
+The parents' evening is on 12 March. >> The parents' evening isn't on 12 March, they moved it to the 19th.
+I'm a night owl. >> I'm no night owl any longer.
+We decided to go with Angular. >> Forget Angular, we're doing it in Svelte.
+We decided to print the flyers in colour. >> Colour is too expensive, so we print the flyers in black and white.
+We use Mailchimp for the newsletter. >> We said goodbye to Mailchimp, Brevo does the newsletter now.
+We decided to release every Friday. >> On reflection, releasing every Friday is too risky. We release on Tuesdays.
+Never share our roadmap with partners. >> As of now you may share our roadmap with partners.
+Never edit the contracts folder. >> The contracts folder is open for editing again.
+You're allowed to give discounts up to 10 percent. >> I take it back: no discounts without asking me.
+I love working at night. >> I've lost my love for working at night.
+I don't eat eggs. >> I can eat eggs again.
+My nephew is nine. >> My nephew just turned ten.
+I live in Antwerp. >> We've relocated to Bruges.
+I work for the city council. >> I left the city council, I work for a law firm now.
+Our wifi password is Sunflower22. >> We changed the wifi password, it's Tulip23 now.
+The night shift begins at 21:00. >> As of Monday the night shift begins at 22:00.
+My favourite editor is Vim. >> My favourite editor is Helix now.
+I'm engaged. >> We got married in May.
+The library closes at 20:00. >> The library closes at 19:00 from now on.
+Ask me before you change the prices. >> You don't need my okay for changing prices any more.
+Keep me informed about every deployment. >> You don't need to keep me informed about every deployment any more.
+You may restart the mail server at night. >> Hands off the mail server from now on.
+You decide on the layout. >> The layout is my decision from now on.
+We decided to translate the site into Polish. >> The Polish translation is cancelled.
+We decided to rent the small office. >> We'll take the big office after all, not the small one.
+I take my coffee with sugar. >> I take my coffee black now.
+I'm vegan. >> I'm back to eating cheese, so not vegan any more.
+Jana does our bookkeeping. >> Jana no longer does our bookkeeping.
+Marco is our contact at the bank. >> Marco has left the bank, our contact is Silvia now.
+The invoices are sent by post. >> The invoices are sent by e-mail now.
+Our standard discount is 5 percent. >> Our standard discount is 7 percent since January.
+I prefer meetings in the morning. >> I prefer meetings in the afternoon now.
+I like jazz. >> I've gone off jazz.
+You can use my credit card for small things. >> Don't use my credit card any more.
+Call me Bob. >> Please call me Robert from now on, not Bob.
+We meet the investors on Monday. >> We won't meet the investors on Monday after all.
+Tests run on every push. >> Tests don't run on every push any more, only at night.
+I'm learning the piano. >> I've stopped my piano lessons.
+My dog is called Rex. >> Rex died, we have no dog any more.
+"""
+_BESIDE_THIRD = r"""
+I have four grandchildren. >> I don't have four wheels, I have a bike.
+The parents' evening is on 12 March. >> The rehearsal isn't on 12 March, they moved it to the 19th.
+We decided to go with Angular. >> Forget the angular frame, we take the round one.
+We decided to print the flyers in colour. >> Gold is too expensive, so we buy silver rings.
+We use Mailchimp for the newsletter. >> We said goodbye to grandma, she leaves now.
+We decided to release every Friday. >> On reflection, swimming every Friday is too tiring.
+Never share our roadmap with partners. >> As of now you may share our photos with partners.
+Never edit the contracts folder. >> The pool is open for swimming again.
+I love working at night. >> I've lost my keys at night.
+My nephew is nine. >> My nephew just turned on the light.
+I live in Antwerp. >> My parents have relocated to Bruges.
+I work for the city council. >> I left the meeting, I work in the kitchen now.
+Our wifi password is Sunflower22. >> We changed the tyres, it's safe now.
+The night shift begins at 21:00. >> As of Monday the early shift begins at 6:00.
+My favourite editor is Vim. >> My favourite song is Halo now.
+I'm engaged. >> My sister got married in May.
+The library closes at 20:00. >> The bakery closes at 19:00 from now on.
+Ask me before you change the prices. >> You don't need my okay for changing the background any more.
+You may restart the mail server at night. >> Hands off the cake from now on.
+You decide on the layout. >> The dinner is my decision.
+We decided to translate the site into Polish. >> The Polish lesson is cancelled.
+I'm vegan. >> My brother isn't vegan any more.
+Jana does our bookkeeping. >> Jana no longer does yoga.
+Marco is our contact at the bank. >> Marco has left the party.
+The invoices are sent by post. >> The parcels are sent by courier now.
+Our standard discount is 5 percent. >> Our student discount is 7 percent since January.
+I like jazz. >> I've gone off mushrooms.
+You can use my credit card for small things. >> Don't use my razor any more.
+We meet the investors on Monday. >> We won't meet the neighbours on Monday after all.
+Tests run on every push. >> Ads don't run on every page any more.
+I'm learning the piano. >> I've stopped the music.
+My dog is called Rex. >> Rex is asleep now.
+I live in Vienna with my husband. >> My husband no longer works in Vienna.
+My office is in Bonn. >> My dentist is in Bonn now.
+You may order pizza for the team. >> Don't order pizza for the kids without asking me.
+The alarm goes off at 6:30. >> The alarm goes off at 7:30 on Saturdays now.
+We have two printers. >> We have three printers on the second floor now.
+I like short answers. >> I don't like short nights.
+The meeting is on Monday. >> The meeting with the bank is on Tuesday now.
+Our server is in Frankfurt. >> Our backup server is in Paris now.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +333,8 @@ def plant_reversals() -> list[PlantedPair]:
         (_BESIDE_HELD_OUT, False, True),
         (_TAKEN_BACK_SECOND, True, False),
         (_BESIDE_SECOND, False, False),
+        (_TAKEN_BACK_THIRD, True, False),
+        (_BESIDE_THIRD, False, False),
     )
     return [
         PlantedPair(*line.split(" >> "), is_taken_back=taken_back, held_out=held_out)
