@@ -110,6 +110,7 @@ _FACT = form(
     r"i (?:only|mainly|mostly|usually|always|still) (?:use|run|code in|program in|write in|type on) (?!it\b|this\b|that\b|the same\b)\w",
     rf"we(?:'ve| have)? (?:just |recently |finally )?moved (?:here |back |over )?(?:from [\w ]{{2,30}} )?to (?!{_TOOLS})(?-i:[A-Z][a-z]+)(?:[ -](?-i:[A-Z])[a-z]+){{0,2}} {_MOVED_WHEN}",
     rf"i(?:'ve| have)? (?:just |recently |finally )?moved (?:here |back |over )?(?:from [\w ]{{2,30}} )?to (?!{_TOOLS})(?-i:[A-Z][a-z]+)(?:[ -](?-i:[A-Z])[a-z]+){{0,2}} {_MOVED_WHEN}",
+    rf"(?:i|we)(?:'ve| have)? (?:just |recently |finally )?relocated (?:from [\w ]{{2,30}} )?to (?!{_TOOLS})(?-i:[A-Z][a-z]+)(?:[ -](?-i:[A-Z])[a-z]+){{0,2}}(?=\s*(?:[.,;!]|$|last\b|in\b|with\b|over\b))",
     rf"(?:i|we)(?:'ve| have)? (?:just |recently )?moved (?:back )?in with (?:my|our) {_FAMILY}\b",
     rf"my {_FAMILY}(?: (?-i:[A-Z]\w+))? (?:has )?(?:just |recently )?turned {_NUMBER}\b(?! (?:minutes|hours|days|weeks|pages|of|into|times))",
     r"i(?:'ve| have)? (?:recently |finally |just )?(?:given up|gave up|quit|stopped) (?:smoking|drinking|gambling|eating (?:meat|fish|sugar|dairy|gluten|eggs|pork|bread)|meat|alcohol|sugar|cigarettes|coffee|dairy|gluten|caffeine|wine|beer)\b",

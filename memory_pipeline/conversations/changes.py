@@ -34,7 +34,7 @@ _CHANGING = re.compile(
     r"\b(?:(?:has|have|was|were|got|been|is|are|being) )*(?:moved|moves|moving|changed|changes|switched|turned|turns|went (?:up|down)|goes (?:up|down)|rose|raised|lowered|fell|dropped|"
     r"increased|decreased|grew|shrank|postponed|brought forward|pushed (?:back|to)|shifted|shifts|rescheduled|cut|extended|reduced|shortened|prolonged|set)(?: back)?\b|"
     r"\b(?:yesterday|recently|nowadays|these days|(?:last|this|over the|on the|at the) (?:night|week|weekend|month|year|spring|summer|autumn|winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|"
-    r"(?:from|as of|since|starting) (?:now|today|tomorrow|next \w+|last \w+|january|february|march|april|june|july|august|september|october|november|december))\b",
+    r"(?:from|as of|since|starting) (?:now|today|tomorrow|next \w+|last \w+|january|february|march|april|june|july|august|september|october|november|december|(?:mon|tues|wednes|thurs|fri|satur|sun)day(?! (?:to|through|until)\b)))\b",
     re.IGNORECASE,
 )
 #: Who changed it is no part of what is so: `We've moved the weekly sync to Tuesdays`.
@@ -46,6 +46,10 @@ _WHO_CHANGED = re.compile(
 #: `My phone number has changed, it's 0160 9988`.
 _IT_IS = re.compile(
     r" (?:has |have |was |were )?(?:changed|moved)[,:;]? (?:it's|it is|they're|they are)(?: now)? ", re.IGNORECASE
+)
+_CHANGED_IT = re.compile(
+    r"\A\W*(?:(?:we|i|they)(?:'ve| have)? )?(?:just )?changed (?P<what>(?:the|our|my) [\w' -]{2,40}?), (?:it's|it is|they're|they are)(?: now)? ",
+    re.IGNORECASE,
 )
 #: Who has a role or does something that one does: `Lena is our accountant`, `Tim handles the billing`.
 _IN_ROLE = re.compile(
@@ -62,6 +66,7 @@ _MANY = re.compile(
 _NOT_A_NAME = re.compile(
     r"(?:the|this|that|it|he|she|we|they|there|our|my|your|what|who|everything|someone|nobody)\b", re.IGNORECASE
 )
+_FAVOURITE = re.compile(r"\bmy favou?rite \w+ (?:is|are)\b", re.IGNORECASE)
 _ONE = re.compile(r"\b(?:have|has|got|only|with|just|own) (?:only |just )?one\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[,;–—](?!\d)\s|\.\s|\s-\s|\b(?:because|since (?:the|it|we|he|she|they)|so that|not)\b")
 #: Verbs that only say when something is, or how much: `The call moves to Friday` says the same of it.
@@ -94,11 +99,12 @@ _NOT = re.compile(r"\b(?:not|never|no longer)\b|n['’]t\b|\bcannot\b", re.IGNOR
 _HAS_CHANGED = re.compile(
     r"\b(?:now|actually|again|any ?more|no longer|these days|nowadays|meanwhile|by now|come to|grown to|these days|changed my mind)\b", re.IGNORECASE
 )  # fmt: skip
-#: `I prefer window seats`: of one sort of thing.
+#: `I prefer window seats`: of one sort of thing, or at one time of the day.
 _PREFERS = re.compile(
-    r"\bi(?:'ve| have)? (?:[a-z]+ ){0,3}?prefer (?P<what>(?:the )?[\w-]+ (?P<head>[\w-]+))(?=\s*(?:[.,;!]|$|now\b|these days\b|nowadays\b|to\b|over\b))",
+    r"\bi(?:'ve| have)? (?:[a-z]+ ){0,3}?prefer (?P<what>(?:the )?[\w-]+(?: (?:in|at|on)(?: the)?)? (?P<head>[\w-]+))(?=\s*(?:[.,;!]|$|now\b|these days\b|nowadays\b|to\b|over\b))",
     re.IGNORECASE,
 )
+_TIMES_OF_DAY = frozenset(map(key_of, "morning afternoon evening night noon lunchtime weekend weekday".split()))
 _RATHER = (
     re.compile(r"\bi (?:[a-z]+ ){0,2}?prefer (?:an? |the )?(?P<one>[\w' -]+?) (?:over|to|rather than|instead of) (?:an? |the )?(?P<other>[\w' -]+)", re.IGNORECASE),
     re.compile(r"\bi(?:'d| would)? (?:much |always |now )?(?:rather|like|love|prefer) (?:(?:get|have|take|do|use|read|write|make|receive) )?(?:an? |the )?(?P<one>[\w' -]+?) (?:more )?than (?:(?:get|have|take|do|use|read|write|make|receive) )?(?:an? |the )?(?P<other>[\w' -]+)", re.IGNORECASE),
@@ -117,7 +123,7 @@ class Told:
 @remembered
 def told_in(text: str) -> Told:
     """What the first clause of a statement tells."""
-    text = _IT_IS.sub(" is ", _WHO_CHANGED.sub("", text))
+    text = _IT_IS.sub(" is ", _CHANGED_IT.sub(r"\g<what> is ", _WHO_CHANGED.sub("", text)))
     end = _CLAUSE_END.search(text)
     clause = text[: end.start()] if end else text
     role = _IN_ROLE.match(clause)
@@ -140,9 +146,8 @@ def told_in(text: str) -> Told:
 def clauses_told(text: str) -> tuple[Told, ...]:
     """What a statement tells, and each of its clauses: `We sold one of the cars, so we have one car now.`"""
     parts = [part.removeprefix("so ").removeprefix("and ") for part in re.split(r"[,;–—](?!\d)\s+", text)]
-    affirmed = (
-        part for part in dict.fromkeys([parts[0], *filter(_CHANGED.search, parts[1:]), _IT_IS.sub(" is ", text)])
-    )
+    whole = _IT_IS.sub(" is ", _CHANGED_IT.sub(r"\g<what> is ", text))
+    affirmed = dict.fromkeys([*filter(_CHANGED.search, parts), *([whole] if whole != text else [])])
     return tuple(told_in(part) for part in affirmed if not _DENIES.search(part))
 
 
@@ -154,7 +159,8 @@ def is_change(text: str) -> bool:
 
 def replaces(new: Extraction, old: Extraction) -> bool:
     """Whether a statement of a human gives a new value to what an earlier one told."""
-    if old.kind not in _KINDS or _is_own(new.quote) != _is_own(old.quote):
+    kinds = _KINDS | {"preference"} if _FAVOURITE.search(new.quote) else _KINDS
+    if old.kind not in kinds or _is_own(new.quote) != _is_own(old.quote):
         return False
     before = told_in(old.quote)
     changing = bool(_CHANGING.search(new.quote))
@@ -187,8 +193,10 @@ def likes_otherwise(new: Extraction, old: Extraction) -> bool:
     preferred = [_PREFERS.search(new.quote), _PREFERS.search(old.quote)]
     if preferred[0] and preferred[1]:
         one, other = (subject_of(found["what"]) for found in preferred if found)
-        head = key_of(preferred[0]["head"])
-        return head == key_of(preferred[1]["head"]) and one != other and len(one) == len(other) == 2
+        is_of_one_sort = key_of(preferred[0]["head"]) == key_of(preferred[1]["head"])
+        return (
+            len(one) == len(other) == 2 and len(one & other) == 1 and (is_of_one_sort or (one ^ other) <= _TIMES_OF_DAY)
+        )
     liked = [_liking_in(new.quote), _liking_in(old.quote)]
     return None not in liked and liked[0][0] != liked[1][0] and liked[0][1] == liked[1][1]  # type: ignore[index]
 
@@ -199,7 +207,7 @@ def liked_in(text: str) -> frozenset[str]:
         return frozenset()
     pair, liked, preferred = _rather_in(text), _liking_in(text), _PREFERS.search(text)
     words = (pair[0] | pair[1] if pair else frozenset()) | (liked[1] if liked else frozenset())
-    return words | ({key_of(preferred["head"])} if preferred else frozenset())
+    return words | (subject_of(preferred["what"]) if preferred else frozenset())
 
 
 def is_liking(opposites: str) -> bool:

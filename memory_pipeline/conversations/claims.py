@@ -30,6 +30,7 @@ _SAME = {
     for key, others in {
         "touch": "edit chang modify alter", "begin": "start", "mail": "email e-mail", "photo": "pictur photograph",
         "flat": "apartment", "coworker": "colleagu co-worker", "allergic": "allergy", "fear": "afraid scar",
+        "pay": "payment", "ship": "shipment", "deploy": "deployment", "deliver": "delivery",
     }.items()
     for other in others.split()
 }  # fmt: skip
@@ -63,20 +64,27 @@ _VALUES = frozenset(("number", "time", "date"))
 #: The human wants to see or approve all of something: whatever the agent was to do with it.
 _GATE = re.compile(
     r"\bi(?:'d like to| want to| need to| would like to| have to|'d rather| would rather|'ll| will) (?:see|read|approve|check|review|sign off on|confirm) (?:every|each|all|any|the)\b|"
-    r"\b(?:need|needs|require|requires) (?:my|our) (?:okay|ok|approval|permission|consent|go-ahead|sign-off)\b|\bleave (?:the|all|my|our|any) [\w' -]{2,40}? to me\b",
+    r"\b(?:need|needs|require|requires) (?:my|our) (?:okay|ok|approval|permission|consent|go-ahead|sign-off)\b|\bleave (?:the|all|my|our|any) [\w' -]{2,40}? to me\b|"
+    r"\bno [\w' -]{2,40}? without (?:asking|telling|checking|consulting|my|me)\b",
     re.IGNORECASE,
 )
 _SELF = re.compile(
-    r"\W*(?:(?:and|but|so|well|also|actually|honestly|oh|yes|no|sorry|ok|okay|these days|now|nowadays|today|in fact|since \w+|by the way|btw|turns out|from now on)[\s,:;.!–—-]+)*"
+    r"\W*(?:(?:and|but|so|well|also|actually|honestly|oh|yes|no|sorry|ok|okay|these days|now|nowadays|today|in fact|(?:since|from|as of|starting|until|in|on|at|for) (?:the )?[\w:]+(?: on)?|by the way|btw|turns out|from now on)[\s,:;.!–—-]+)*"
     r"(?P<who>(?:i|we)(?:'\w+)?|my|our|his|her|their|the|this|that|you|your)\b",
     re.IGNORECASE,
 )
+
+
+#: Longer words in `-ion` name what is done: `translation`, `migration`.
+_LEAST_OF_ACTION = 8
 
 
 @cache
 def _key(word: str) -> str:
     base = _IRREGULAR.get(word, word)
     stemmed = _DOUBLED.sub(r"\1", stem(base))
+    if len(stemmed) > _LEAST_OF_ACTION:
+        stemmed = stemmed.removesuffix("ion")
     key = stemmed.removesuffix("e") if len(stemmed) > 3 else stemmed
     return _SAME.get(key, key)
 
@@ -87,6 +95,8 @@ def key_of(word: str) -> str:
 
 
 _SAYS_NOTHING = frozenset(_NO_SUBJECT.split())
+#: Words of liking, which say nothing about what is liked.
+LIKING = frozenset(map(_key, "like love enjoy adore prefer".split()))
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 #: What a number counts that is its unit.
 _UNIT = re.compile(

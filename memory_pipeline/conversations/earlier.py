@@ -23,7 +23,7 @@ _REJECTED = re.compile(
 _LEFT = re.compile(r"\b(?:any ?more|now|longer|today|please)\b", re.IGNORECASE)
 #: Says that what was so before is not so now.
 _CHANGES = re.compile(
-    r"\b(?:now|any ?more|no longer|moved|changed|instead|switched|stopped|these days|nowadays|got (?:married|divorced|engaged)|"
+    r"\b(?:now|any ?more|no longer|moved|relocated|changed|instead|switched|stopped|these days|nowadays|got (?:married|divorced|engaged)|"
     r"(?:since|as of|from) (?:last \w+|this \w+|january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|autumn|winter))\b",
     re.IGNORECASE,
 )
@@ -31,10 +31,29 @@ _CHANGES = re.compile(
 _FIGURES = frozenset(("number", "time", "date"))
 #: What a human has one of at a time.
 _ONLY_ONE = (
-    ("home", re.compile(r"\b(?:i|we)(?:'m| am)? (?:\w+ )?(?:live|living|based|moved)\b", re.IGNORECASE)),
+    (
+        "home",
+        re.compile(
+            r"\b(?:i|we)(?:'m| am|'ve| have|'re| are)? (?:(?:now|still|currently|just|recently|finally|actually|also) )*(?:(?:live|living|based)(?: now| currently)? (?!with\b|alone\b|together\b)|(?:moved|relocated) (?:(?:here|back|over) )?(?:from [\w ]{2,30}? )?to\b)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "household",
+        re.compile(
+            r"\b(?:i|we)(?:'m| am|'ve| have|'re| are)? (?:\w+ )?(?:(?:live|living) (?:now |currently )?(?:with|alone|together)|moved (?:back )?in with)\b",
+            re.IGNORECASE,
+        ),
+    ),
     ("name", re.compile(r"\bmy (?:\w+ )?name(?:'s| is)\b|\bcall me\b", re.IGNORECASE)),
     ("birthday", re.compile(r"\bmy birthday\b|\bi was born\b", re.IGNORECASE)),
-    ("work", re.compile(r"\bi(?:'m| am)? work(?:ing)? (?:as|at|for|in)\b|\bmy job\b", re.IGNORECASE)),
+    (
+        "work",
+        re.compile(
+            r"\bi(?:'m| am)? work(?:ing)? (?:as\b|for\b|at (?!night|home|noon|the (?:moment|weekend)|my\b)|in (?!the\b|an?\b|my\b|our\b|silence|peace|pairs|shifts|bed))|\bmy job\b",
+            re.IGNORECASE,
+        ),
+    ),
     (
         "status",
         re.compile(
@@ -52,6 +71,7 @@ _ONLY_ONE = (
     ),
     ("time zone", re.compile(r"\bmy time ?zone\b", re.IGNORECASE)),
 )
+_STATUS = re.compile(r"\b(?:single|married|divorced|widowed|engaged)\b", re.IGNORECASE)
 #: Of these, one is wrong if somebody tells another.
 _NEVER_BOTH = frozenset(("name", "birthday", "handedness", "status", "age", "time zone"))
 _ACTUALLY = re.compile(
@@ -198,7 +218,9 @@ class Earlier:
         slot = _slot(new)
         same = self._by_slot.get((new.project_id, new.kind, new.speaker, slot), []) if slot else []
         last = next(self._newest(same, new), None)
-        return (last.id,) if last is not None and _tokens(last.quote) != _tokens(new.quote) else ()
+        if last is None or _tokens(last.quote) == _tokens(new.quote):
+            return ()
+        return () if slot == "status" and _status_in(last) == _status_in(new) else (last.id,)
 
 
 def withdrawn_by(new: Extraction, earlier: Sequence[Extraction]) -> tuple[str, ...]:
@@ -214,6 +236,11 @@ def _slot(one: Extraction) -> str:
     return next(
         (name for name, pattern in _ONLY_ONE if one.kind in ("fact", "correction") and pattern.search(one.quote)), ""
     )
+
+
+def _status_in(one: Extraction) -> str:
+    found = _STATUS.search(one.quote)
+    return found[0].lower() if found else ""
 
 
 def _is_near(new: Extraction, one: Extraction) -> bool:

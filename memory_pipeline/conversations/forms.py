@@ -30,7 +30,7 @@ _OPENERS = re.compile(
     r"for me|for my part|as for me|for the record|generally|usually|besides|anyway|anyways|however|because|since|cause|"
     r"cos|though|although|then|plus|please|pls|plz|remember|note|that|important|i think|i guess|i believe|i mean|"
     r"i'd say|i must say|i have to say|i want to be clear|let me be clear|of course|obviously|sadly|luckily|"
-    r"unfortunately|fortunately|currently|now|today|these days|recently|lately|nowadays|from now on|in (?:the )?future|"
+    r"unfortunately|fortunately|currently|now|today|these days|recently|lately|nowadays|from now on|(?:from|as of|starting|effective) (?:today|now|tomorrow|next week|immediately|this week|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|in (?:the )?future|"
     r"going forward|wait|er|um|uh|dear|friend|my friend|there|lately|finally|in general|correction|update|ps|edit|"
     r"agreed|perfect|alright|all right|fine|super|lovely|exactly|deal|done|awesome|wonderful|fantastic|absolutely|of course not|certainly|"
     r"(?:much |way |a lot |even )better|(?:no|not a) (?:drama|harm done|problem|problems|worries|big deal)|never mind|got it|understood|"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from memory_pipeline.conversations.claims import is_about_speaker, is_gate, key_of, subject_of, words_of_subject
+from memory_pipeline.conversations.claims import LIKING, is_about_speaker, is_gate, key_of, subject_of, words_of_subject
 from memory_pipeline.conversations.forms import each_stated
 from memory_pipeline.conversations.own_words import Said, as_read
 from memory_pipeline.conversations.taking_back import (
@@ -22,6 +22,7 @@ from memory_pipeline.conversations.taking_back import (
     DENIED_FOR,
     ENDED,
     LIFTED,
+    MINE,
     NO_LONGER,
     NO_MORE,
     NOT_BUT,
@@ -34,6 +35,7 @@ from memory_pipeline.conversations.taking_back import (
     STOP,
     STOPPED,
     TEMPORARY,
+    TOO_MUCH,
 )
 from memory_pipeline.records import Extraction, ExtractionKind
 
@@ -48,7 +50,9 @@ class Reversal:
     (`Never push to main`), affirm, or may do either. `reach`: `same`: only what says no more than the subject;
     `narrower`: also what says more about it; `chosen`: also what was decided for it; `gate`: also one thing that is done
     with it. `of_speaker`: of facts and
-    preferences, only those of the speaker, and none of the speaker's wife.
+    preferences, only those of the speaker, and none of the speaker's wife. `ends_liking`: that something is no longer
+    liked, in whatever words; otherwise who does something no longer may still like it. `done_instead`: words of what is done in its place, of
+    which it then has one.
     """
 
     subject: frozenset[str]
@@ -56,6 +60,8 @@ class Reversal:
     denied: bool | None
     reach: Reach
     of_speaker: bool = False
+    ends_liking: bool = False
+    done_instead: frozenset[str] = frozenset()
 
     def takes_back(self, one: Extraction) -> bool:
         """Whether an earlier statement is one that it takes back."""
@@ -63,18 +69,23 @@ class Reversal:
             return False
         if self.of_speaker and one.kind in _OF_THE_SPEAKER and not is_about_speaker(one.quote):
             return False
+        if one.kind == "preference" and not self.ends_liking and LIKING & subject_of(one.quote) - self.subject:
+            return False
+        if self.done_instead and not self.done_instead & subject_of(one.quote):
+            return False
         is_said_as = one.kind in ("trust", "boundary") or self.denied in (None, bool(_DENIES.search(one.quote)))
         theirs = subject_of(one.quote)
-        if not is_said_as or not self.subject <= theirs:
+        if not is_said_as or not self.subject - (LIKING if one.kind == "preference" else frozenset()) <= theirs:
             return False
-        if self.subject == theirs:
+        if self.subject == theirs or (one.kind == "preference" and self.subject - LIKING == theirs - LIKING):
             return True
         if self.reach in ("same", "gate"):
             besides = words_of_subject(one.quote) - self.subject
             return one.kind == "trust" and len(besides) <= (self.reach == "gate")
         if self.reach == "narrower" or len(self.subject) > 1:
             return len(self.subject) > 1
-        return any(key_of(match[1]) in self.subject for match in _CHOSEN.finditer(one.quote))
+        chosen = (match[1] for way in (_CHOSEN, _CHOSEN_SO) for match in way.finditer(one.quote))
+        return any(key_of(word) in self.subject for word in chosen)
 
 
 _DENIES = re.compile(r"\b(?:not|never|no longer|nobody|nothing|avoid|stop)\b|n['’]t\b", re.IGNORECASE)
@@ -82,6 +93,11 @@ _DENIES = re.compile(r"\b(?:not|never|no longer|nobody|nothing|avoid|stop)\b|n['
 _CHOSEN = re.compile(
     r"\b(?:use|uses|using|used|with|on|choose|chose|pick|picked|take|taking|keep|keeping|adopt|adopting|hire|rent|order|(?:switch|move|moving|switching|migrate) to)\s+"
     r"(?=(?:the |our |a |an |all )?([\w.+#-]*\w)(?! (?:and|or|dump|backup|logs?|export|docs?|team|server|page)\b))",
+    re.IGNORECASE,
+)
+#: How, where or when something is to be, as a decision says: `print the flyers in colour`.
+_CHOSEN_SO = re.compile(
+    r"\b(?:in|via|by|per|from|at|into|as)\s+(?=(?:the |our |a |an )?([\w.+#-]*\w)(?=\s*(?:[.,;:!–—]|$|(?:for|in|on|at|with|from|by|because|since|so|instead|to)\b)))",
     re.IGNORECASE,
 )
 _LIMITS_AGENT = re.compile(
@@ -109,7 +125,7 @@ _CHOICES: frozenset[ExtractionKind] = frozenset({"decision", "context", "dynamic
 _FORMS: tuple[tuple[tuple[re.Pattern[str], ...], frozenset[ExtractionKind], bool | None, Reach], ...] = (
     (ENDED, _PERMISSIONS, False, "narrower"),
     (NO_MORE, _PERMISSIONS, False, "same"),
-    (STOP, _PERMISSIONS | {"decision"}, False, "narrower"),
+    (MINE, _PERMISSIONS, False, "gate"),
     (LIFTED, _LIMITS, None, "same"),
     (NOT_REQUIRED, _RULES, None, "narrower"),
     (NO_LONGER, _STATES, False, "narrower"),
@@ -117,10 +133,12 @@ _FORMS: tuple[tuple[tuple[re.Pattern[str], ...], frozenset[ExtractionKind], bool
     (STOPPED, _STATES, False, "narrower"),
     (AGAIN, _STATES, True, "same"),
     (SCRAPPED, _CHOICES, False, "chosen"),
+    (TOO_MUCH, _CHOICES, False, "chosen"),
 )
 #: Forms that do not say that something changed: what is meant for the moment takes nothing back.
 _PLAIN: tuple[tuple[tuple[re.Pattern[str], ...], frozenset[ExtractionKind], bool | None, Reach], ...] = (
     (ALLOWED, frozenset({"boundary"}), None, "same"),
+    (STOP, _PERMISSIONS, False, "narrower"),
     (DENIED_FOR, _THINGS, False, "narrower"),
     (DENIED, _STATES, False, "same"),
 )
@@ -143,6 +161,8 @@ def reversals_in(said: Said) -> Iterator[Reversal]:
                     denied,
                     reach,
                     of_speaker=about.lower() in ("i", "we"),
+                    ends_liking=patterns is STOPPED,
+                    done_instead=subject_of(match.groupdict().get("then") or "") - subject,
                 )
 
 

@@ -17,7 +17,7 @@ def _forms(*ways: str) -> tuple[re.Pattern[str], ...]:
 #: Without one of these, nothing is taken back.
 SIGN = re.compile(
     r"no longer|any ?more|any longer|from now on|after all|again|n't|dont|\b(?:not|no|may|can|free|allowed|welcome|yours|ok|okay|fine|stop\w*|quit|given|gave|giv\w+|enough|"
-    r"mind|minds|thoughts?|dropp\w+|left|leaving|done|through|moved|moving|myself|over|overcome|switch\w*|out|mistake|down|gone|tired|sick|rid|started|begun|gone)\b|take back|withdraw|revoke|no more|needn't|"
+    r"mind|minds|thoughts?|reflection|hindsight|think|resigned|decision|call|mine|lost|dropp\w+|left|leaving|done|through|moved|moving|myself|over|overcome|switch\w*|out|mistake|too|down|gone|tired|sick|rid|started|begun|gone)\b|take back|withdraw|revoke|no more|needn't|"
     r"scrap|forget|drop|ditch|never ?mind|cancel|disregard|abandon|retir|off the table|happening|history|out\b|\boff\b|\bdead\b|"
     r"\bgone\b|instead of|rather than|in place of|permission",
     re.IGNORECASE,
@@ -53,6 +53,10 @@ NO_MORE = _forms(
     rf"you no longer {_WHAT}{ENDS}",
     r"(?:i'd like to|i would like to|i want to|i'd rather|i would rather|i prefer to|i'll|i will|i) (?P<what>(?:[a-z]+) [^,;:.!?–—]{3,80}?) (?:(?:by )?myself) (?:again|from now on|now|after all|in (?:the )?future)\b",
 )
+#: What the human decides alone again.
+MINE = _forms(
+    r"(?!that\b|it\b|this\b|you\b)(?P<what>[\w' -]{3,60}?) (?:is|are) (?:my (?:decision|call|choice|business|job|part|department)|mine|up to me) (?:again|from now on|now|from here on)\b"
+)
 #: What the agent is told to stop, or is to be no more.
 STOP = _forms(
     rf"(?:please |pls |now |just )*(?:stop|quit) (?P<what>[a-z]+ing\b[^,;:.!?–—]{{2,80}}?)(?: from now on| any ?more| again| please)?{ENDS}",
@@ -70,6 +74,8 @@ LIFTED = _forms(
     rf"you (?:no longer (?:have|need) to|needn't|need not) {_WHAT}(?: any ?more| any longer)?{ENDS}",
     rf"you (?:don't|do not) (?:have|need) to {_WHAT} (?:any ?more|any longer)\b",
     rf"(?!you\b|it\b)(?P<what>[\w' -]{{3,60}}?) (?:is|are) (?:now )?{_ALLOWED} again\b",
+    rf"(?!you\b|it\b|i\b|we\b)(?P<who>[\w' -]{{3,60}}?) (?:is|are) (?:now )?(?:open|free|cleared) for (?P<what>[a-z]+ing)(?: again| now)?{ENDS}",
+    rf"you (?:don't need|do not need|no longer need) (?:my|our) (?:okay|ok|approval|permission|consent|go-ahead|sign-off|yes) (?:for|to) {_WHAT}(?: any ?more| any longer| now)?{ENDS}",
     rf"(?!you\b|it\b|i\b|we\b)(?P<who>[\w' -]{{3,60}}?) (?:is|are) (?:now )?(?:all )?{_ALLOWED} (?:for you )?to (?P<what>[a-z]+)(?: again| now| after all)?{ENDS}",
 )  # fmt: skip
 #: A permission: it lifts a limit of the very same act.
@@ -88,6 +94,8 @@ NO_LONGER = _forms(
     rf"{_SUBJECT}(?:'m|'re|'s| am| are| is| has| have)? no longer {_WHAT}{ENDS}",
     rf"{_SUBJECT}{_NOT} {_WHAT} (?:any ?more|any longer|after all)\b",
     rf"{_SUBJECT}(?:'m|'re|'s| am| are| is| have|'ve got| have got| has) no (?!longer\b|more\b){_WHAT} (?:any ?more|any longer)\b",
+    rf"(?:so|and|but) not (?!about\b|for\b|in\b|on\b|at\b|with\b|to\b|because\b|from\b|by\b){_WHAT} (?:any ?more|any longer)\b",
+    rf"{_SUBJECT} (?:has |have )?(?:left|quit|resigned from) (?!early\b|late\b|home\b)(?:the |my |our )?{_WHAT}{ENDS}(?=[^.!?]*\b(?:now|for good|last|since|works?|new|instead|retired)\b)",
     rf"my (?P<what>[\w' -]{{3,50}}?) (?:is|are) (?:gone|over|cured|healed|history|past){ENDS}",
 )
 #: What is corrected with its sign: `Actually I'm not allergic to nuts, only to peanuts.`
@@ -111,7 +119,7 @@ _DROPPED = (
 )
 #: What its speaker stopped to do or to like.
 STOPPED = _forms(
-    rf"{_SUBJECT}{_HAVE}{_LATELY} (?:stopped|quit|given up|gave up|had enough of|gone off|grown out of|outgrown|(?<='m )over|(?<=am )over|lost interest in|got tired of|grown tired of|tired of|sick of|fed up with|got over|gotten over|overcome|recovered from|done with) "
+    rf"{_SUBJECT}{_HAVE}{_LATELY} (?:stopped|quit|given up|gave up|had enough of|gone off|grown out of|outgrown|(?<='m )over|(?<=am )over|lost interest in|got tired of|grown tired of|tired of|sick of|fed up with|lost (?:my|all|any) (?:love|interest|taste|appetite|passion|enthusiasm) (?:for|in|of)|got over|gotten over|overcome|recovered from|done with) "
     rf"(?!it\b|that\b|this\b|you\b|on\b|for\b)(?:my )?{_WHAT}(?= (?:in|last|this|two|three|a|some|for) (?:\w+ )?(?:spring|summer|autumn|fall|winter|year|years|month|months|week|weeks|january|february|march|april|may|june|july|august|september|october|november|december|good|\d{{4}})\b|{ENDS})"
 )
 OFTEN = re.compile(r"\b(?:again|time) and (?:time )?again\b", re.IGNORECASE)
@@ -128,7 +136,7 @@ TEMPORARY = re.compile(
     re.IGNORECASE,
 )
 AGAIN = _forms(
-    r"(?P<who>i|we)(?:'m|'re| am| are)? (?P<what>(?:like|love|enjoy|eat|drink|use|want|work|live|read|write|take|meet|run|smoke|drive|prefer|accept|offer|sell|ship|publish|support)\b[^,;:.!?–—]{2,80}?) again\b(?! and again)",
+    r"(?P<who>i|we)(?:'m|'re| am| are)? (?:can |do |also )?(?P<what>(?:like|love|enjoy|eat|drink|use|want|work|live|read|write|take|meet|run|smoke|drive|prefer|accept|offer|sell|ship|publish|support)\b[^,;:.!?–—]{2,80}?) again\b(?! and again)",
     r"(?P<who>i|we)(?:'m|'re| am| are) (?P<what>[a-z]+ing\b[^,;:.!?–—]{2,80}?) again\b(?! and again)",
     rf"(?P<who>i|we){_HAVE}{_LATELY} (?:started|begun|began|taken up|gone back to|went back to|back to|resumed) (?P<what>[a-z]+ing\b[^,;:.!?–—]{{2,80}}?)(?: again)?{ENDS}",
 )  # fmt: skip
@@ -153,10 +161,14 @@ SCRAPPED = _forms(
     rf"(?:we|i){_HAVE}{_LATELY} {_DROPPED} (?!it\b|that\b|this\b|me\b|you\b|early\b|home\b|for\b|at\b){_PART}{_WHAT}{ENDS}",
     rf"(?:we|i){_HAVE}{_LATELY} (?:switching|switched|switch|moving|moved|changing|changed|migrating|migrated|going|gone) (?:over )?from {_PART}{_WHAT}(?= to \w)",
     rf"(?:we|i){_HAVE}{_LATELY} (?:dropp(?:ed|ing)|given up|giving up|abandoned|buried|shelved|scrapped) (?:on )?the (?:idea|plan|thought|project) (?:of|to|for) {_WHAT}{ENDS}",
-    rf"{_PART}(?P<what>[\w.+#-]+(?: [\w.+#-]+){{0,2}}?) (?:didn't work out|did not work out|doesn't work(?: for us)?|turned us down|turned me down|let us down|failed us|(?:was|were|is|are) (?:a (?:mistake|failure|disaster|dead end)|too [\w-]+)|(?:got|gets|became|has become|have become) too [\w-]+|(?:is|are) (?:shutting|closing) down|shut down|(?:has|have) closed)"
+    rf"{_PART}(?P<what>[\w.+#-]+(?: [\w.+#-]+){{0,2}}?) (?:didn't work out|did not work out|doesn't work(?: for us)?|turned us down|turned me down|let us down|failed us|(?:was|were|is|are) a (?:mistake|failure|disaster|dead end)|(?:is|are) (?:shutting|closing) down|shut down|(?:has|have) closed)"
     r"(?=\s*[,;:–—-]+ ?(?:so |and |that's why |therefore )*(?:we|we'll|we're|i|let's|[\w .+-]{2,30} it is)\b)",
-    rf"(?:on )?second thoughts?[\s,:;–—-]+{_PART}(?:an? )?{_WHAT} (?:is|are|'s|would be|sounds?|seems?) {_COMPLAINT}",
+    rf"(?:(?:on )?second thoughts?|on reflection|in hindsight|come to think of it|thinking about it(?: again)?)[\s,:;–—-]+{_PART}(?:an? )?{_WHAT} (?:is|are|'s|would be|sounds?|seems?) {_COMPLAINT}",
 )  # fmt: skip
+#: What is complained of, and what is done about it: `Colour is too expensive, so we print the flyers in black and white`.
+TOO_MUCH = _forms(
+    rf"{_PART}(?P<what>[\w.+#-]+(?: [\w.+#-]+){{0,2}}?) (?:was|were|is|are|got|gets|became|has become|have become) (?:just |really |far |way |simply )?too [\w-]+\s*[,;:–—-]+ ?(?:so |and |that's why |therefore )*(?P<then>(?:we|we'll|we're|i|let's) [^.!?]{{4,90}})"
+)
 #: What is done in the place of what was given up, in a sentence of its own.
 IN_ITS_PLACE = re.compile(
     r"\W*(?:(?:so|instead|now|then|rather|from now on),? )?(?:(?:we|i)(?:'re|'ll|'m| are| am| will)? |let's )(?:now |just |all )?"
