@@ -122,7 +122,7 @@ _ORDER_ABOUT_ME = form(
 )
 #: A prohibition that ends soon is none.
 ENDS_SOON = re.compile(
-    r"\b(?:yet|for now|right now|just now|today|tonight|at the moment|until (?!i\b|we\b|further)|this time|for the moment)\b",
+    r"\b(?:yet|for now|right now|just now|today|tonight|at the moment|until (?!i\b|we\b|further)|this time|for the moment|for a (?:moment|minute|while|bit|second))\b",
     re.IGNORECASE,
 )
 

@@ -217,10 +217,14 @@ def is_liking(opposites: str) -> bool:
 
 def is_of_one_thing(one: str, other: str) -> bool:
     """Whether two statements, one of which says no, can be about one thing: `I don't like long flights` is not about
-    long explanations, and who likes a town may not like its airport."""
+    long explanations, who likes a town may not like its airport, and what denies a part is an exception."""
     ones, others = words_of_subject(one) - LIKING_KEYS, words_of_subject(other) - LIKING_KEYS
-    are_likes = _LIKING.search(one) and _LIKING.search(other)
-    return ones == others if are_likes else ones <= others or others <= ones
+    if _LIKING.search(one) and _LIKING.search(other):
+        return ones == others
+    denied = [_DENIES.search(text) is not None for text in (one, other)]
+    if denied[0] == denied[1]:
+        return ones <= others or others <= ones
+    return ones <= others if denied[0] else others <= ones
 
 
 def _rather_in(text: str) -> tuple[frozenset[str], frozenset[str]] | None:

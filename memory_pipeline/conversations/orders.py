@@ -38,7 +38,7 @@ _ONLY_IT = re.compile(
 )
 #: For the moment, or because of what is under way: a task, and no rule.
 _FOR_NOW = re.compile(
-    r"\b(?:yet|for now|right now|just now|today|tonight|tomorrow|at the moment|this time|for the moment|this (?:morning|afternoon|evening|week|weekend)|"
+    r"\b(?:yet|for now|right now|just now|today|tonight|tomorrow|at the moment|this time|for the moment|for a (?:moment|minute|while|bit|second)|this (?:morning|afternoon|evening|week|weekend)|"
     r"until (?!i (?:say|tell|confirm|approve|ok|have (?:seen|read))\b|we (?:say|agree)\b|further)|while (?:i'm|i am|we're|we are|it|the)|i(?:'ve| have)? already|i just (?:did|fixed|sent|wrote)|"
     r"in the meantime|still (?:running|working|testing|thinking|editing)|(?:i'm|i am|we're|we are) (?:still |just |currently |already |now )?(?!going\b)\w+ing\b)\b",
     re.IGNORECASE,

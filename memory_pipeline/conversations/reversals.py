@@ -130,7 +130,6 @@ _FORMS: tuple[tuple[tuple[re.Pattern[str], ...], frozenset[ExtractionKind], bool
     (NOT_REQUIRED, _RULES, None, "narrower"),
     (NO_LONGER, _STATES, False, "narrower"),
     (NOT_BUT, _STATES, False, "narrower"),
-    (STOPPED, _STATES, False, "narrower"),
     (AGAIN, _STATES, True, "same"),
     (SCRAPPED, _CHOICES, False, "chosen"),
     (TOO_MUCH, _CHOICES, False, "chosen"),
@@ -139,6 +138,7 @@ _FORMS: tuple[tuple[tuple[re.Pattern[str], ...], frozenset[ExtractionKind], bool
 _PLAIN: tuple[tuple[tuple[re.Pattern[str], ...], frozenset[ExtractionKind], bool | None, Reach], ...] = (
     (ALLOWED, frozenset({"boundary"}), None, "same"),
     (STOP, _PERMISSIONS, False, "narrower"),
+    (STOPPED, _STATES, False, "narrower"),
     (DENIED_FOR, _THINGS, False, "narrower"),
     (DENIED, _STATES, False, "same"),
 )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memory_pipeline.conversations.changes import LIKING_KEYS, is_change, told_in
-from memory_pipeline.conversations.claims import is_about_speaker, key_of, subject_of
+from memory_pipeline.conversations.claims import LIKING, is_about_speaker, key_of, subject_of
 from memory_pipeline.conversations.forms import is_plain
 from memory_pipeline.conversations.own_words import as_read
 from memory_pipeline.conversations.taking_back import OFTEN, TEMPORARY
@@ -150,6 +150,8 @@ def turns_round(new: Extraction, old: Extraction) -> bool:
         return True
     if old.kind in _OF_THE_SPEAKER and is_about_speaker(words) != is_about_speaker(old.quote):
         return False
+    if old.kind == "preference" and LIKING & subject_of(old.quote) - subject_of(words) and not _RETRACTS.search(words):
+        return False  # who does something no longer may still like it
     retracts, now = _RETRACTS.search(words) is not None, _NOW.search(words) is not None
     said = stance_of(old.kind, old.quote)
     for taken in stances_in(words):
@@ -186,7 +188,7 @@ def _valued_anew(new: Extraction, old: Extraction) -> bool:
         return False
     now, before = told_in(new.quote), told_in(old.quote)
     shared = [kind for kind in now.values if kind in before.values]
-    if len(shared) != 1 or now.values[shared[0]] & before.values[shared[0]]:
+    if len(shared) != 1 or now.values[shared[0]] & before.values[shared[0]] or len(now.values) > len(before.values):
         return False
     if len(now.values[shared[0]]) != 1 or len(before.values[shared[0]]) != 1:
         return False

@@ -132,7 +132,7 @@ PARTLY = re.compile(
 #: For the moment: `The retro isn't on Monday this week`.
 TEMPORARY = re.compile(
     r"\b(?:tonight|tomorrow|(?:this|next|the coming|the other) (?:time|week|weekend|month|morning|afternoon|evening|night|once|one|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|"
-    r"at the moment|right now|just now|for now|for the moment|yet|currently|on holiday|while|until|till|just this once|for once|(?<!from )(?<!as of )(?<!since )today)\b",
+    r"at the moment|right now|just now|for now|for the moment|for a (?:moment|minute|while|bit|second|day|week|few \w+)|yet|currently|on holiday|while|until|till|just this once|for once|(?<!from )(?<!as of )(?<!since )today)\b",
     re.IGNORECASE,
 )
 AGAIN = _forms(

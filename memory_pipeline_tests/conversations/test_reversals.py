@@ -188,6 +188,8 @@ OF_ANOTHER_SUBJECT = [
     ("I live in Graz.", "I no longer live in Kiel."),
     ("I live with my husband.", "We moved to Linz last weekend."),
     ("I live in Graz.", "I moved here from Ljubljana three years ago."),
+    ("The alarm goes off at 6:30.", "The alarm goes off at 7:30 on Saturdays now."),
+    ("I like tea.", "I've had enough of tea for today."),
     ("I work for the city council.", "I left the meeting, I work in the kitchen now."),
     ("I love working on Sundays.", "I don't work on Sundays these days."),
     ("I'm married.", "We got married in May."),
@@ -258,6 +260,7 @@ def test_a_pattern_that_its_human_revokes_is_no_longer_the_pattern() -> None:
         ("You may merge pull requests without asking me.", "Stop asking me about the pull requests of the interns."),
         ("I love long walks.", "I hate long meetings."),
         ("I like Berlin.", "I don't like the airport in Berlin any more."),
+        ("Answer me in German.", "Don't answer the phone in German."),
     ],
 )
 def test_what_is_said_of_another_thing_is_no_contradiction(first: str, then: str) -> None:
