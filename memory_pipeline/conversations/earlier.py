@@ -11,7 +11,7 @@ from itertools import islice
 from memory_pipeline.conversations.changes import clauses_told, is_change, liked_in, likes_otherwise, replaces
 from memory_pipeline.conversations.claims import subject_of, words_of_subject
 from memory_pipeline.conversations.reversals import reversals_of
-from memory_pipeline.conversations.stances import turns_round
+from memory_pipeline.conversations.stances import turnings_in
 from memory_pipeline.records import Extraction
 from memory_pipeline.wording.facts import content_words, find_facts
 
@@ -157,19 +157,9 @@ class Earlier:
             found |= {one.id: one for one in self._about(new, told.words) if replaces(new, one)}
         for word in liked_in(new.quote):
             found |= {one.id: one for one in self._about(new, [word]) if likes_otherwise(new, one)}
-        for one in () if by_model else self._sharing(new):
-            if turns_round(new, one):
-                found[one.id] = one
+        for turning in () if by_model else turnings_in(new):
+            found |= {one.id: one for one in self._about(new, turning.subject) if turning.takes_back(one)}
         return tuple(found.values())
-
-    def _sharing(self, new: Extraction) -> Iterator[Extraction]:
-        """What was said that shares a word with a sentence, the newest first."""
-        seen: set[str] = set()
-        for word in subject_of(new.quote):
-            for one in self._newest(self._by_subject.get((new.project_id, word), []), new):
-                if one.id not in seen:
-                    seen.add(one.id)
-                    yield one
 
     def _about(self, new: Extraction, words: Iterable[str]) -> Iterator[Extraction]:
         """What was said that has some words, the newest first."""

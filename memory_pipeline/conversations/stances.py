@@ -8,11 +8,12 @@ out, and what is left of a clause must be the subject of the earlier statement, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Literal, get_args
 
-from memory_pipeline.conversations.changes import LIKING_KEYS, is_change, told_in
+from memory_pipeline.conversations.changes import LIKING_KEYS, Told, is_change, told_in
 from memory_pipeline.conversations.claims import LIKING, is_about_speaker, key_of, subject_of
 from memory_pipeline.conversations.forms import is_plain
 from memory_pipeline.conversations.own_words import as_read
@@ -42,7 +43,7 @@ _FORBIDS = re.compile(
 _DENIES = re.compile(
     r"\b(?:not|never|no longer|no more|nobody|none|stopped|quit)\b|n['’]t\b|\bany ?more\b", re.IGNORECASE
 )
-_ORDERS = frozenset(("boundary", "dynamic", "trust"))
+_ORDERS = frozenset(("boundary", "dynamic"))
 _OF_THE_SPEAKER = frozenset(("fact", "preference", "emotion"))
 #: Says that what was said before is not meant any more.
 _RETRACTS = re.compile(
@@ -125,68 +126,99 @@ def _side(clause: str) -> Side:
     return "denies" if _DENIES.search(clause) else "affirms"
 
 
-def stance_of(one_kind: str, quote: str) -> Stance:
+def stance_of(old: Extraction) -> Stance:
     """The stance of a statement that stands."""
-    subject = subject_of(quote) - _SAID_WITH
-    if one_kind == "trust":
+    subject = subject_of(old.quote) - _SAID_WITH
+    if old.kind == "trust":
         return Stance("allows", subject)
-    denied = bool(_DENIES.search(quote))
-    if one_kind in _ORDERS:
+    denied = bool(_DENIES.search(old.quote))
+    if old.kind in _ORDERS:
         return Stance("forbids" if denied else "affirms", subject)
     return Stance("denies" if denied else "affirms", subject)
 
 
-def turns_round(new: Extraction, old: Extraction) -> bool:
-    """Whether a sentence of a human takes the other side of what an earlier statement says.
+@dataclass(frozen=True, slots=True)
+class Turning:
+    """What a sentence turns round: what has all the words of `subject`, and of which `takes_back` says so."""
+
+    subject: frozenset[str]
+    takes_back: Callable[[Extraction], bool]
+
+
+def turnings_in(new: Extraction) -> Iterator[Turning]:
+    """What a sentence of a human turns round, by taking the other side of it.
 
     A limit is lifted only by what names all that it limits; a permission ends also with one that names most of it.
     """
-    if new.speaker != "human" or old.kind == "correction" or (old.kind in _OF_THE_SPEAKER and old.speaker != "human"):
-        return False
     words = new.quote
-    if TEMPORARY.search(words) or OFTEN.search(words) or _IN_PART.search(words) or not is_plain(as_read(words)):
-        return False
-    if _valued_anew(new, old) or _rejected(words, old):
-        return True
-    if old.kind in _OF_THE_SPEAKER and is_about_speaker(words) != is_about_speaker(old.quote):
-        return False
-    if old.kind == "preference" and LIKING & subject_of(old.quote) - subject_of(words) and not _RETRACTS.search(words):
-        return False  # who does something no longer may still like it
+    if new.speaker != "human" or TEMPORARY.search(words) or OFTEN.search(words) or _IN_PART.search(words):
+        return
     retracts, now = _RETRACTS.search(words) is not None, _NOW.search(words) is not None
-    said = stance_of(old.kind, old.quote)
-    for taken in stances_in(words):
-        sides = taken.side, said.side
-        lifts = taken.side in ("allows", "affirms") and said.side == "forbids"
-        least = len(said.subject - _GENERAL) if lifts else _MOST * len(said.subject)
-        if not taken.subject <= said.subject or len(taken.subject - _GENERAL) < least:
-            continue
-        if len(taken.subject) < 2 and taken.subject != said.subject:
-            continue
-        if retracts or sides in _OPPOSITE or (now and sides in _OPPOSITE_NOW):
-            return True
-    return _given_up(words, old)
+    stances = [(one, sides) for one in stances_in(words) if (sides := _turned_by(one.side, retracts=retracts, now=now))]
+    given_up = [thing for thing in _given_up(words) if len(thing) == 1]
+    rejected = _NOT_THAT.search(words)
+    anew = told_in(words) if is_change(words) else None
+    if not (stances or given_up or rejected or anew) or not is_plain(as_read(words)):
+        return
+    about_speaker = is_about_speaker(words)
+    likes = retracts or bool(LIKING & subject_of(words))
+    for stance, sides in stances:
+        yield Turning(stance.subject, partial(_is_turned, stance, sides, about_speaker, likes))
+    for thing in given_up:
+        yield Turning(thing, partial(_tells, thing, about_speaker))
+    if rejected is not None:
+        denied, about = subject_of(rejected["what"]), subject_of(words[: rejected.start()]) - _SAID_WITH - _OF_COURSE
+        yield Turning(denied, partial(_is_rejected, denied, about))
+    if anew is not None:
+        yield Turning(anew.words - _SAID_WITH - _OF_COURSE, partial(_is_valued_anew, anew, about_speaker))
 
 
-def _given_up(words: str, old: Extraction) -> bool:
-    """Whether a clause says of nothing but what was told or chosen that it was given up."""
-    if old.kind not in ("decision", "context", "fact", "dynamic"):
+def _turned_by(side: Side, *, retracts: bool, now: bool) -> frozenset[Side]:
+    """The sides of earlier statements that a side turns round."""
+    if retracts:
+        return frozenset(get_args(Side))
+    return frozenset(other for mine, other in (_OPPOSITE | _OPPOSITE_NOW if now else _OPPOSITE) if mine == side)
+
+
+def _can_be_of(old: Extraction, *, about_speaker: bool) -> bool:
+    """Whether a sentence that is about its speaker, or is not, can be about what an earlier statement is about."""
+    if old.kind not in _OF_THE_SPEAKER:
+        return old.kind != "correction"
+    return old.speaker == "human" and about_speaker == is_about_speaker(old.quote)
+
+
+def _is_turned(stance: Stance, sides: frozenset[Side], about_speaker: bool, likes: bool, old: Extraction) -> bool:
+    if not _can_be_of(old, about_speaker=about_speaker):
         return False
-    told = {key_of(found["what"].split()[0].rstrip(".'-")) for found in _TOLD.finditer(old.quote)}
+    if old.kind == "preference" and not likes and LIKING & subject_of(old.quote):
+        return False  # who does something no longer may still like it
+    said = stance_of(old)
+    if said.side not in sides or not stance.subject <= said.subject:
+        return False
+    lifts = stance.side in ("allows", "affirms") and said.side == "forbids"
+    least = len(said.subject - _GENERAL) if lifts else _MOST * len(said.subject)
+    return len(stance.subject - _GENERAL) >= least and (len(stance.subject) > 1 or stance.subject == said.subject)
+
+
+def _given_up(words: str) -> Iterator[frozenset[str]]:
+    """What the clauses of a sentence say was given up, each as keys."""
     for clause in _CLAUSES.split(words):
-        found = _GIVEN_UP.search(clause) if clause else None
-        if found is None:
-            continue
-        thing = subject_of(found["one"] or found["two"] or found["three"] or "")
-        if len(thing) == 1 and thing <= told:
-            return True
-    return False
+        if clause and (found := _GIVEN_UP.search(clause)):
+            yield subject_of(found["one"] or found["two"] or found["three"] or "")
 
 
-def _valued_anew(new: Extraction, old: Extraction) -> bool:
-    """Whether a change gives another value to a subject: `We shifted the backup to 05:00`."""
-    if old.kind not in ("fact", "context", "decision") or not is_change(new.quote):
+def _tells(thing: frozenset[str], about_speaker: bool, old: Extraction) -> bool:
+    """Whether an earlier statement tells of nothing but a thing that it is used, or where somebody is."""
+    if old.kind not in ("decision", "context", "fact", "dynamic") or not _can_be_of(old, about_speaker=about_speaker):
         return False
-    now, before = told_in(new.quote), told_in(old.quote)
+    return thing <= {key_of(found["what"].split()[0].rstrip(".'-")) for found in _TOLD.finditer(old.quote)}
+
+
+def _is_valued_anew(now: Told, about_speaker: bool, old: Extraction) -> bool:
+    """Whether an earlier statement gives another value to a subject: `We shifted the backup to 05:00`."""
+    if old.kind not in ("fact", "context", "decision"):
+        return False
+    before = told_in(old.quote)
     shared = [kind for kind in now.values if kind in before.values]
     if len(shared) != 1 or now.values[shared[0]] & before.values[shared[0]] or len(now.values) > len(before.values):
         return False
@@ -197,17 +229,13 @@ def _valued_anew(new: Extraction, old: Extraction) -> bool:
     ours, theirs = now.words - _SAID_WITH - _OF_COURSE, before.words - _SAID_WITH - _OF_COURSE
     if ours & {key_of(name) for name in _NAME.findall(old.quote)}:  # `Mia turned eight`, of `My daughter Mia is seven`
         return ours <= theirs and shared != ["name"]
-    about_one = is_about_speaker(new.quote) == is_about_speaker(old.quote) or old.kind not in _OF_THE_SPEAKER
-    return about_one and bool(ours) and ours == theirs
+    return ours == theirs and _can_be_of(old, about_speaker=about_speaker)
 
 
-def _rejected(words: str, old: Extraction) -> bool:
-    """Whether a sentence ends with what it is not any more, and the earlier statement says just that of the same:
-    `Billing belongs to Lena now, not to Paul`."""
-    found = _NOT_THAT.search(words)
-    if found is None or _DENIES.search(old.quote):
+def _is_rejected(denied: frozenset[str], about: frozenset[str], old: Extraction) -> bool:
+    """Whether an earlier statement says just what a sentence says is not so: `Billing belongs to Lena, not to Paul`."""
+    if old.kind == "correction" or (old.kind in _OF_THE_SPEAKER and old.speaker != "human"):
         return False
-    denied, about = subject_of(found["what"]), subject_of(words[: found.start()]) - _SAID_WITH - _OF_COURSE
     said = subject_of(old.quote) - _SAID_WITH
     rest = said - denied - _OF_COURSE
-    return bool(denied) and denied <= said and len(about & rest) >= max(1, _HALF * len(rest))
+    return denied <= said and len(about & rest) >= max(1, _HALF * len(rest)) and not _DENIES.search(old.quote)
