@@ -4,15 +4,16 @@ dead end, with what the human said."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from memory_pipeline.compaction.kept import AGREED, NOTED, THE_HUMAN, Kept, keep
 from memory_pipeline.compaction.told import is_done, with_what_it_is_of
 from memory_pipeline.conversations.forms import is_question
-from memory_pipeline.conversations.offers import Offer, asks_leave, chosen_option, is_plan, offers_in
+from memory_pipeline.conversations.offers import Offer, asked_choice, asks_leave, chosen_option, is_plan, offers_in
 from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.replies import Reply, reply_in, says_instead, what_is_so
+from memory_pipeline.conversations.work import rationale_of
 from memory_pipeline.records import Turn
 from memory_pipeline.wording.facts import content_words
 
@@ -23,6 +24,16 @@ _MOST_AGREED = 3
 _NAME = re.compile(r"(?<![.!?:] )(?<!^)\b[A-Z][\w.+#-]*\b|\b\w*(?:\d|_|[a-z][A-Z])\w*\b|\b\w+\.\w+\b|\b[A-Z]{2,}\b")
 _LEAST_SHARED = 2
 _FEW, _SHORT = 3, 6
+_MOST_ANSWER = 20
+#: Says that nothing is chosen, or something else.
+_NO_ANSWER = re.compile(
+    r"\W*(?:(?:hm+|well|oh|sorry|honestly)\W+)*(?:yes|no|nope|ok|okay|good|sure|i don't|i do not|dunno|no idea|"
+    r"not sure|unsure|you (?:decide|choose|pick|tell)|your (?:call|choice)|whatever|whichever|either|maybe|perhaps|"
+    r"later|let me|let's see|let us|what|why|how|which|who|can you|could you|depends|it depends|i'll think|i need|"
+    r"i have to|ask|first|wait|hold on|stop|never mind|none|neither|forget|thanks|thank|does not matter|doesn't matter|"
+    r"i'm not|i am not|tell me|show me|explain|is there|are there)\b",
+    re.IGNORECASE,
+)
 #: Words that many sentences of a work share.
 _COMMON = frozenset(
     "change use run set add make work do go time day new one thing way need want get put take test file".split()
@@ -57,22 +68,26 @@ class Denied:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What the replies of a session make of it: what is to be kept for them, and what was denied."""
+    """What the replies of a session make of it: what is to be kept for them, what was denied, and by
+    line the denials, also of what nobody put forward."""
 
     kept: tuple[Kept, ...]
     denied: tuple[Denied, ...]
+    denials: Mapping[int, Reply] = field(default_factory=dict)
 
 
 def answered_in(turns: Sequence[Turn]) -> Answered:
     """What the human's replies in some turns make of what the agent said before them."""
     kept: list[Kept] = []
     denied: list[Denied] = []
+    denials: dict[int, Reply] = {}
     offers = [offers_in(turn.words) if turn.speaker == "agent" else [] for turn in turns]
     for place, turn in enumerate(turns):
         if turn.speaker != "human":
             continue
         direct = _directly_before(turns, place)
         kept += _chosen(turn, turns, direct)
+        kept += _answered(turn, turns, direct)
         reply = reply_in(turn.words)
         if reply is None:
             continue
@@ -83,6 +98,8 @@ def answered_in(turns: Sequence[Turn]) -> Answered:
             elif reply.is_of_cause and direct:
                 kept += _confirmed(turns[direct[0]])
             continue
+        if reply.kind == "denies":
+            denials[turn.line] = reply
         of = list(_denied(turns, offers, place, direct, reply))
         if of and (so := what_is_so(reply.head)) and so != reply.head:
             kept.append(keep(turn, "fact", so, confidence=NOTED))
@@ -97,7 +114,7 @@ def answered_in(turns: Sequence[Turn]) -> Answered:
                 continue  # a task that is not needed is no dead end
             whole = with_what_it_is_of(offer.said, sentences, sentences.index(offer.said))
             kept.append(keep(turns[at], "dead_end", _with_reply(whole, reply.text)))
-    return Answered(tuple(kept), tuple(denied))
+    return Answered(tuple(kept), tuple(denied), denials)
 
 
 def _directly_before(turns: Sequence[Turn], place: int) -> list[int]:
@@ -114,6 +131,17 @@ def _chosen(turn: Turn, turns: Sequence[Turn], direct: Sequence[int]) -> Iterato
     for at in direct[:1]:
         for said in chosen_option(turn.words, own_sentences(turns[at].words)):
             yield keep(turns[at], "decision", _with_reply(said.quote, " ".join(turn.words.split())[:80]))
+
+
+def _answered(turn: Turn, turns: Sequence[Turn], direct: Sequence[int]) -> Iterator[Kept]:
+    """What a human answers to the question what is to be chosen."""
+    asked = asked_choice(turns[direct[0]].words) if direct else None
+    own = own_sentences(f"Answer: {turn.words}")[:1]
+    if asked is None or not own or is_question(own[0]) or _NO_ANSWER.match(turn.words):
+        return
+    answer = own[0].quote.removeprefix("Answer: ")
+    if len(answer.split()) <= _MOST_ANSWER:
+        yield keep(turn, "decision", f"{asked.quote} {answer}", rationale=rationale_of(own[0]))
 
 
 def _agreed(turn: Turn, human: Turn, reply: Reply, offers: Sequence[Offer]) -> Iterator[Kept]:
@@ -192,18 +220,20 @@ def _names(text: str) -> frozenset[str]:
 def without_denied(found: Sequence[Kept], answered: Answered) -> Iterator[Kept]:
     """What was found, without what the human denied, and without the denials themselves: they stand with what they
     deny. Of a fact beside a denial, the denial is left out."""
-    replies = {one.human.line: one.reply for one in answered.denied}
+    matched = {one.human.line: one.reply for one in answered.denied}
     for one in found:
         if any(denied.takes(one) for denied in answered.denied):
             continue
-        reply = replies.get(one.line) if one.speaker == "human" else None
+        reply = answered.denials.get(one.line, matched.get(one.line)) if one.speaker == "human" else None
         is_of_it = reply is not None and (one.text in reply.head or reply.head in one.text)
-        if (
-            reply is None
-            or not is_of_it
-            or one.kind not in ("fact", "decision")
-            or (one.kind == "decision" and not reply.is_reasoned)
-        ):
+        if reply is None or not is_of_it or one.kind not in ("fact", "decision"):
             yield one
-        elif one.kind == "fact" and (beside := what_is_so(one.text.removeprefix(reply.head) or reply.head)):
+        elif one.kind == "decision":
+            if not reply.is_reasoned:
+                yield one
+        elif one.line not in matched and says_instead(reply.head):
+            yield one
+        elif beside := what_is_so(one.text.removeprefix(reply.head) or reply.head):
             yield replace(one, text=beside, confidence=min(one.confidence, NOTED))
+        elif one.line not in matched:
+            yield one

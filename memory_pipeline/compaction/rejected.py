@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.own_words import Said, own_sentences
+from memory_pipeline.conversations.replies import reply_in, subject_of_denial
 from memory_pipeline.records import Turn
 from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.grammar import can_be_order
@@ -90,10 +91,15 @@ def rejected_before(turns: Sequence[Turn]) -> Mapping[str, int]:
     it before, however long ago, does not stand."""
     found: dict[str, int] = {}
     for turn in turns:
-        for said in own_sentences(turn.words) if turn.speaker == "human" else ():
+        if turn.speaker != "human":
+            continue
+        for said in own_sentences(turn.words):
             name = next(iter(content_words(said.quote)), "")
             if name and reason_against(said) and not _POINTS.match(said.read):
                 found[name] = turn.line
+        reply = reply_in(turn.words)
+        if reply is not None and reply.is_reasoned and (name := subject_of_denial(reply)):
+            found[name] = turn.line
     return found
 
 

@@ -27,6 +27,7 @@ _IS_IDENTIFIER = re.compile(r"\b[A-Z][A-Z0-9_]{3,}\b|\w[_.]\w")
 _MADE = form(
     rf"(?:please |better |rather |just |let's |then )*(?:make|set|change|put|raise|lower|bump|reduce|increase|cut|keep|leave) (?:it|that|this)(?: down| up| back)?(?: to| at)? {_VALUE}(?=\W*(?:$|,|;| (?:please|instead|then|for now|as|because|since|and)\b))",
     rf"(?:please |just )*(?:(?:better|rather|let's|i'd|we'd|we|i) )*(?:use|take|go with|better|rather|need|want|say) (?P<taken>{_AMOUNT})(?: instead| rather| please|, please)?(?=\W*$)",
+    rf"(?P<asked>{_AMOUNT}),? (?:please|instead|rather)(?=\W*$)",
     rf"(?P<enough>{_AMOUNT}) (?:is|are|seems|should be) (?:plenty|enough|better|more like it)\b",
 )
 _ASSIGNED = re.compile(
@@ -172,7 +173,7 @@ def value_in(said: Said) -> str:
     found = stated(said, _MADE)
     if found is None or _TRIED.search(said.read):
         return ""
-    place = next(found.span(name) for name in ("value", "taken", "enough") if found[name])
+    place = next(found.span(name) for name in ("value", "taken", "asked", "enough") if found[name])
     value = _bare(said.quote[slice(*place)])
     if re.search(r"\bto$", said.read[: place[0]].rstrip()) and _IS_WORD.fullmatch(value):
         return value

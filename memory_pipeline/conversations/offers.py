@@ -46,6 +46,8 @@ _OF_CAUSE = re.compile(
     r"(?:it|that|this) (?:comes|came|stems|looks like|seems|sounds like|smells like|points to|happens because|happened because|must)\b|"
     r"(?:probably|maybe|perhaps|possibly|presumably|most likely|likely)\b|"
     r"i'd (?:say|guess|bet|blame)\b|[\w' -]{2,40} (?:is|are) (?:to blame|at fault|the culprits?|behind it|responsible for it)\b|"
+    r"(?:the|this|that|all|every|both|your|our|these) [\w' -]{2,50}? (?:comes?|came|stems?|results?|(?:is|are|was|were) (?:caused|due|triggered|produced)|happens?|happened|starts?|started) (?:only )?(?:from|by|to|because|due|when)\b|"
+    r"[^.!?]{4,120}[,;:–—] ?(?:and )?(?:(?:that|this)(?:'s| is| was)|which is|that explains|which explains|hence|thus) why\b|"
     r"(?:turns? out|turned out|it turns out|it turned out)\b)",
     re.IGNORECASE,
 )
@@ -145,6 +147,20 @@ def offer_in(said: Said) -> Offer | None:
     beside = _CLAUSE_BESIDE.search(said.read)
     why = rationale_of(said) or (said.quote[slice(*beside.span("why"))].strip(" ,.!") if beside else "")
     return Offer(said, "choice", rationale=why)
+
+
+def asked_choice(words: str) -> Said | None:
+    """The question with which an agent ends its turn, if it asks what is to be chosen: `Kafka or RabbitMQ?`"""
+    last = next(iter(reversed(own_sentences(words))), None)
+    if last is None or not is_question(last) or _ONLY_ASKS.fullmatch(last.read):
+        return None
+    return last if _ASKS_CHOICE.search(last.read) else None
+
+
+_ASKS_CHOICE = re.compile(
+    r"\b(?:which|prefer|rather)\b|\bor\b|\b(?:what|where|when|how (?:many|much|long|often|big|far|old|high|large)|who|whom|at what|in which|how)\b[^?]*\b(?:should|shall|do you want|would you (?:like|want)|may|must|are we to|am i to)\b",
+    re.IGNORECASE,
+)
 
 
 def is_cause(said: Said) -> bool:

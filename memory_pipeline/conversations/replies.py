@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memory_pipeline.conversations.own_words import as_read, without_others
+from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.grammar import clauses_of, words_of
 
 ReplyKind = Literal["agrees", "confirms", "denies", "fails", "objects"]
@@ -75,6 +76,7 @@ _SO_NO = re.compile(
     r"\b(?:so|therefore|hence|thus),? (?:that|this|it|they|those|we|i) (?:can't|cannot|won't|don't|doesn't|isn't|couldn't)\b|"
     r"[,;:–—]\s*(?:so |but |and )?(?:it|that|this|they)(?:'s| is)? (?:also )?(?:can't|cannot|doesn't|won't|couldn't|isn't|wouldn't|can hardly) (?:explain|be (?:it|the|that|because)|cause|help|matter|fit|the (?:cause|reason))|"
     r"\b(?:that|this|it|which) (?:won't|will not|doesn't|does not|wouldn't) (?:do|work|fly|help|scale|fit)\b|\bwe (?:can't|cannot|can not|won't|don't) (?:use|take|have|afford|want|do|accept|touch|need) (?:it|that|this|them|those)\b|"
+    r"^\W*[^,;:.!?]{2,50} (?:can't|cannot|can not|couldn't|could not) be (?:it|that|the (?:cause|reason|problem|culprit|issue))\b|"
     r"[^,;:.]{1,60} (?:is|are) (?:out|off the table|not an option|a no[- ]go|no option|out of the question|ruled out)(?=\W*(?:$|[,;:.!–—]))",
     re.IGNORECASE,
 )
@@ -111,6 +113,11 @@ _TURNS = re.compile(
     r"\b(?:but|except|however|although|though|unless|only if|if|not|n't|instead|rather|wait|or)\b|n't\b|\?",
     re.IGNORECASE,
 )
+#: An agreement with a condition: `Yes, but with a read replica.`
+_WITH = re.compile(
+    r"\W*(?:but|only|as long as|if)? ?(?:with|without|only|keep|make sure|in|on|at|for|add|at most|no more than|after|before) (?!.*\b(?:instead|rather|use|no)\b)\w",
+    re.IGNORECASE,
+)
 _BUT = re.compile(r"\W*(?:but|except|however|although|only not|just not|not)\b", re.IGNORECASE)
 #: A sentence that begins otherwise and agrees: `Long tables it is.`
 _IT_IS = re.compile(r"[^,;:.!?]{2,60} it is(?:,? then)?\W*", re.IGNORECASE)
@@ -119,6 +126,12 @@ _AGAINST = re.compile(
     r"\btoo (?!bad\b|good\b|kind\b)\w+|\b(?:can't|cannot|can not|couldn't|won't|will not|doesn't|does not|don't|do not|isn't|is not|aren't|are not|wasn't|hasn't|haven't|never|nobody|no one|not|no|without|hardly|barely|"
     r"forbids?|forbidden|prohibits?|banned|loses?|lost|fails?|failed|breaks?|broke|crash(?:es|ed)?|blocks?|blocked|locks? up|hangs?|leaks?|corrupts?|garbage|rubbish|mess|nightmare|disaster|expensive|slow|unstable|unreliable|insecure|"
     r"dangerous|illegal|deprecated|discontinued|hates?|annoy\w*|allergic|seasick|sick|terrible|awful|useless|broken|cancelled|closed|gone|dead|forget|costs? (?:us )?(?:too|twice|double|more)|takes? (?:us )?(?:too|hours|days|weeks|forever)|took (?:us )?(?:too|hours|days|weeks|forever)|out of|ran out|weak|burned|trouble|problems?|bad)\b|n't\b",
+    re.IGNORECASE,
+)
+#: That something is as it should be: `The clock is fine.`
+_VOUCHES = re.compile(
+    r"\W*(?:(?:but|well|hm+|and|the same|same),? )*(?:(?:the|that|our|my|this|your) )?[\w' -]{2,40} (?:is|are|was|were|has been|have been|works?|worked|looks?|runs?|ran)(?: (?:all|still|just|perfectly|quite|brand|already|also))*(?:"
+    r" (?:fine|ok|okay|good|new|alright|all right|healthy|up to date|in place|there|correct|right|free|empty|off|disabled|replaced|unchanged|the same|clean|charged|full|intact|idle|reachable|valid|set|enabled|on)| on| fine| in| well|(?=\W*$))\b",
     re.IGNORECASE,
 )
 _HARMLESS = re.compile(
@@ -155,7 +168,11 @@ def reply_in(words: str) -> Reply | None:
             if number:
                 return None
             continue
-        if kind in ("agrees", "confirms") and _TURNS.search(text[_yes_end(text) :]):
+        if (
+            kind in ("agrees", "confirms")
+            and _TURNS.search(text[_yes_end(text) :])
+            and not _WITH.match(text[_yes_end(text) :])
+        ):
             return None
         following = [own[left:right] for left, right in places[number + 1 : number + 2]]
         of_cause = any(_CAUSAL.match(one) for one in (text, *following))
@@ -200,12 +217,17 @@ def what_is_so(text: str) -> str:
     elif denies:
         return ""
     rest = rest.strip()
-    if _SO_NO.search(rest):
+    if denies and _NOT.match(text[denies.end() :]):  # `No, not port 5433, the database listens on 5434`
+        return ""
+    if _SO_NO.search(rest) or _LEANS.search(rest):
         return ""
     return rest if len(rest.split()) >= _LEAST_SAID and _SAYS_OF_WHAT.match(as_read(rest)) else ""
 
 
+_NOT = re.compile(r"[\s,.!]*not\b", re.IGNORECASE)
 _LEAST_SAID = 4
+#: What is said of something that is named elsewhere: `we sync it every hour`.
+_LEANS = re.compile(r"\b(?:it|them|him|her|there|that one|this one)\b", re.IGNORECASE)
 #: How a sentence begins that says what it is about, and how that is.
 _SAYS_OF_WHAT = re.compile(
     r"\W*(?:(?:the|our|my|we|nobody|everybody|all|both|every|each|no|an?) |(?-i:[A-Z][\w.+#-]*|[\w-]*[\d_.][\w.-]*) )(?!but\b|not\b)[\w'-]+ \w",
@@ -216,6 +238,15 @@ _INSTEAD = re.compile(
     r"[^.!?]{2,120}[,;:–—.]\s*(?:please |just |rather |better |so |then |instead |and |but )*(?P<order>(?:(?:we |let's |we'll )?(?:use|take|keep|stay (?:with|on|at)|stick (?:to|with)|go (?:with|for|back to)|leave|put|store|send|write|make it|switch|choose|pick|move) (?!me\b|us\b|it out\b|it alone\b)\w)))",
     re.IGNORECASE,
 )
+
+
+def subject_of_denial(reply: Reply) -> str:
+    """The first word that says what a denial is of: `SQLite locks up, that won't do.` Empty if it only points."""
+    rest = _TO_SUBJECT.sub("", reply.head)
+    return next(iter(content_words(rest)), "") if not _POINTS_FIRST.match(reply.head) else ""
+
+
+_TO_SUBJECT = re.compile(rf"^\W*{_FILL}(?:(?:no|nope|nah)[\s,.!]+(?:wait[\s,.!]+)?)?", re.IGNORECASE)
 
 
 def _yes_end(text: str) -> int:
@@ -234,7 +265,7 @@ def _kind(text: str) -> ReplyKind | None:
         return "confirms" if _FIRM.match(text) else "agrees"
     if _HARMLESS.match(text) or _RULES.match(text):
         return None
-    if _NOT_THAT.match(text) or _AGAINST.search(text):
+    if _NOT_THAT.match(text) or _AGAINST.search(text) or _VOUCHES.match(text):
         return "objects"
     return None
 

@@ -85,7 +85,7 @@ _ANNOUNCED = (
     r"(?:the )?(?:real |actual |root )+(?:cause|culprit|bug|reason)(?: found)?)"
 )
 _FOUND = form(
-    rf"(?:{_ANNOUNCED}|(?:i )?(?:got|have) it)\s*[:—–]\s*(?!we\b|i\b|you\b|let\b|now\b|your\b|my\b)\w[^.!?]{{12,}}",
+    rf"(?:{_ANNOUNCED}|(?:i )?(?:got|have) it|(?:the |root )*(?:cause|culprit|reason))\s*[:—–]\s*(?!we\b|i\b|you\b|let\b|now\b|your\b|my\b)\w[^.!?]{{12,}}",
     rf"{_ANNOUNCED}\s*[,;-]\s*(?:the|our|a|an|two|both|it|its|there|that|every|each|all|no|when|after|(?-i:[A-Z]|[a-z]+[._]))[^.!?]{{12,}}",
     r"(?:so |and |as )?(?:it )?(?:turns|turned) out (?:that )?(?:the|our|a|an|two|both|every|each|all|no|nobody|when|after|some|(?-i:[A-Z])|\w+[._]\w)[^.!?]{8,}",
 )

@@ -55,6 +55,10 @@ def test_a_turn_agrees_denies_or_goes_on(said: str, kind: str | None) -> None:
         ("I'll draft the cards.", "Good.", "open", "I'll draft the cards."),
         ("My guess is the cable of rack 3.", "Exactly.", "fact", "My guess is the cable of rack 3."),
         ("The cause is the proxy.", "Nope.", "dead_end", "The cause is the proxy. (the human: Nope.)"),
+        ("The drift comes from the clock.", "The clock is fine.", "dead_end", "The drift comes from the clock. (the human: The clock is fine.)"),
+        ("I recommend Postgres.", "Yes, but with a replica.", "decision", "I recommend Postgres. (the human: Yes, but with a replica.)"),
+        ("Kafka or RabbitMQ?", "RabbitMQ.", "decision", "Kafka or RabbitMQ? RabbitMQ."),
+        ("Which region do you want?", "Frankfurt, for the latency.", "decision", "Which region do you want? Frankfurt, for the latency."),
         ("It must be the proxy.", "It still fails.", "dead_end", "It must be the proxy. (the human: It still fails.)"),
     ],
 )  # fmt: skip
@@ -70,6 +74,8 @@ def test_what_is_put_forward_becomes_what_the_answer_says(proposal: str, answer:
         ("The proxy is slow. Do you have the logs of May?", "No."),
         ("All tests pass.", "Good."),
         ("Should we use Redis or Valkey?", "Yes."),
+        ("Should we use Redis or Valkey?", "You decide."),
+        ("Which logs do you mean?", "Can you list them?"),
     ],
 )
 def test_an_answer_to_a_question_agrees_to_nothing_else(said: str, answer: str) -> None:
@@ -100,6 +106,13 @@ def test_a_denial_that_names_a_thing_finds_it_some_turns_before() -> None:
         "I'll use MQTT for the sensors because it is small. (the human: No wait, MQTT gets blocked by the firewall of the "
         "school, so that is out.)"
     ]
+
+
+def test_what_is_denied_with_a_reason_ends_a_decision_of_the_human_too() -> None:
+    before = ("We decided to use SQLite for the sessions.", "a: Wrote it.", "Write the parser.", "a: Wrote the parser.")
+    found = kept(*before, "Hold on. SQLite locks up with two writers, that won't do.")
+    assert "decision" not in [kind for kind, _ in found]
+    assert ("dead_end", "SQLite locks up with two writers, that won't do.") in found
 
 
 @pytest.mark.parametrize(
