@@ -312,6 +312,137 @@ I like short answers. >> I don't like short nights.
 The meeting is on Monday. >> The meeting with the bank is on Tuesday now.
 Our server is in Frankfurt. >> Our backup server is in Paris now.
 """
+_TAKEN_BACK_FOURTH = r"""
+I have a nephew called Finn. >> My nephew isn't called Finn, he's called Flynn.
+We decided to use Notion for the docs. >> Let's drop Notion, the docs live in the repo now.
+The garbage is collected on Tuesdays. >> The garbage gets collected on Fridays now.
+I'm a member of the sailing club. >> I left the sailing club in autumn.
+You may book trains without asking me. >> Please check with me before you book trains.
+You may book trains without asking me. >> You can't book trains on your own any longer.
+Never write to my boss. >> You can write to my boss from today on.
+Don't use the company card for software. >> Using the company card for software is fine now.
+I love Indian food. >> Indian food isn't my thing any more.
+I don't like audiobooks. >> I enjoy audiobooks these days.
+My wife is a dentist. >> My wife isn't a dentist any more, she runs a bakery.
+I live in Tromsø. >> I don't live in Tromsø any more.
+Our cloud bill is 400 dollars a month. >> Our cloud bill is down to 250 dollars a month.
+The password policy is 12 characters. >> The password policy is 16 characters from now on.
+We decided to open on Sundays. >> We're not opening on Sundays after all.
+We decided to take the offer from Delta. >> We turned down the offer from Delta after all.
+The interview is on 4 June. >> The interview has been moved to 6 June.
+I take the bus to work. >> I cycle to work now.
+I run every morning. >> I don't run in the morning any more.
+My father lives in Malmö. >> My father moved to Lund.
+Send me a summary every evening. >> You needn't send me a summary every evening any more.
+Always use formal language with clients. >> You no longer have to use formal language with clients.
+We use two-week sprints. >> Our sprints are three weeks long now.
+I'm 52. >> I'm 53 now.
+Ada is the team lead. >> Ada isn't the team lead any more.
+I wear glasses. >> I don't wear glasses any more, I had surgery.
+We decided to send the samples by courier. >> Scrap the courier, we send the samples by post.
+Never reboot the NAS. >> Rebooting the NAS is okay again.
+I prefer e-mail to chat. >> I now prefer chat to e-mail.
+You decide the order of the talks. >> I'll decide the order of the talks myself from now on.
+"""
+_BESIDE_FOURTH = r"""
+I have a nephew called Finn. >> My neighbour isn't called Finn.
+We decided to use Notion for the docs. >> Let's drop the notion that docs write themselves.
+The garbage is collected on Tuesdays. >> The paper gets collected on Fridays now.
+I'm a member of the sailing club. >> I left my jacket at the sailing club.
+You may book trains without asking me. >> Please check with me before you book hotels.
+Never write to my boss. >> You can write to my sister from today on.
+Don't use the company card for software. >> Using the company car for holidays is fine now.
+I love Indian food. >> Fast food isn't my thing any more.
+I don't like audiobooks. >> My kids enjoy audiobooks these days.
+My wife is a dentist. >> My dentist isn't my neighbour any more.
+I live in Tromsø. >> My aunt doesn't live in Tromsø any more.
+Our cloud bill is 400 dollars a month. >> Our phone bill is down to 25 dollars a month.
+The password policy is 12 characters. >> The username is 16 characters from now on.
+We decided to open on Sundays. >> We're not opening the windows on Sundays.
+The interview is on 4 June. >> The interview with the radio is on 6 June.
+I run every morning. >> I don't run the tests in the morning any more.
+My father lives in Malmö. >> My father's company moved to Lund.
+Send me a summary every evening. >> You needn't send the kids a reminder every evening any more.
+We use two-week sprints. >> Our holidays are three weeks long now.
+I'm 52. >> My bike is 3 years old now.
+Ada is the team lead. >> Ada isn't in the office any more.
+I wear glasses. >> I don't wear ties any more.
+We decided to send the samples by courier. >> Scrap the old flyers, we send new ones.
+Never reboot the NAS. >> Rebooting the laptop is okay.
+I prefer e-mail to chat. >> I now prefer rye to wheat.
+You decide the order of the talks. >> I'll order the pizza myself from now on.
+I work in a hospital. >> I was in hospital, I'm fine now.
+My train leaves at 7:12. >> My lunch break is at 12:30 now.
+I don't eat pork. >> I eat fish again.
+We are closed on Mondays. >> We're open on Sundays again.
+We use Slack and Zoom for calls. >> We don't use Slack for customers any more.
+We decided to open the office in Bonn. >> Bonn is too far, so I take the train today.
+I drive a red car. >> I left the red car at home.
+The report goes to Anna. >> The report is 5 pages, now let's go.
+I have a headache medicine in the car. >> My headache is gone.
+You may restart the workers without asking me. >> Stop restarting the game without asking me.
+You may restart the workers without asking me. >> Stop restarting the workers for a moment.
+Never push to main. >> You can push the button again.
+Never delete customer data. >> You may delete the test data.
+Never call me before nine. >> You may call my assistant before nine.
+I'm allergic to nuts. >> My son is no longer allergic to nuts.
+I'm allergic to nuts. >> I'm not allergic to hazelnuts.
+My daughter plays the violin. >> I don't play the violin any more.
+My brother lives in Ghent. >> I no longer live in Ghent.
+I live in Ghent. >> My brother no longer lives in Ghent.
+My boss is called Ruth. >> My dog is called Ruth now.
+The standup is at 9:15. >> The standup of the design team is at 9:45 now.
+The standup is at 9:15. >> The standup is at 10:00 today.
+The rent is 900 euros. >> The rent for the parking space is 60 euros now.
+We decided to use Postgres for the shop. >> We decided to use MySQL for the blog instead of files.
+We decided to use Postgres for the shop. >> The Postgres course is cancelled.
+We decided to use Postgres for the shop. >> Forget the Postgres book, I found it.
+We decided to hire Tom. >> Tom is out today, we talk tomorrow.
+We decided to launch in May. >> The party in May is off, we eat at home.
+I like tea. >> I've had enough of tea for today.
+I like tea. >> I don't want any tea.
+I like tea. >> I don't like cold tea.
+I like long walks. >> I don't like long walks in the rain.
+I love Sundays. >> I've stopped working on Sundays.
+I hate Mondays. >> I work on Mondays again.
+I prefer trains to planes. >> These days I'd rather read than watch TV.
+Answer me in German. >> Don't answer the phone in German.
+Keep your answers short. >> You don't have to keep the receipts.
+Commit messages must be in English. >> The menu doesn't need to be in English any more.
+Ask me before you book a flight. >> You can book a table whenever you like.
+Ask me before you book a flight. >> You may book the meeting room without asking.
+You may order paper without asking me. >> Ask me before you order toner.
+You may order paper without asking me. >> I'd like to see every order of toner before it goes out.
+You decide about the menu. >> The guest list is my decision.
+You may answer the support mails on your own. >> Leave the mails from the bank to me.
+Anna is responsible for the payroll. >> Anna is no longer responsible for the coffee machine.
+Anna is responsible for the payroll. >> Tim is responsible for the garden now.
+Jana does our bookkeeping. >> Tim does our gardening now.
+Our accountant is Lena. >> Our accountant's office is in Kiel now.
+The backup runs at 02:00. >> The backup of the photos runs at 04:00 now.
+The limit is 40 requests. >> The limit for guests is 10 requests now.
+We have three cats. >> My sister has two cats now.
+We have three cats. >> We don't have cats in the office.
+My son is seven. >> My son has seven friends now.
+My son is seven. >> My son is in class 2 now.
+I work as a nurse. >> I don't work nights any more.
+I work as a nurse. >> My mother works as a nurse now.
+I'm married. >> I'm not married to this plan.
+I'm vegan. >> This cake is not vegan any more.
+I speak Dutch. >> My wife no longer speaks Dutch at home.
+The retro is on Monday. >> The retro notes aren't in Monday any more, they moved to Notion.
+The retro is on Monday. >> The retro is not on Monday next week.
+The deploy takes 14 minutes. >> The build takes 9 minutes now.
+Deploy only from the release branch. >> You may deploy the docs from any branch.
+Don't touch the billing tables. >> The billing page is fine to touch again.
+I use Vim. >> I don't use Vim for mails any more.
+We agreed to pay weekly. >> On second thought, weekly swimming is too much.
+We agreed to meet every Thursday at ten. >> We don't meet the neighbours on Thursdays any more.
+We are not renewing the contract with VetSoft. >> We renewed the contract with Aldi.
+My favourite colour is green. >> My favourite band is Blur now.
+I was born in Izmir. >> My bike was stolen in Izmir, I have a new one now.
+Our VPN expires every 90 days. >> Our lease expires in 30 days now.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,6 +466,8 @@ def plant_reversals() -> list[PlantedPair]:
         (_BESIDE_SECOND, False, False),
         (_TAKEN_BACK_THIRD, True, False),
         (_BESIDE_THIRD, False, False),
+        (_TAKEN_BACK_FOURTH, True, False),
+        (_BESIDE_FOURTH, False, False),
     )
     return [
         PlantedPair(*line.split(" >> "), is_taken_back=taken_back, held_out=held_out)
