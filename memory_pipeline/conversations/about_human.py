@@ -28,7 +28,7 @@ ROLE_WORDS = (
 _STATES = (
     r"allergic to \w|(?:lactose|gluten|histamine)[- ]intolerant|intolerant (?:to|of) \w|vegan\b|vegetarian\b|pescatarian\b|"
     r"diabetic\b|coeliac\b|celiac\b|dyslexic\b|colou?r[- ]?blind\b|left-handed\b|right-handed\b|deaf\b|autistic\b|"
-    r"pregnant\b|single(?=\s*(?:[,.;!]|$|and\b|again\b))|married\b|divorced\b|widowed\b|engaged to\b|retired\b|unemployed\b|self-employed\b|bilingual\b|"
+    r"pregnant\b|single(?=\s*(?:[,.;!]|$|and\b|again\b))|married\b(?! to (?:this|that|the|any|it|my)\b)|divorced\b|widowed\b|engaged to\b|retired\b|unemployed\b|self-employed\b|bilingual\b|"
     r"trilingual\b|short-sighted\b|near-?sighted\b|gay\b|an only child\b|the (?:oldest|youngest|eldest) of\b|"
     r"(?:half[- ])?(?:german|dutch|french|spanish|italian|polish|irish|scottish|welsh|english|british|american|canadian|"
     r"australian|indian|chinese|japanese|korean|brazilian|mexican|portuguese|swedish|norwegian|danish|finnish|turkish|"
@@ -155,7 +155,7 @@ _FACT = form(
     r"(?:i|we) have (?:severe |mild |bad |chronic )?(?:asthma|diabetes|adhd|dyslexia|migraines|arthritis|epilepsy|insomnia|hay fever|kids|children)\b",
     r"my birthday(?:'s| is) (?:on |in )?(?:the )?(?:\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|first|second|third|fourth|christmas|new year)\w*",
     r"i was born (?:and raised )?(?:in|on) (?!the wrong|a barn|a different|another)\w+",
-    rf"{IM} (?:[1-9]\d|twenty|thirty|forty|fifty|sixty)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?(?: years old\b| yrs?\b| y/?o\b|(?=\s*(?:[,.;!]|$))|(?= and (?:i|a|an|live|work|from|have|married|single)\b))",
+    rf"{IM} (?:[1-9]\d|twenty|thirty|forty|fifty|sixty)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?(?: years old\b| yrs?\b| y/?o\b|(?=(?: now)?\s*(?:[,.;!]|$))|(?= and (?:i|a|an|live|work|from|have|married|single)\b))",
     rf"i (?:also |only |can )?speak (?:fluent |a bit of |a little |some |native |basic |good )?(?:{_LANGUAGES})\b",
     rf"{IM} (?:currently |now |also )?(?:learning|studying) (?:to (?:play|cook|draw|paint|code|drive|swim)\b|how to \w+|(?:the )?(?:{_LANGUAGES}|piano|guitar|violin|cello|drums|law|medicine|"
     r"engineering|psychology|physics|maths|math|biology|chemistry|history|economics|computer science|linguistics|philosophy|nursing|architecture|programming)\b)",

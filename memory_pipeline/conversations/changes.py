@@ -20,7 +20,7 @@ from memory_pipeline.wording.memo import remembered
 #: Says that what was so before is not so now.
 _CHANGED = re.compile(
     r"\b(?:now|from now on|nowadays|these days|moved|moves|moving|changed|changes|switched|turned|turns|went (?:up|down)|goes (?:up|down)|"
-    r"rose|raised|lowered|fell|dropped|increased|decreased|grew|shrank|postponed|brought forward|pushed (?:back|to)|shifted|shifts|rescheduled|instead|(?:cut|extended|reduced|shortened|prolonged|set|set back) to|"
+    r"rose|raised|lowered|fell|dropped|increased|decreased|grew|shrank|postponed|brought forward|pushed (?:back|to)|shifted|shifts|rescheduled|instead|(?:cut|extended|reduced|shortened|prolonged|set|set back) to|(?:is|are) (?:now )?(?:down|up) to|"
     r"(?:from|as of|since|starting) (?:now|today|tomorrow|next \w+|last \w+|this \w+|january|february|march|april|may|june|july|august|september|october|november|december|"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|autumn|winter|\d{4}))\b",
     re.IGNORECASE,
@@ -32,7 +32,7 @@ _BESIDES = re.compile(
 #: Words of changing, and of when something changed, which are no part of what is so.
 _CHANGING = re.compile(
     r"\b(?:(?:has|have|was|were|got|been|is|are|being) )*(?:moved|moves|moving|changed|changes|switched|turned|turns|went (?:up|down)|goes (?:up|down)|rose|raised|lowered|fell|dropped|"
-    r"increased|decreased|grew|shrank|postponed|brought forward|pushed (?:back|to)|shifted|shifts|rescheduled|cut|extended|reduced|shortened|prolonged|set)(?: back)?\b|"
+    r"increased|decreased|grew|shrank|postponed|brought forward|pushed (?:back|to)|shifted|shifts|rescheduled|cut|extended|reduced|shortened|prolonged|set|down to|up to)(?: back)?\b|"
     r"\b(?:yesterday|recently|nowadays|these days|(?:last|this|over the|on the|at the) (?:night|week|weekend|month|year|spring|summer|autumn|winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|"
     r"(?:from|as of|since|starting) (?:now|today|tomorrow|next \w+|last \w+|january|february|march|april|june|july|august|september|october|november|december|(?:mon|tues|wednes|thurs|fri|satur|sun)day(?! (?:to|through|until)\b)))\b",
     re.IGNORECASE,

@@ -120,7 +120,8 @@ def extract(
         of_model.update({one.id for one in of_turn} - {one.id for one in ruled})
         dropped[NOTHING] -= min(dropped[NOTHING], len(of_turn) - len(ruled))
         for one in of_turn:
-            if (before := told.before(one)) is not None:
+            before = told.before(one)
+            if before is not None and before.id not in standing.withdrawn_by(one):
                 dropped[TOLD_BEFORE] += 1
                 again.append((before.id, turn.memory_id))
                 continue

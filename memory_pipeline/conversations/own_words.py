@@ -31,6 +31,8 @@ _PROGRAM = re.compile(
     r"\{\s*\"|\[\s*\{|<\?xml|<!doctype)",
     re.IGNORECASE,
 )
+#: A name within a sentence says nothing of its language: `I live in Malmö`.
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z\u00c0-\u00de][\w'’-]*(?<=\w)")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
 #: Lines that nobody says: quotations, tables, headings, lines of logs, prompts, traces, heads of mails, tags.
 _FOREIGN_LINE = re.compile(
@@ -140,7 +142,7 @@ def own_sentences(words: str) -> tuple[Said, ...]:
             found[place + 1][2] if place + 1 < len(found) else "",
         )
         for place, (quote, start, read) in enumerate(found)
-        if is_english(read)
+        if is_english(_NAME.sub("", read))
     )
 
 

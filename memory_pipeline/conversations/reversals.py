@@ -23,6 +23,7 @@ from memory_pipeline.conversations.taking_back import (
     ENDED,
     LIFTED,
     MINE,
+    NO_LIKING,
     NO_LONGER,
     NO_MORE,
     NOT_BUT,
@@ -139,6 +140,7 @@ _PLAIN: tuple[tuple[tuple[re.Pattern[str], ...], frozenset[ExtractionKind], bool
     (ALLOWED, frozenset({"boundary"}), None, "same"),
     (STOP, _PERMISSIONS, False, "narrower"),
     (STOPPED, _STATES, False, "narrower"),
+    (NO_LIKING, _STATES, False, "narrower"),
     (DENIED_FOR, _THINGS, False, "narrower"),
     (DENIED, _STATES, False, "same"),
 )
@@ -161,7 +163,7 @@ def reversals_in(said: Said) -> Iterator[Reversal]:
                     denied,
                     reach,
                     of_speaker=about.lower() in ("i", "we"),
-                    ends_liking=patterns is STOPPED,
+                    ends_liking=patterns is NO_LIKING,
                     done_instead=subject_of(match.groupdict().get("then") or "") - subject,
                 )
 

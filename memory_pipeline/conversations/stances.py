@@ -74,7 +74,7 @@ _OF_COURSE = frozenset(map(key_of, (
 _GENERAL = frozenset(map(key_of, "file files folder directory thing stuff".split()))
 #: Denies less than what it names: `I'm not the only teacher any more`.
 _IN_PART = re.compile(
-    r"(?:\bnot|n['’]t) (?:the |an? |my |our )?(?:only|just|always|all|every|each|so|very|too|as|really|sure|entirely|completely|quite|alone|usually|often|exactly)\b",
+    r"(?:\bnot|n['’]t) (?:the |an? |my |our )?(?:only|just|always|all|every|each|so|very|too|as|really|sure|entirely|completely|quite|alone|usually|often|exactly)\b|\bmarried to (?:this|that|the|any)\b",
     re.IGNORECASE,
 )
 #: How a thing is given up, with the thing: `We threw Jenkins out`, `I left Philips`, `Caddy didn't work out`.

@@ -115,18 +115,24 @@ DENIED = _forms(
 _DROPPED = (
     r"(?:dropping|dropped|ditching|ditched|leaving|left|done with|finished with|through with|giving up on|gave up on|given up on|moving (?:away )?(?:off|from)|"
     r"moved (?:away )?(?:off|from)|switching (?:away )?from|switched (?:away )?from|getting rid of|got rid of|rid of|scrapping|scrapped|abandoning|abandoned|retiring|"
-    r"retired|cancel?ling|cancell?ed|killing|killed)"
+    r"retired|cancel?ling|cancell?ed|killing|killed|turned down|turning down|declined|rejected|called off|calling off)"
 )
 #: What its speaker stopped to do or to like.
 STOPPED = _forms(
-    rf"{_SUBJECT}{_HAVE}{_LATELY} (?:stopped|quit|given up|gave up|had enough of|gone off|grown out of|outgrown|(?<='m )over|(?<=am )over|lost interest in|got tired of|grown tired of|tired of|sick of|fed up with|lost (?:my|all|any) (?:love|interest|taste|appetite|passion|enthusiasm) (?:for|in|of)|got over|gotten over|overcome|recovered from|done with) "
+    rf"{_SUBJECT}{_HAVE}{_LATELY} (?:stopped|quit|given up|gave up|grown out of|outgrown|got over|gotten over|overcome|recovered from|done with) "
     rf"(?!it\b|that\b|this\b|you\b|on\b|for\b)(?:my )?{_WHAT}(?= (?:in|last|this|two|three|a|some|for) (?:\w+ )?(?:spring|summer|autumn|fall|winter|year|years|month|months|week|weeks|january|february|march|april|may|june|july|august|september|october|november|december|good|\d{{4}})\b|{ENDS})"
+)
+#: What its speaker does not like any more.
+NO_LIKING = _forms(
+    rf"{_SUBJECT}{_HAVE}{_LATELY} (?:had enough of|gone off|(?<='m )over|(?<=am )over|lost interest in|got tired of|grown tired of|tired of|sick of|fed up with|lost (?:my|all|any) (?:love|interest|taste|appetite|passion|enthusiasm) (?:for|in|of)) "
+    rf"(?!it\b|that\b|this\b|you\b)(?:my )?{_WHAT}{ENDS}",
+    r"(?!it\b|that\b|this\b)(?P<what>[\w' -]{2,40}?) (?:isn't|is not|aren't|are not|is no longer|are no longer) (?:really )?(?:my (?:thing|cup of tea|jam|favou?rites?|kind of \w+)|for me)(?: any ?more| any longer| these days)",
 )
 OFTEN = re.compile(r"\b(?:again|time) and (?:time )?again\b", re.IGNORECASE)
 #: Denies less than what it names: `I'm not the only teacher any more`.
 PARTLY = re.compile(
     r"(?:the |an? |my |our )?(?:only|just|always|all|every|each|so|very|too|as|that|really|sure|entirely|completely|quite|alone|"
-    r"necessarily|usually|often|exactly)\b",
+    r"necessarily|usually|often|exactly)\b|married to (?:this|that|the|any)\b",
     re.IGNORECASE,
 )
 #: For the moment: `The retro isn't on Monday this week`.
@@ -149,7 +155,7 @@ _COMPLAINT = (
 _PART = r"(?:the |that |this |our |my |those |these |all )?"
 #: A decision that is taken back.
 SCRAPPED = _forms(
-    rf"{_UNDOING} (?!it\b|that\b(?! \w)|this\b(?! \w)|me\b|you\b|to\b){_PART}{_WHAT}{ENDS}",
+    rf"(?:(?:let'?s|we|i) (?:just )?)?{_UNDOING} (?!it\b|that\b(?! \w)|this\b(?! \w)|me\b|you\b|to\b){_PART}{_WHAT}{ENDS}",
     rf"(?P<what>(?:the |our |my )?[\w.+#-]+(?: [\w.+#-]+){{0,3}}?) (?:is|are) (?:off the table|scrapped|cancelled|canceled|no longer an option|not happening|history|out of the running|(?:dead|over|history|done) (?:to|for) (?:us|me)){ENDS}",
     r"(?P<what>(?:the |our |my )?[\w.+#-]+(?: [\w.+#-]+){0,3}?) (?:is|are) (?:out|off|dead|gone)(?=\s*[,;:–—-]+ ?(?:and )?(?:we|we'll|i|let's|lets|use|go|take|it's|it is)\b)",
     rf"(?:let'?s not|we won't|we will not|we(?:'re| are) not going to) {_WHAT} after all\b",
