@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memory_pipeline.compaction.kept import AGREED, NOTED, THE_HUMAN, Kept, keep
-from memory_pipeline.compaction.told import is_done, with_what_it_is_of
+from memory_pipeline.compaction.told import configs_in, is_done, value_in, with_what_it_is_of
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.offers import Offer, asked_choice, asks_leave, chosen_option, is_plan, offers_in
 from memory_pipeline.conversations.own_words import Said, own_sentences
@@ -88,6 +88,7 @@ def answered_in(turns: Sequence[Turn]) -> Answered:
         direct = _directly_before(turns, place)
         kept += _chosen(turn, turns, direct)
         kept += _answered(turn, turns, direct)
+        kept += _measured(turn, turns, direct)
         reply = reply_in(turn.words)
         if reply is None:
             continue
@@ -95,7 +96,7 @@ def answered_in(turns: Sequence[Turn]) -> Answered:
             last = next((at for at in direct if offers[at]), None)
             if last is not None:
                 kept += _agreed(turns[last], turn, reply, offers[last])
-            elif reply.is_of_cause and direct:
+            elif reply.is_of_cause and direct:  # `Good find.`
                 kept += _confirmed(turns[direct[0]])
             continue
         if reply.kind == "denies":
@@ -142,6 +143,18 @@ def _answered(turn: Turn, turns: Sequence[Turn], direct: Sequence[int]) -> Itera
     answer = own[0].quote.removeprefix("Answer: ")
     if len(answer.split()) <= _MOST_ANSWER:
         yield keep(turn, "decision", f"{asked.quote} {answer}", rationale=rationale_of(own[0]))
+
+
+def _measured(turn: Turn, turns: Sequence[Turn], direct: Sequence[int]) -> Iterator[Kept]:
+    """What the human says how much it is to be, with what the agent said of it: `Make it 14 days.`"""
+    told = own_sentences(turns[direct[0]].words) if direct else ()
+    figures = [said for said in told if re.search(r"\d", said.quote) and not is_question(said)]
+    if not figures or any(configs_in(said) for said in told):
+        return
+    for said in own_sentences(turn.words)[:2]:
+        if not is_question(said) and value_in(said):
+            yield keep(turn, "decision", _with_reply(figures[-1].quote, said.quote))
+            return
 
 
 def _agreed(turn: Turn, human: Turn, reply: Reply, offers: Sequence[Offer]) -> Iterator[Kept]:
@@ -194,7 +207,8 @@ def _denied(
     if named:
         yield from named
         return
-    if near and (reply.kind == "denies" or (reply.points and near[-1][1].kind == "choice")):
+    is_of_last = reply.points and bool(near) and (near[-1][1].kind == "choice" or reply.vouches)
+    if near and (reply.kind == "denies" or is_of_last):
         yield near[-1]
         return
     names = _names(reply.text)

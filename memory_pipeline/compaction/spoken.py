@@ -6,7 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memory_pipeline.compaction.kept import NOTED, SAID_BY_AGENT, THE_HUMAN, Kept, keep
-from memory_pipeline.compaction.tasks import is_agents_next, is_order_for_later, takes_act_on
+from memory_pipeline.compaction.tasks import (
+    is_agents_next,
+    is_only_acknowledged,
+    is_order,
+    is_order_for_later,
+    takes_act_on,
+)
 from memory_pipeline.compaction.told import (
     configs_in,
     is_dead_end,
@@ -65,12 +71,20 @@ def spoken_in(turns: Sequence[Turn]) -> Iterator[Kept]:
                 yield keep(turn, "fact", with_what_it_is_of(said, sentences, place), confidence=NOTED)
             elif told is not None:
                 yield told
+            elif of_human and is_order(said) and not changed and _is_noted(turns, number):
+                yield keep(turn, "open", said.quote)
     last = turns[-1] if turns else None
     if last is not None and last.speaker == "human":  # nobody has answered it
         own = own_sentences(last.words)
-        asked = [said for said in own if is_question(said)] or own
+        asked = [said for said in own if is_question(said)] or [said for said in own if is_order(said)]
         if asked and not takes_on(asked[-1]):
             yield keep(last, "open", asked[-1].quote)
+
+
+def _is_noted(turns: Sequence[Turn], number: int) -> bool:
+    """Whether the agent's answer to a turn only says that it heard it."""
+    following = turns[number + 1] if number + 1 < len(turns) else None
+    return following is not None and following.speaker == "agent" and is_only_acknowledged(following.words)
 
 
 def _by_human(turn: Turn, said: Said, before: Turn | None) -> Kept | None:

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memory_pipeline.compaction.kept import Kept
+from memory_pipeline.compaction.told import is_done
 from memory_pipeline.conversations.forms import form, stated
-from memory_pipeline.conversations.own_words import Said
+from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.grammar import can_be_order, clauses_of
 
@@ -60,6 +61,7 @@ _I_DO = form(
     r"(?!if\b|when\b|what\b|friends? of|colleagues? of)[\w' -]{2,60} (?:is|are|stays|remains) (?:mine|on my (?:list|plate|desk)|for me to \w+|up to me)(?: to [a-z]+)?(?=\W*(?:$|[,;.!–—]|(?:and|so|until|by|on)\b))",
     r"(?:i'll|i will) (?:go|drive|walk|fly) (?:to|there) [\w' -]*\b(?:and|to) [a-z]+",
     r"(?:i'll|i will|i'm going to) (?:pick|bring|send|take|drop|hand|fill|sort|write|clean|set|put|look|call|carry) (?:it|them|that|this|him|her|these|those) (?:up|over|out|back|in|down|off|away)\b",
+    rf"(?:then )?i {_ACT} {_NOT_FOR}[^.!?]{{3,60}}? (?:tomorrow|tonight|next (?:week|month)|(?:on |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|on the \d+\w*|by \w+day|later today|afterwards)\b",
     r"(?:leave|keep) (?:that|this|it) (?:to|for|with) me\b",
 )  # fmt: skip
 _NO_ACT = re.compile(
@@ -75,7 +77,7 @@ _OF_TASKS = frozenset(
     "next then after afterwards once tomorrow later tonight today will i'll first now also and finally quickly step you do please i'm before when soon".split()
 )
 #: So much of what is to be done is said of what is done.
-_MOST_OF = 0.6
+_MOST_OF = 0.5
 
 
 def is_agents_next(said: Said, *, is_last: bool) -> bool:
@@ -106,6 +108,31 @@ _DUE = re.compile(
 )
 
 
+def is_order(said: Said) -> bool:
+    """Whether a human tells the agent to do something: `Take a snapshot first.`"""
+    first = next(iter(clauses_of(said.read)), None)
+    return (
+        first is not None and first.order is not None and len(said.read.split()) > _FEW and not _SAYS.match(said.read)
+    )
+
+
+_FEW = 3
+#: What is only to be said is done with the answer.
+_SAYS = re.compile(
+    r"\W*(?:(?:please|ok|okay|and|so|then|now|also|first|just)\W+)*(?:tell|show|explain|list|give|describe|summari[sz]e|look|see|check|think|wait|note|remember|let|say|help|try|find out|go|do|keep|answer|ask|guess|imagine|read|have|be|get|stop|forget|never|don't|do not|thank|start|continue)\b",
+    re.IGNORECASE,
+)
+_ACKNOWLEDGES = re.compile(
+    r"\W*(?:noted|ok|okay|understood|will do|clear|sure|alright|all right|got it|agreed|fine|yes|right|of course|certainly|good|on it)\b",
+    re.IGNORECASE,
+)
+
+
+def is_only_acknowledged(words: str) -> bool:
+    """Whether an agent says that it will do what it was told, and not that it did: `Noted.`"""
+    return bool(_ACKNOWLEDGES.match(words)) and not any(is_done(said) for said in own_sentences(words))
+
+
 def takes_act_on(said: Said) -> bool:
     """Whether a human says what he or she will do: `I'll call the provider.`"""
     return stated(said, _I_DO) is not None and not _NO_ACT.search(said.read)
@@ -118,7 +145,7 @@ def without_settled(kept: Sequence[Kept]) -> Iterator[Kept]:
     for one in kept:
         words = _words(one)
         is_agents = one.kind == "open" and not one.is_humans and bool(words)
-        is_taken = any(one.line < line and words <= theirs for line, theirs in taken)
+        is_taken = any(one.line < line and 2 * len(words & theirs) >= len(words) for line, theirs in taken)
         is_done = any(one.line < line and len(words & theirs) >= _MOST_OF * len(words) for line, theirs in done)
         if not (is_agents and (is_taken or is_done)):
             yield one

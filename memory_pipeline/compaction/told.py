@@ -17,7 +17,7 @@ _SET = form(
 )
 _IS_NOW = form(rf"{_KEY} (?:is|are) (?:now (?:set to |back (?:at|to) )?|back (?:at|to) ){_VALUE}")
 _IS_AGAIN = form(rf"{_KEY} (?:is|are) {_VALUE} (?:again|now)\b")
-_AMOUNT = r"`[^`]{1,80}`|\d[\w.]*(?: (?:ms|seconds?|s|minutes?|min|hours?|h|days?|MB|GB|%))?"
+_AMOUNT = r"`[^`]{1,80}`|\d(?:[\w.,]*\w)?(?: (?:ms|seconds?|s|minutes?|min|hours?|h|days?|MB|GB|%))?"
 #: A value that is a word: `Set it back to info.`
 _IS_WORD = re.compile(
     r"(?!(?:something|anything|what|how|the|a|an|be|me|you|us|my|your|zero|end|work)$)[a-z][a-z_-]+", re.IGNORECASE

@@ -48,6 +48,7 @@ _OF_CAUSE = re.compile(
     r"i'd (?:say|guess|bet|blame)\b|[\w' -]{2,40} (?:is|are) (?:to blame|at fault|the culprits?|behind it|responsible for it)\b|"
     r"(?:the|this|that|all|every|both|your|our|these) [\w' -]{2,50}? (?:comes?|came|stems?|results?|(?:is|are|was|were) (?:caused|due|triggered|produced)|happens?|happened|starts?|started) (?:only )?(?:from|by|to|because|due|when)\b|"
     r"[^.!?]{4,120}[,;:–—] ?(?:and )?(?:(?:that|this)(?:'s| is| was)|which is|that explains|which explains|hence|thus) why\b|"
+    r"[^.!?]{4,120}, (?:i (?:think|guess|suspect|believe|bet|suppose|assume|would say)|i'd (?:say|guess|bet)|probably|presumably|most likely|it seems)\W*$|"
     r"(?:turns? out|turned out|it turns out|it turned out)\b)",
     re.IGNORECASE,
 )
@@ -135,7 +136,7 @@ def offer_in(said: Said) -> Offer | None:
             return None
         if _ASKED_CAUSE.match(said.read):
             return Offer(said, "cause", is_sure=False)
-        if not _ASKED.match(said.read):
+        if not _ASKED.match(said.read) and not _names_only(said):
             return None
         return Offer(said, "choice", rationale=said.after.strip(" .!") if _REASON_BESIDE.match(said.after) else "")
     if _THANKS.match(said.read) or _PAST.match(said.read):
@@ -154,7 +155,8 @@ def asked_choice(words: str) -> Said | None:
     last = next(iter(reversed(own_sentences(words))), None)
     if last is None or not is_question(last) or _ONLY_ASKS.fullmatch(last.read):
         return None
-    return last if _ASKS_CHOICE.search(last.read) else None
+    is_name = len(last.read.split()) <= _FEW and not _WH.match(last.read)
+    return last if is_name or _ASKS_CHOICE.search(last.read) else None
 
 
 _ASKS_CHOICE = re.compile(
@@ -184,6 +186,18 @@ def is_proposal(said: Said) -> bool:
 #: `OK: one mail with a question, then removal.`
 _ANSWERS = re.compile(r"\W*(?:ok|okay|right|understood|good|fine|so|then|clear)\s*[,:;–—]", re.IGNORECASE)
 _FEW = 3
+
+
+def _names_only(said: Said) -> bool:
+    """Whether a question only names something: `An induction hob with the extractor built in?`"""
+    words = words_of(said.read)
+    return len(words) > _FEW and not _WH.match(said.read) and not any(word.is_verb for word in words)
+
+
+_WH = re.compile(
+    r"\W*(?:(?:and|so|but|ok|okay|then|or)\W+)?(?:who|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|will|would|should|shall|may|have|has|had|any|anything|more|you|really|sure|ok|okay|right|still|why not)\b",
+    re.IGNORECASE,
+)
 
 
 def asks_leave(said: Said) -> bool:

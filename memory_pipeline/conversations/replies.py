@@ -23,7 +23,8 @@ class Reply:
     """What a turn replies. `text`: the sentences that say so, with the reason; `head`: the first of them; `points`: whether it says of what it is only
     by pointing (`That isn't it`), or not at all (`No.`);
     `thing`: what it begins to say is not wanted (`Not CSV please`); `is_reasoned`: whether it says by itself what it is
-    against and why (`Redis loses jobs, so no`); `is_of_cause`: whether it can only confirm a cause; `end`: where in the turn it ends."""
+    against and why (`Redis loses jobs, so no`); `is_of_cause`: whether it can only confirm a cause;
+    `vouches`: whether somebody saw to what it points at; `end`: where in the turn it ends."""
 
     kind: ReplyKind
     text: str
@@ -32,6 +33,7 @@ class Reply:
     thing: str = ""
     is_reasoned: bool = False
     is_of_cause: bool = False
+    vouches: bool = False
     end: int = 0
 
 
@@ -56,7 +58,7 @@ _DENIES = re.compile(
     rf"{_IT}(?: really| just| simply| also)? {_WONT}(?: really| just| even)? {_DOES}|{_IT}(?:'s| is| was|'re| are)(?: also| just| simply| already| still| definitely| clearly| plain)* {_OUT}\b|"
     r"(?:i|we) (?:really |just |definitely )?(?:don't|do not|won't|will not) (?:want|like|trust|accept|have) (?!to be|to sound)\w|(?:that|this|it) makes no sense\b|(?:we|i)(?:'ve| have| had)?(?: also| already| just)* (?:ruled|excluded) (?:that|this|it|those)\b|(?:already |i |we |'ve |have )*(?:ruled|excluded)(?: out)? (?:that|this|it)\b|(?:i |we )?(?:already )?ruled out (?:that|this|it|the)\b|"
     r"(?:i |we )?(?:already )?tried (?:that|this|it)\b(?! (?:and|,) it (?:works|worked))|"
-    r"(?:(?:i |we )?(?:already |just )*checked(?: that| it| this)?|not needed|no need)(?=\s*[,.;:!–—]|\s*$)|(?:that|it|this) would (?:be|have|show|mean|need|break|cost|take|also|only|never|not|require|kill|block)\b(?! (?:been )?(?:so |very |really )?(?:great|nice|good|perfect|fine|it\b|lovely|wonderful|awesome|ideal|best|helpful|better|ok|okay|cool|amazing|my))|"
+    r"(?:(?:i |we )?(?:already |just )*checked(?: that| it| this)?|not needed|no need)(?=\s*[,.;:!–—]|\s*$)|(?:then )?(?:that|it|this) would (?:be|have|hit|affect|happen|fail|concern|explain|show|mean|need|break|cost|take|also|only|never|not|require|kill|block)\b(?! (?:been )?(?:so |very |really )?(?:great|nice|good|perfect|fine|it\b|lovely|wonderful|awesome|ideal|best|helpful|better|ok|okay|cool|amazing|my))|"
     r"too (?:much|many|expensive|slow|big|small|long|short|late|early|risky|complicated|complex|heavy|noisy|loud|far|dangerous|high|low|costly|fragile|cold|hot|formal|vague|narrow|wide|weak|dark|bright|old)\b|"
     r"(?:please )?(?:don't|do not)(?: do)?(?: (?:that|it|this))?(?=\W*(?:$|[.,!;:–—]))|(?:scrap|revert|undo|drop|forget) (?:that|it|this)\b|never mind (?:that|the|it)\b|anything but\b|over my dead body"
     r")",
@@ -84,15 +86,16 @@ _SO_NO = re.compile(
 _FAILS = re.compile(
     rf"\W*{_FILL}(?:(?:it|that|this|the [\w' -]{{2,30}})(?:'s| is| was)? still (?:does|do|happens?|fails?|crash(?:es)?|there|broken|the same|not|slow|hangs?|reboots?|stops?|wrong|failing|happening|\w+ing)\b|still (?:the same|broken|not|no|fails?|failing|happening|happens?|there|slow|crashes|wrong|nothing)\b|"
     r"(?:the )?same (?:error|problem|result|thing|issue|again|here|as before|story|behaviou?r|crash)\b|(?:there's |there is )?no (?:change|effect|difference|luck|improvement|better)\b|(?:(?:that|this|it) )?(?:didn't|did not|doesn't|does not|hasn't) (?:really |actually )?(?:help(?:ed)?|work(?:ed)?|change[d]? (?:anything|a thing)|fix(?:ed)?(?: it)?|ma(?:ke|de) (?:a|any) difference)\b|"
+    r"(?:i|we)(?:'ve| have)? (?:already |also |just )?tried [^.!?]{2,60}(?:same|no (?:change|effect|difference|luck)|still|nothing|didn't|in vain|to no avail)\b|"
     r"it (?:just )?(?:rebooted|failed|crashed|happened|broke|stopped|hung|froze|came back|did it|switched off|turned on) (?:again|anyway|once more)\b|nothing changed\b|changed nothing\b|(?:it|that|this)(?:'s| is) back\b)",
     re.IGNORECASE,
 )
 #: That something is the cause: `Ah, that explains it.`
-_IS_CAUSE = r"(?:that(?:'s| is| was)(?: exactly| indeed| really| probably)? (?:it|the (?:one|cause|reason|problem|culprit|bug)|what it (?:is|was))|(?:that|this|it) (?:explains|would explain|must be|has to be) (?:it|a lot|everything|that|why)|well spotted|good catch|nice (?:catch|find)|(?:good|great) (?:find|catch)|bingo|i see the same|oh wow|aha|mystery solved|no wonder|that was it|you found it)"
+_IS_CAUSE = r"(?:that(?:'s| is| was)(?: exactly| indeed| really| probably)? (?:it|the (?:one|cause|reason|problem|culprit|bug)|what it (?:is|was))|(?:that|this|it) (?:explains|would explain|must be|has to be) (?:it|a lot|everything|that|why)|well spotted|good catch|nice (?:catch|find)|(?:good|great) (?:find|catch)|bingo|i see the same|oh wow|aha|mystery solved|no wonder|that was it|you found it|wow|ouch|oops|damn|oh no|argh|gosh)"
 _FIRMLY = rf"(?:{_IS_CAUSE}|that(?:'s| is| was)(?: exactly| indeed| really)? (?:right|true|correct)|exactly|precisely|indeed|correct|of course|you're right|you are right|right you are|spot on|makes sense|confirmed|i can confirm|true|absolutely|wow|ah,? (?:right|yes|ok|of course|that))"
 _GIVES_LEAVE = (
     r"(?:yes|yep|yeah|yup|ye[sp]{1,3}|sure(?: thing)?|ok|okay|okey|k|kk|good(?! (?:question|luck|night|morning|evening|afternoon|point|to know|grief))|great|fine|perfect|excellent|nice|cool|agreed|deal|right(?! now)|exactly|correct|absolutely|definitely|certainly|"
-    r"of course|naturally|sounds? (?:good|right|great|fine|like a plan|reasonable|sensible|perfect)|(?:that )?works for (?:me|us)|(?:that )?(?:works|suits|fits)|(?:that's |it's |all )?(?:fine|good|ok|okay|great|perfect)(?: (?:by|with|for) (?:me|us))?|go (?:ahead|for it|on)|"
+    r"of course|naturally|(?:sounds?|looks?|seems) (?:good|right|great|fine|like a plan|reasonable|sensible|perfect|ok|okay)|(?:that )?works for (?:me|us)|(?:that )?(?:works|suits|fits)|(?:that's |it's |all )?(?:fine|good|ok|okay|great|perfect)(?: (?:by|with|for) (?:me|us))?|go (?:ahead|for it|on)|"
     r"(?:please )?do (?:it|that|so)|please do|let's do (?:it|that|this|so)|makes sense|that's it|that's the way|that(?:'s| is) (?:settled|decided|good|great|fine|perfect|right|better|the one|what i want(?:ed)?)|i agree|we agree|i'm (?:fine|happy|ok|okay|good) with (?:it|that|this)|i like (?:it|that|this|the idea)|approved?|accepted|lgtm|ship it|"
     r"good (?:idea|plan|choice|call|thinking|one)|sold|why not|alright|all right|very good|love it|(?:yes,? )?(?:take|use|book|buy|order|keep|pick|choose|send|write|build|rent|add|merge|deploy) (?:it|that|this|them|those)(?: one| ones)?|much better|even better|better|permission granted|granted|by all means|you have my (?:ok|okay|blessing|yes)|\+1|settled|wonderful|brilliant|awesome|lovely|super|splendid|gladly|jo|aye|affirmative|confirmed|indeed|makes sense to me|no objections?|fair enough|understood)"
 )
@@ -132,6 +135,11 @@ _AGAINST = re.compile(
 _VOUCHES = re.compile(
     r"\W*(?:(?:but|well|hm+|and|the same|same),? )*(?:(?:the|that|our|my|this|your) )?[\w' -]{2,40} (?:is|are|was|were|has been|have been|works?|worked|looks?|runs?|ran)(?: (?:all|still|just|perfectly|quite|brand|already|also))*(?:"
     r" (?:fine|ok|okay|good|new|alright|all right|healthy|up to date|in place|there|correct|right|free|empty|off|disabled|replaced|unchanged|the same|clean|charged|full|intact|idle|reachable|valid|set|enabled|on)| on| fine| in| well|(?=\W*$))\b",
+    re.IGNORECASE,
+)
+#: That somebody saw to it: `I rebuilt it last week.`
+_SAW_TO = re.compile(
+    rf"\W*{_FILL}(?:i|we|they|he|she)(?:'ve| have)?(?: already| just| even)* (?:rebuilt|replaced|changed|updated|checked|tested|disabled|removed|cleaned|reset|swapped|measured|verified|renewed|fixed|turned (?:off|on)|switched off) (?:it|that|them|those|this)\b",
     re.IGNORECASE,
 )
 _HARMLESS = re.compile(
@@ -195,6 +203,7 @@ def reply_in(words: str) -> Reply | None:
             _thing(text),
             _is_reasoned(kind, text),
             kind == "confirms" and of_cause,
+            kind == "objects" and _SAW_TO.match(text) is not None,
             end,
         )
     return None
@@ -265,7 +274,7 @@ def _kind(text: str) -> ReplyKind | None:
         return "confirms" if _FIRM.match(text) else "agrees"
     if _HARMLESS.match(text) or _RULES.match(text):
         return None
-    if _NOT_THAT.match(text) or _AGAINST.search(text) or _VOUCHES.match(text):
+    if _NOT_THAT.match(text) or _AGAINST.search(text) or _VOUCHES.match(text) or _SAW_TO.match(text):
         return "objects"
     return None
 

@@ -59,6 +59,11 @@ def test_a_turn_agrees_denies_or_goes_on(said: str, kind: str | None) -> None:
         ("I recommend Postgres.", "Yes, but with a replica.", "decision", "I recommend Postgres. (the human: Yes, but with a replica.)"),
         ("Kafka or RabbitMQ?", "RabbitMQ.", "decision", "Kafka or RabbitMQ? RabbitMQ."),
         ("Which region do you want?", "Frankfurt, for the latency.", "decision", "Which region do you want? Frankfurt, for the latency."),
+        ("I propose a deposit of 1,500 euros.", "1,000 is enough.", "decision", "I propose a deposit of 1,500 euros. (the human: 1,000 is enough.)"),
+        ("The rate is too high, I think.", "I tried 10x lower, same curve.", "dead_end", "The rate is too high, I think. (the human: I tried 10x lower, same curve.)"),
+        ("Then the build is old?", "I rebuilt it last week.", "dead_end", "Then the build is old? (the human: I rebuilt it last week.)"),
+        ("An induction hob with extractor?", "Yes, that.", "decision", "An induction hob with extractor? (agreed)"),
+        ("The timer overflows a 32-bit int.", "Ouch. Fix it.", "fact", "The timer overflows a 32-bit int."),
         ("It must be the proxy.", "It still fails.", "dead_end", "It must be the proxy. (the human: It still fails.)"),
     ],
 )  # fmt: skip

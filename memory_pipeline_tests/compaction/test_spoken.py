@@ -162,3 +162,19 @@ def test_what_the_human_takes_on_is_told_as_the_humans_and_is_no_task_of_the_age
     flush = flushed("a: Next: the DNS.", "I'll do the DNS myself.")
     assert [(one.text, one.is_humans) for one in flush.kept] == [("I'll do the DNS myself.", True)]
     assert "- I'll do the DNS myself. (the human does this)" in flush_text(flush, START.date())
+
+
+@pytest.mark.parametrize(
+    ("talk", "is_open"),
+    [
+        (("Take a snapshot of the volume first.", "a: Noted."), True),
+        (("Take a snapshot of the volume first.", "a: Done. Took a snapshot of the volume."), False),
+        (("You write the changelog.", "a: OK."), True),
+        (("You write the changelog.", "a: OK.", "Good.", "a: Wrote the changelog."), False),
+        (("The build is red again.",), False),
+        (("Tell me about the weather.", "a: OK."), False),
+    ],
+)
+def test_what_the_agent_was_told_to_do_is_open_until_it_is_done(talk: tuple[str, ...], is_open: bool) -> None:
+    found = [text for kind, text in kept(*talk) if kind == "open"]
+    assert found == ([talk[0]] if is_open else [])
