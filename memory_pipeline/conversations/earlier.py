@@ -9,16 +9,20 @@ from datetime import date
 from itertools import islice
 
 from memory_pipeline.conversations.changes import clauses_told, is_change, liked_in, likes_otherwise, replaces
-from memory_pipeline.conversations.claims import subject_of, words_of_subject
+from memory_pipeline.conversations.claims import subject_of
 from memory_pipeline.conversations.reversals import reversals_of
 from memory_pipeline.conversations.stances import turnings_in
 from memory_pipeline.records import Extraction
-from memory_pipeline.wording.facts import content_words, find_facts
+from memory_pipeline.wording.facts import content_words, find_facts, stem
 
 #: What a correction names as wrong: `not 5432`, `instead of Lisbon`, `not in Lisbon anymore`.
 _REJECTED = re.compile(
     r"\b(?:not|instead of|rather than|no longer|didn't (?:say|mean|ask for)|never (?:said|meant))\s+(?:in |on |at |to |for |from |the |an? |my |by )*([^,.;!?]{1,60})",
     re.IGNORECASE,
+)
+#: Words of corrections and denials that two statements may share though they are of different things, as stems.
+_OF_NO_MATTER = frozenset(
+    map(stem, "no not nope nah yes correction sorry wait actually misspoke wrong mistake it's that's i'm isn't".split())
 )
 _LEFT = re.compile(r"\b(?:any ?more|now|longer|today|please)\b", re.IGNORECASE)
 #: Says that what was so before is not so now.
@@ -177,11 +181,11 @@ class Earlier:
         values = {word for text in named for word in _tokens(text)}
         if not values:
             return ()
-        about = words_of_subject(_REJECTED.sub(" ", new.quote))
+        about = set(content_words(_REJECTED.sub(" ", new.quote))) - _OF_NO_MATTER
         rarest = min((self._by_token.get((new.project_id, value), []) for value in values), key=len)
         for one in self._newest(rarest, new, of_agent=of_agent):
             if values <= _tokens(one.quote) and (
-                about & words_of_subject(one.quote) or _is_near(new, one) or _slot(new) == _slot(one) != ""
+                about & set(content_words(one.quote)) or _is_near(new, one) or _slot(new) == _slot(one) != ""
             ):
                 return (one.id,)
         return ()
