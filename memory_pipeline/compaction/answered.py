@@ -9,19 +9,17 @@ from dataclasses import dataclass, field, replace
 
 from memory_pipeline.compaction.kept import AGREED, NOTED, THE_HUMAN, Kept, keep
 from memory_pipeline.compaction.told import configs_in, is_done, value_in, with_what_it_is_of
+from memory_pipeline.conversations.denied import Denied, PutForward
 from memory_pipeline.conversations.forms import is_question
-from memory_pipeline.conversations.offers import Offer, asked_choice, asks_leave, chosen_option, is_plan, offers_in
+from memory_pipeline.conversations.offers import Offer, asked_choice, asks_leave, chosen_option, is_plan
 from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.replies import Reply, reply_in, says_instead, what_is_so
 from memory_pipeline.conversations.work import rationale_of
 from memory_pipeline.records import Turn
 from memory_pipeline.wording.facts import content_words
 
-#: A denial that names a thing may be of what was said in so many turns before.
-_FAR = 40
 #: The newest of what was put forward at once may all be agreed to.
 _MOST_AGREED = 3
-_NAME = re.compile(r"(?<![.!?:] )(?<!^)\b[A-Z][\w.+#-]*\b|\b\w*(?:\d|_|[a-z][A-Z])\w*\b|\b\w+\.\w+\b|\b[A-Z]{2,}\b")
 _LEAST_SHARED = 2
 _FEW, _SHORT = 3, 6
 _MOST_ANSWER = 20
@@ -34,36 +32,8 @@ _NO_ANSWER = re.compile(
     r"i'm not|i am not|tell me|show me|explain|is there|are there)\b",
     re.IGNORECASE,
 )
-#: Words that many sentences of a work share.
-_COMMON = frozenset(
-    "change use run set add make work do go time day new one thing way need want get put take test file".split()
-)
 #: Of two sentences that say the same, one has so much of the words of the other.
 _SAME = 0.75
-
-
-@dataclass(frozen=True, slots=True)
-class Denied:
-    """What a human denied of what an agent said: the turns, the sentence, and the reply."""
-
-    turn: Turn
-    offer: Offer
-    human: Turn
-    reply: Reply
-
-    @property
-    def words(self) -> frozenset[str]:
-        """The words of content of the sentence."""
-        return frozenset(content_words(self.offer.said.quote))
-
-    def takes(self, one: Kept) -> bool:
-        """Whether something that is kept says what was denied."""
-        if one.line >= self.human.line or one.speaker != "agent" or one.kind in ("config", "done", "rule"):
-            return False
-        if one.line == self.turn.line and (one.text in self.offer.said.quote or self.offer.said.quote in one.text):
-            return True
-        own = frozenset(content_words(one.text))
-        return len(own & self.words) >= max(_LEAST_SHARED, _SAME * max(len(own), len(self.words)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +51,11 @@ def answered_in(turns: Sequence[Turn]) -> Answered:
     kept: list[Kept] = []
     denied: list[Denied] = []
     denials: dict[int, Reply] = {}
-    offers = [offers_in(turn.words) if turn.speaker == "agent" else [] for turn in turns]
+    forward = PutForward(turns)
     for place, turn in enumerate(turns):
         if turn.speaker != "human":
             continue
-        direct = _directly_before(turns, place)
+        direct = forward.directly_before(place)
         kept += _chosen(turn, turns, direct)
         kept += _answered(turn, turns, direct)
         kept += _measured(turn, turns, direct)
@@ -93,39 +63,33 @@ def answered_in(turns: Sequence[Turn]) -> Answered:
         if reply is None:
             continue
         if reply.kind in ("agrees", "confirms"):
-            last = next((at for at in direct if offers[at]), None)
+            last = next((at for at in direct if forward.of(at)), None)
             if last is not None:
-                kept += _agreed(turns[last], turn, reply, offers[last])
+                kept += _agreed(turns[last], turn, reply, forward.of(last))
             elif reply.is_of_cause and direct:  # `Good find.`
                 kept += _confirmed(turns[direct[0]])
             continue
         if reply.kind == "denies":
             denials[turn.line] = reply
-        of = list(_denied(turns, offers, place, direct, reply))
+        of = list(forward.denied_by(place, reply))
         if of and (so := what_is_so(reply.head)) and so != reply.head:
             kept.append(keep(turn, "fact", so, confidence=NOTED))
-        denied += [Denied(turns[at], offer, turn, reply) for at, offer in of]
+        denied += of
         if says_instead(reply.head) and (of or reply.thing):
             kept.append(keep(turn, "decision", reply.text))
         elif not of and reply.is_reasoned:
             kept.append(keep(turn, "dead_end", reply.text))
-        for at, offer in of:
-            sentences = own_sentences(turns[at].words)
-            if is_question(offer.said) and asks_leave(offer.said) and len(reply.text.split()) <= _FEW:
-                continue  # a task that is not needed is no dead end
-            whole = with_what_it_is_of(offer.said, sentences, sentences.index(offer.said))
-            kept.append(keep(turns[at], "dead_end", _with_reply(whole, reply.text)))
+        kept += _dead_ends(of)
     return Answered(tuple(kept), tuple(denied), denials)
 
 
-def _directly_before(turns: Sequence[Turn], place: int) -> list[int]:
-    """The turns of the agent since the human's last turn, the newest first."""
-    found = []
-    for at in range(place - 1, -1, -1):
-        if turns[at].speaker != "agent":
-            break
-        found.append(at)
-    return found
+def _dead_ends(denied: Sequence[Denied]) -> Iterator[Kept]:
+    for one in denied:
+        said, sentences = one.offer.said, own_sentences(one.turn.words)
+        if is_question(said) and asks_leave(said) and len(one.reply.text.split()) <= _FEW:
+            continue  # a task that is not needed is no dead end
+        whole = with_what_it_is_of(said, sentences, sentences.index(said))
+        yield keep(one.turn, "dead_end", _with_reply(whole, one.reply.text))
 
 
 def _chosen(turn: Turn, turns: Sequence[Turn], direct: Sequence[int]) -> Iterator[Kept]:
@@ -193,42 +157,15 @@ def _with_reply(quote: str, reply: str) -> str:
     return f"{quote}{THE_HUMAN}{reply})"
 
 
-def _denied(
-    turns: Sequence[Turn], offers: Sequence[Sequence[Offer]], place: int, direct: Sequence[int], reply: Reply
-) -> Iterator[tuple[int, Offer]]:
-    """What a reply denies, and where it stands: what it names, or else what was put forward last."""
-    last = next((at for at in direct if offers[at]), None)
-    near = [] if last is None else [(last, offer) for offer in offers[last]]
-    if reply.kind == "fails":
-        tried = [one for one in near if one[1].kind == "cause"] or near
-        yield from tried[-1:]
-        return
-    named = [one for one in near if _shares(one[1], reply)]
-    if named:
-        yield from named
-        return
-    is_of_last = reply.points and bool(near) and (near[-1][1].kind == "choice" or reply.vouches)
-    if near and (reply.kind == "denies" or is_of_last):
-        yield near[-1]
-        return
-    names = _names(reply.text)
-    for at in range(place - 1, max(-1, place - _FAR), -1):
-        far = [(at, offer) for offer in offers[at] if names & _names(offer.said.quote)]
-        if far and reply.kind == "denies":
-            yield from far
-            return
-
-
-def _shares(offer: Offer, reply: Reply) -> bool:
-    own = frozenset(content_words(offer.said.quote)) - _COMMON
-    if reply.thing:
-        return bool(own & frozenset(content_words(reply.thing)))
-    return bool(own & frozenset(content_words(reply.text))) or bool(_names(offer.said.quote) & _names(reply.text))
-
-
-def _names(text: str) -> frozenset[str]:
-    """Names and identifiers in a text, in lower case; the first word of a sentence only if it looks like one."""
-    return frozenset(match.group().lower() for match in _NAME.finditer(text))
+def _takes(denied: Denied, one: Kept) -> bool:
+    """Whether something that is kept says what was denied."""
+    if one.line >= denied.human.line or one.speaker != "agent" or one.kind in ("config", "done", "rule"):
+        return False
+    quote = denied.offer.said.quote
+    if one.line == denied.turn.line and (one.text in quote or quote in one.text):
+        return True
+    own, theirs = frozenset(content_words(one.text)), denied.words
+    return len(own & theirs) >= max(_LEAST_SHARED, _SAME * max(len(own), len(theirs)))
 
 
 def without_denied(found: Sequence[Kept], answered: Answered) -> Iterator[Kept]:
@@ -236,7 +173,7 @@ def without_denied(found: Sequence[Kept], answered: Answered) -> Iterator[Kept]:
     deny. Of a fact beside a denial, the denial is left out."""
     matched = {one.human.line: one.reply for one in answered.denied}
     for one in found:
-        if any(denied.takes(one) for denied in answered.denied):
+        if any(_takes(denied, one) for denied in answered.denied):
             continue
         reply = answered.denials.get(one.line, matched.get(one.line)) if one.speaker == "human" else None
         is_of_it = reply is not None and (one.text in reply.head or reply.head in one.text)

@@ -11,11 +11,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import pairwise
 
 from memory_pipeline.conversations.about_human import emotion_in, fact_in, preference_in
 from memory_pipeline.conversations.between import boundary_in, dynamic_in, shared_in, trust_in
-from memory_pipeline.conversations.corrections import correction_in, own_correction_in, says_what, takes_back
+from memory_pipeline.conversations.corrections import correction_in, own_correction_in, says_what
+from memory_pipeline.conversations.denied import taken_back_in
 from memory_pipeline.conversations.earlier import Earlier
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.orders import leans_on_name
@@ -137,7 +137,7 @@ def extract(
                 memory.add(one)
                 memory.forget(one.withdraws)
             found.append(one)
-    if taken_back := _taken_back(turns, found):
+    if taken_back := taken_back_in(turns, found):
         dropped[TAKEN_BACK] += len(taken_back)
         found = [one for one in found if one.id not in taken_back]
         again = [(before, turn_id) for before, turn_id in again if before not in taken_back]
@@ -160,18 +160,6 @@ def _continues(turn: Turn, before: Turn) -> bool:
         and turn.speaker == before.speaker
         and not turn.offset
     )
-
-
-def _taken_back(turns: Sequence[Turn], found: Sequence[Extraction]) -> set[str]:
-    """The ids of what an agent decided or found and its human took back directly afterwards. What an agent asked
-    besides may be all that was answered."""
-    turned_down = {
-        before.memory_id
-        for before, turn in pairwise(turns)
-        if turn.speaker == "human" and before.speaker == "agent" and before.conversation == turn.conversation
-        and "?" not in before.words and takes_back(turn.words)
-    }  # fmt: skip
-    return {one.id for one in found if one.turn_id in turned_down and one.speaker == "agent"} if turned_down else set()
 
 
 class _Told:

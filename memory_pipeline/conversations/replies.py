@@ -53,7 +53,7 @@ _DENIES = re.compile(
     r"not (?:true|right|correct|quite|so|possible|likely|really|it|an option|a good idea|the (?:cause|reason|problem|culprit|issue|one|case|point)|that|this)\b(?! (?:bad|far|long|much|sure|many|often))|"
     r"(?:i |we )(?:really |strongly |very much )?(?:doubt|disagree|object)\b|i(?: really)? (?:don't|do not) (?:think|believe|buy) (?:so|it|that|this)\b|(?:i'd|we'd|i would) rather not\b|(?:rather|better|preferably) not\b|"
     r"(?:can't|cannot|can not|couldn't) be\b|no chance\b|(?:a )?(?:bad|terrible|horrible|awful|poor) (?:idea|choice|plan)\b|out of the question\b|not an option\b|"
-    rf"{_IT}{_ISNT}(?: also| really| quite| even| the least)* {_NOT_WORD}|(?:it's|it is|it was) (?:not|none of) (?:that|this|it|those|the)\b|"
+    rf"{_IT}{_ISNT}(?: also| really| quite| even| the least)* {_NOT_WORD}(?![\w'-])|(?:it's|it is|it was) (?:not|none of) (?:that|this|it|those|the)\b|"
     rf"{_IT} (?:can't|cannot|can not|couldn't|could not|can hardly|can never)(?: really| possibly| even)? (?:be|have been|come)\b|"
     rf"{_IT}(?: really| just| simply| also)? {_WONT}(?: really| just| even)? {_DOES}|{_IT}(?:'s| is| was|'re| are)(?: also| just| simply| already| still| definitely| clearly| plain)* {_OUT}\b|"
     r"(?:i|we) (?:really |just |definitely )?(?:don't|do not|won't|will not) (?:want|like|trust|accept|have) (?!to be|to sound)\w|(?:that|this|it) makes no sense\b|(?:we|i)(?:'ve| have| had)?(?: also| already| just)* (?:ruled|excluded) (?:that|this|it|those)\b|(?:already |i |we |'ve |have )*(?:ruled|excluded)(?: out)? (?:that|this|it)\b|(?:i |we )?(?:already )?ruled out (?:that|this|it|the)\b|"

@@ -38,6 +38,7 @@ from memory_pipeline_tests.conversations.saying import talk
         ("No emojis, ever, from now on?", None),
         ("From now on no pushes on Fridays.", None),
         ("The next thing is the header.", None),
+        ("So it was Sofie.", None),
     ],
 )
 def test_a_turn_agrees_denies_or_goes_on(said: str, kind: str | None) -> None:

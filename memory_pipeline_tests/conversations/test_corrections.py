@@ -27,6 +27,24 @@ def test_a_correction_withdraws_what_the_agent_found() -> None:
     assert [one.kind for one in result.extractions if one.id in result.withdrawn] == ["context"]
 
 
+@pytest.mark.parametrize(
+    ("answer", "stands"),
+    [
+        ("That isn't it, the proxy was replaced in May.", False),
+        ("Can't be.", False),
+        ("No, we replaced the proxy.", False),
+        ("The proxy is fine.", False),
+        ("So it wasn't Sofie.", True),
+        ("Good.", True),
+        ("Thanks. Now the header.", True),
+    ],
+)
+def test_a_cause_that_the_human_denies_is_not_kept(answer: str, stands: bool) -> None:
+    result = read(talk("a: The cause of the timeouts is the proxy.", answer))
+    standing = [one for one in result.extractions if one.speaker == "agent" and one.id not in result.withdrawn]
+    assert bool(standing) is stands
+
+
 def test_a_changed_fact_withdraws_the_one_in_the_store() -> None:
     known = read(talk("I live in Lisbon.", at=START - timedelta(days=30))).extractions
     result = read(talk("I live in Porto now."), known=known)

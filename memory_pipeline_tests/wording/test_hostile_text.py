@@ -31,6 +31,8 @@ from memory_pipeline.conversations.changes import is_change, liked_in, told_in
 from memory_pipeline.conversations.choices import choice_in
 from memory_pipeline.conversations.claims import subject_of
 from memory_pipeline.conversations.corrections import correction_in, own_correction_in, takes_back
+from memory_pipeline.conversations.denied import taken_back_in
+from memory_pipeline.conversations.extraction import extraction_of
 from memory_pipeline.conversations.forms import is_plain, is_question
 from memory_pipeline.conversations.manners import manner_in, names_what_is_wanted
 from memory_pipeline.conversations.offers import is_plan, offer_in
@@ -238,7 +240,9 @@ def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
         list(noted_in(turn(text, speaker)))  # type: ignore[arg-type]
     takes_back(text)
     reply_in(text)
-    answered_in([turn(text[:2_900], "agent", 1), turn(text[:2_900], line=2)])
+    talk = [turn(text[:2_900], "agent", 1), turn(text[:2_900], line=2)]
+    answered_in(talk)
+    taken_back_in(talk, [extraction_of(talk[0], Said("x", 0, "x"), "context")])
     for beginning, kind in (("I ", "fact"), ("My ", "trust"), ("", "boundary"), ("Tell ", "preference")):
         is_own_statement(f"{beginning}{text[:500]}", kind, "human")  # type: ignore[arg-type]
     topics_in(text[:500])
