@@ -12,6 +12,7 @@ from memory_pipeline.compaction.flush import flush_of
 from memory_pipeline.compaction.kept import Kept
 from memory_pipeline.compaction.transcripts import Session
 from memory_pipeline_tests.build import settings_for
+from memory_pipeline_tests.compaction.more_sessions import MORE_SESSIONS
 from memory_pipeline_tests.compaction.short_sessions import SESSIONS, Labelled
 from memory_pipeline_tests.conversations.saying import talk
 
@@ -46,3 +47,12 @@ def test_a_session_full_of_what_matters_is_not_longer_when_it_is_compacted(one: 
     assert 0 < done.tokens_after <= done.tokens_before
     written = "\n".join(Path(file.file).read_text() for file in done.files)
     assert all(kept.text in written for kept in flush_of(session).kept if kept.kind == "rule" or kept.is_humans)
+
+
+def test_of_sessions_that_no_rule_was_written_for_nine_of_ten_are_kept_and_nothing_denied() -> None:
+    lost, wrong = 0, []
+    for one in MORE_SESSIONS:
+        kept = flush_of(session_of(one)).kept
+        lost += sum(not any(met(label, kept)) for label in one.wanted)
+        wrong += [f"{label}: {text}" for label in one.unwanted for text in met(label, kept)]
+    assert wrong == [] and 10 * lost <= sum(len(one.wanted) for one in MORE_SESSIONS)
