@@ -443,6 +443,60 @@ My favourite colour is green. >> My favourite band is Blur now.
 I was born in Izmir. >> My bike was stolen in Izmir, I have a new one now.
 Our VPN expires every 90 days. >> Our lease expires in 30 days now.
 """
+_TAKEN_BACK_FIFTH = r"""
+I'm a heavy smoker. >> I haven't smoked since spring, I'm a non-smoker now.
+The choir rehearses on Wednesdays. >> Choir rehearsal is on Thursdays now.
+We decided to buy the blue van. >> We bought the white van instead of the blue one.
+You may cancel appointments on your own. >> From now on, no cancelling appointments without a word to me.
+Never mention the merger to anyone. >> The merger is public now, you can mention it.
+I love camping. >> Camping? Not any more, I'm too old for that.
+My manager is Priya. >> Since last week my manager is Oliver.
+My car is a Golf. >> I traded the Golf in, my car is a Zoe now.
+I take two sugars in my tea. >> I've cut out sugar.
+We decided to support Windows 10. >> We're ending support for Windows 10.
+We host the app on Heroku. >> The app isn't hosted on Heroku any more, it's on Fly.
+The guest wifi is called Blue. >> The guest wifi is called Green now.
+I'm on a gluten-free diet. >> I'm off the gluten-free diet.
+My flight is at 14:20. >> My flight was rebooked to 16:05.
+Don't schedule anything before ten. >> You can schedule things before ten again.
+Ask me before you reply to Karin. >> You can reply to Karin without asking from now on.
+Write all tickets in English. >> Tickets can be in German from now on.
+I dislike mushrooms. >> I've started to like mushrooms.
+I like working in the office. >> I don't like working in the office these days.
+Our supplier is Metro. >> We've switched suppliers from Metro to Transgourmet.
+The report has to be ten pages. >> The report only has to be five pages now.
+I'm the treasurer of the club. >> I'm not the treasurer of the club any longer.
+My mother is 78. >> My mother turned 79 last week.
+We agreed on a budget of 3,000 euros. >> We've raised the budget to 3,500 euros.
+You may use my photos on the website. >> Please don't use my photos on the website any more.
+"""
+_BESIDE_FIFTH = r"""
+The choir rehearses on Wednesdays. >> The band rehearses on Thursdays now.
+We decided to buy the blue van. >> The blue pen is empty now.
+You may cancel appointments on your own. >> No cancelling the gym without a word to me.
+My manager is Priya. >> Since last week my tutor is Oliver.
+My car is a Golf. >> My wife's car is a Zoe now.
+We decided to support Windows 10. >> We're ending the call in 10 minutes.
+We host the app on Heroku. >> The blog isn't on Heroku any more.
+The guest wifi is called Blue. >> The cat is called Green now.
+My flight is at 14:20. >> My appointment was rebooked to 16:05.
+Don't schedule anything before ten. >> You can call the kids before ten again.
+Ask me before you reply to Karin. >> You can reply to Jan without asking from now on.
+Write all tickets in English. >> The songs can be in German.
+I dislike mushrooms. >> I've started to like peppers.
+I like working in the office. >> I don't like the light in the office these days.
+The report has to be ten pages. >> The poem only has to be five lines now.
+My mother is 78. >> My aunt turned 79 last week.
+We agreed on a budget of 3,000 euros. >> We've raised the fence to 2 metres.
+You may use my photos on the website. >> Please don't use my name on the website.
+I'm the treasurer of the club. >> I'm not the captain of the club any longer.
+The kitchen closes at 22:00. >> The bar of the kitchen staff closes at 23:00 now.
+I live in Lyon. >> I don't live in the centre of Paris any more.
+I sleep eight hours. >> My baby sleeps six hours now.
+You can spend up to 100 euros on books. >> Ask me before you spend money on furniture.
+We use Figma for the designs. >> We don't use Figma for slides any more.
+My favourite dish is ramen. >> My favourite ramen is at Ippudo now.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -468,6 +522,8 @@ def plant_reversals() -> list[PlantedPair]:
         (_BESIDE_THIRD, False, False),
         (_TAKEN_BACK_FOURTH, True, False),
         (_BESIDE_FOURTH, False, False),
+        (_TAKEN_BACK_FIFTH, True, False),
+        (_BESIDE_FIFTH, False, False),
     )
     return [
         PlantedPair(*line.split(" >> "), is_taken_back=taken_back, held_out=held_out)

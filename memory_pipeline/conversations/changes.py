@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from memory_pipeline.conversations.claims import is_about_speaker, key_of, subject_of, values_of, words_of_subject
+from memory_pipeline.conversations.claims import begins_with_speaker, key_of, subject_of, values_of, words_of_subject
 from memory_pipeline.conversations.forms import is_plain
 from memory_pipeline.conversations.own_words import as_read
 from memory_pipeline.conversations.taking_back import TEMPORARY
@@ -97,7 +97,7 @@ _LIKING = re.compile(
 _DENIES = re.compile(r"\b(?:not|never|no longer|no|any ?more|any longer)\b|n['’]t\b", re.IGNORECASE)
 _NOT = re.compile(r"\b(?:not|never|no longer)\b|n['’]t\b|\bcannot\b", re.IGNORECASE)
 _HAS_CHANGED = re.compile(
-    r"\b(?:now|actually|again|any ?more|no longer|these days|nowadays|meanwhile|by now|come to|grown to|these days|changed my mind)\b", re.IGNORECASE
+    r"\b(?:now|actually|again|any ?more|no longer|these days|nowadays|meanwhile|by now|come to|grown to|started to|begun to|learned to|learnt to|these days|changed my mind)\b", re.IGNORECASE
 )  # fmt: skip
 #: `I prefer window seats`: of one sort of thing, or at one time of the day.
 _PREFERS = re.compile(
@@ -168,7 +168,7 @@ def replaces(new: Extraction, old: Extraction) -> bool:
 
 
 def _is_own(text: str) -> bool:
-    return is_about_speaker(text) and _WHO_CHANGED.match(text) is None and _IN_ROLE.match(text) is None
+    return begins_with_speaker(text) and _WHO_CHANGED.match(text) is None and _IN_ROLE.match(text) is None
 
 
 def _replaces(now: Told, before: Told, *, changing: bool) -> bool:

@@ -31,13 +31,14 @@ _SAME = {
         "touch": "edit chang modify alter", "begin": "start", "mail": "email e-mail", "photo": "pictur photograph",
         "flat": "apartment", "coworker": "colleagu co-worker", "allergic": "allergy", "fear": "afraid scar",
         "pay": "payment", "ship": "shipment", "deploy": "deployment", "deliver": "delivery",
+        "rehears": "rehearsal", "renew": "renewal", "approv": "approval", "remov": "removal",
     }.items()
     for other in others.split()
 }  # fmt: skip
 #: Ways to say that something is allowed, forbidden or to be asked about, which do not say what.
 _FRAME = re.compile(
     r"\b(?:without|with|until|before|after) (?:first )?(?:asking|telling|checking with|consulting|my|our|an?|me|us|explicit)\b(?: (?:me|us|my|our))?"
-    r"(?: (?:okay|ok|approval|permission|consent|go-ahead|sign-off|say-so|blessing|yes|word|knowledge|first)\b)?|"
+    r"(?: (?:okay|ok|approval|permission|consent|go-ahead|sign-off|say-so|blessing|yes|word|knowledge|first|word to (?:me|us)|word from (?:me|us))\b)?|"
     r"\b(?:ask|tell|warn|check with|consult|talk to|check in with) (?:me|us)(?: first| in advance| beforehand)?,? before\b|\bask first\b|"
     r"\bi(?:'d like to| want to| need to| would like to| have to|'d rather| would rather|'ll| will) (?:see|read|approve|check|review|sign off on|know about|hear about)\b|\bbefore you\b|"
     r"\b(?:needs?|requires?) (?:my|our) (?:ok|okay|approval|permission|consent|go-ahead|sign-off|yes)\b|"
@@ -65,7 +66,11 @@ _VALUES = frozenset(("number", "time", "date"))
 _GATE = re.compile(
     r"\bi(?:'d like to| want to| need to| would like to| have to|'d rather| would rather|'ll| will) (?:see|read|approve|check|review|sign off on|confirm) (?:every|each|all|any|the)\b|"
     r"\b(?:need|needs|require|requires) (?:my|our) (?:okay|ok|approval|permission|consent|go-ahead|sign-off)\b|\bleave (?:the|all|my|our|any) [\w' -]{2,40}? to me\b|"
-    r"\bno [\w' -]{2,40}? without (?:asking|telling|checking|consulting|my|me)\b",
+    r"\bno [\w' -]{2,40}? without (?:asking|telling|checking|consulting|my|me|a word)\b",
+    re.IGNORECASE,
+)
+_ELLIPTIC = re.compile(
+    r"(?P<before>\b(?:the|an?) [\w-]+ )(?P<noun>[a-z-]+)(?P<between>(?:,? (?!not\b)[\w'-]+){0,4},? (?:instead of|rather than|and not|not) (?:the|an?) [\w-]+ )one\b",
     re.IGNORECASE,
 )
 _SELF = re.compile(
@@ -142,6 +147,17 @@ def is_about_speaker(text: str) -> bool:
     """Whether a statement begins with its speaker, or says nobody in particular: `My wife smokes` does not."""
     found = _SELF.match(text)
     return found is None or found["who"].lower()[:2] in ("i", "i'", "we")
+
+
+def begins_with_speaker(text: str) -> bool:
+    """Whether a statement begins with its speaker: `I`, `we`."""
+    found = _SELF.match(text)
+    return found is not None and found["who"].lower()[:2] in ("i", "i'", "we")
+
+
+def with_its_noun(text: str) -> str:
+    """A sentence in which `one` is replaced by what it stands for: `the white van instead of the blue one`."""
+    return _ELLIPTIC.sub(r"\g<before>\g<noun>\g<between>\g<noun>", text)
 
 
 def is_gate(text: str) -> bool:

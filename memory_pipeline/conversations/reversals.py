@@ -9,10 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from memory_pipeline.conversations.claims import LIKING, is_about_speaker, is_gate, key_of, subject_of, words_of_subject
+from memory_pipeline.conversations.claims import (
+    LIKING,
+    is_about_speaker,
+    is_gate,
+    key_of,
+    subject_of,
+    with_its_noun,
+    words_of_subject,
+)
 from memory_pipeline.conversations.forms import each_stated
 from memory_pipeline.conversations.own_words import Said, as_read
 from memory_pipeline.conversations.taking_back import (
@@ -98,7 +106,7 @@ _CHOSEN = re.compile(
 )
 #: How, where or when something is to be, as a decision says: `print the flyers in colour`.
 _CHOSEN_SO = re.compile(
-    r"\b(?:in|via|by|per|from|at|into|as)\s+(?=(?:the |our |a |an )?([\w.+#-]*\w)(?=\s*(?:[.,;:!–—]|$|(?:for|in|on|at|with|from|by|because|since|so|instead|to)\b)))",
+    r"\b(?:is|are|in|via|by|per|from|at|into|as)\s+(?=(?:the |our |a |an )?([\w.+#-]*\w)(?=\s*(?:[.,;:!–—]|$|(?:for|in|on|at|with|from|by|because|since|so|instead|to)\b)))",
     re.IGNORECASE,
 )
 _LIMITS_AGENT = re.compile(
@@ -150,6 +158,7 @@ def reversals_in(said: Said) -> Iterator[Reversal]:
     """What a sentence of a human takes back."""
     if not SIGN.search(said.read) or OFTEN.search(said.read):
         return
+    said = replace(said, read=with_its_noun(said.read))
     for_now = TEMPORARY.search(said.read) is not None
     for patterns, kinds, denied, reach in _FORMS if for_now else (*_FORMS, *_PLAIN):
         for match in (one for pattern in patterns for one in each_stated(said, pattern)):

@@ -18,7 +18,7 @@ def _forms(*ways: str) -> tuple[re.Pattern[str], ...]:
 SIGN = re.compile(
     r"no longer|any ?more|any longer|from now on|after all|again|n't|dont|\b(?:not|no|may|can|free|allowed|welcome|yours|ok|okay|fine|stop\w*|quit|given|gave|giv\w+|enough|"
     r"mind|minds|thoughts?|reflection|hindsight|think|resigned|decision|call|mine|lost|dropp\w+|left|leaving|done|through|moved|moving|myself|over|overcome|switch\w*|out|mistake|too|down|gone|tired|sick|rid|started|begun|gone)\b|take back|withdraw|revoke|no more|needn't|"
-    r"scrap|forget|drop|ditch|never ?mind|cancel|disregard|abandon|retir|off the table|happening|history|out\b|\boff\b|\bdead\b|"
+    r"scrap|forget|drop|ditch|ending|ended|never ?mind|cancel|disregard|abandon|retir|off the table|happening|history|out\b|\boff\b|\bdead\b|"
     r"\bgone\b|instead of|rather than|in place of|permission",
     re.IGNORECASE,
 )
@@ -94,6 +94,7 @@ NO_LONGER = _forms(
     rf"{_SUBJECT}(?:'m|'re|'s| am| are| is| has| have)? no longer {_WHAT}{ENDS}",
     rf"{_SUBJECT}{_NOT} {_WHAT} (?:any ?more|any longer|after all)\b",
     rf"{_SUBJECT}(?:'m|'re|'s| am| are| is| have|'ve got| have got| has) no (?!longer\b|more\b){_WHAT} (?:any ?more|any longer)\b",
+    rf"(?P<who>i|we)(?:'m|'re| am| are)(?: now)? off (?!to\b|work\b|today\b|now\b|sick\b|on\b|for\b|duty\b)(?:the |my )?{_WHAT}{ENDS}",
     rf"(?:so|and|but) not (?!about\b|for\b|in\b|on\b|at\b|with\b|to\b|because\b|from\b|by\b){_WHAT} (?:any ?more|any longer)\b",
     rf"{_SUBJECT} (?:has |have )?(?:left|quit|resigned from) (?!early\b|late\b|home\b)(?:the |my |our )?{_WHAT}{ENDS}(?=[^.!?]*\b(?:now|for good|last|since|works?|new|instead|retired)\b)",
     rf"my (?P<what>[\w' -]{{3,50}}?) (?:is|are) (?:gone|over|cured|healed|history|past){ENDS}",
@@ -113,7 +114,7 @@ DENIED = _forms(
     rf"(?P<who>i|we)(?:'m|'re| am| are| have|'ve got| have got) no (?!longer\b|more\b|time\b|idea\b){_WHAT}{ENDS}",
 )
 _DROPPED = (
-    r"(?:dropping|dropped|ditching|ditched|leaving|left|done with|finished with|through with|giving up on|gave up on|given up on|moving (?:away )?(?:off|from)|"
+    r"(?:dropping|dropped|ending|ended|ditching|ditched|leaving|left|done with|finished with|through with|giving up on|gave up on|given up on|moving (?:away )?(?:off|from)|"
     r"moved (?:away )?(?:off|from)|switching (?:away )?from|switched (?:away )?from|getting rid of|got rid of|rid of|scrapping|scrapped|abandoning|abandoned|retiring|"
     r"retired|cancel?ling|cancell?ed|killing|killed|turned down|turning down|declined|rejected|called off|calling off)"
 )
@@ -161,11 +162,12 @@ SCRAPPED = _forms(
     rf"(?:let'?s not|we won't|we will not|we(?:'re| are) not going to) {_WHAT} after all\b",
     rf"let'?s not {_WHAT}{ENDS}",
     rf"(?:we|i)(?:'re|'m| are| am|'ve| have)? [^,;:.!?–—]{{2,80}}? (?:instead of|rather than|in place of) {_WHAT}{ENDS}",
+    rf"(?:we|i)(?:'ll|'re|'ve|'m| will| are| have| am)? (?:now )?(?:take|taking|took|taken|rent|renting|rented|buy|buying|bought|choose|chose|chosen|order|ordered|go with|going with|went with) [^;:.!?–—]{{2,80}}?,? (?:and )?not {_WHAT}(?=\W*$)",
     rf"(?:instead of|rather than|in place of) {_WHAT}(?=, (?:we|i|let's)\b)",
     rf"(?:(?:i|we)(?:'ve| have)? )?(?:just |now |also )?chang(?:ed|ing) (?:my|our) minds? (?:about|on|regarding) {_PART}{_WHAT}{ENDS}",
     rf"(?:we|i)(?:'re|'m| are| am)? (?:not|won't|will not|do not|don't)(?: be)? {_CHOOSING} (?:(?:with|for|on|ahead with) )?{_WHAT} (?:after all|any ?more|any longer)\b",
     rf"(?:we|i){_HAVE}{_LATELY} {_DROPPED} (?!it\b|that\b|this\b|me\b|you\b|early\b|home\b|for\b|at\b){_PART}{_WHAT}{ENDS}",
-    rf"(?:we|i){_HAVE}{_LATELY} (?:switching|switched|switch|moving|moved|changing|changed|migrating|migrated|going|gone) (?:over )?from {_PART}{_WHAT}(?= to \w)",
+    rf"(?:we|i){_HAVE}{_LATELY} (?:switching|switched|switch|moving|moved|changing|changed|migrating|migrated|going|gone) (?:[a-z]+ )?(?:over )?from {_PART}{_WHAT}(?= to \w)",
     rf"(?:we|i){_HAVE}{_LATELY} (?:dropp(?:ed|ing)|given up|giving up|abandoned|buried|shelved|scrapped) (?:on )?the (?:idea|plan|thought|project) (?:of|to|for) {_WHAT}{ENDS}",
     rf"{_PART}(?P<what>[\w.+#-]+(?: [\w.+#-]+){{0,2}}?) (?:didn't work out|did not work out|doesn't work(?: for us)?|turned us down|turned me down|let us down|failed us|(?:was|were|is|are) a (?:mistake|failure|disaster|dead end)|(?:is|are) (?:shutting|closing) down|shut down|(?:has|have) closed)"
     r"(?=\s*[,;:–—-]+ ?(?:so |and |that's why |therefore )*(?:we|we'll|we're|i|let's|[\w .+-]{2,30} it is)\b)",

@@ -27,9 +27,9 @@ from memory_pipeline.compaction.told import (
 )
 from memory_pipeline.conversations.about_human import emotion_in, fact_in, preference_in
 from memory_pipeline.conversations.between import boundary_in, dynamic_in, trust_in
-from memory_pipeline.conversations.changes import is_change, liked_in, told_in
+from memory_pipeline.conversations.changes import clauses_told, is_change, liked_in, told_in
 from memory_pipeline.conversations.choices import choice_in
-from memory_pipeline.conversations.claims import subject_of
+from memory_pipeline.conversations.claims import begins_with_speaker, is_gate, subject_of, with_its_noun
 from memory_pipeline.conversations.corrections import correction_in, own_correction_in, takes_back
 from memory_pipeline.conversations.denied import taken_back_in
 from memory_pipeline.conversations.extraction import extraction_of
@@ -227,7 +227,8 @@ def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
         learned_by_agent_in, learned_by_human_in, finding_in, is_context, correction_in, own_correction_in, is_question,
         ends_permission, lambda said: list(reversals_in(said)), lambda said: told_in(said.quote),
         lambda said: is_change(said.quote), lambda said: liked_in(f"{said.quote} now"),
-        lambda said: subject_of(said.quote),
+        lambda said: subject_of(said.quote), lambda said: with_its_noun(said.quote), lambda said: is_gate(said.quote),
+        lambda said: begins_with_speaker(said.quote), lambda said: clauses_told(said.quote),
         configs_in, is_dead_end, is_done, is_open, is_rule, is_finding, is_placement, is_role, takes_on, value_in,
         reason_against, leans_on_name, choice_in, surroundings_in, cause_in, prohibition_in, asking_in,
         standing_order_in, manner_in, lambda said: names_what_is_wanted(said.quote), lambda said: is_plain(said.quote),
