@@ -74,7 +74,7 @@ _ELLIPTIC = re.compile(
     re.IGNORECASE,
 )
 _SELF = re.compile(
-    r"\W*(?:(?:and|but|so|well|also|actually|honestly|oh|yes|no|sorry|ok|okay|these days|now|nowadays|today|in fact|(?:since|from|as of|starting|until|in|on|at|for) (?:the )?[\w:]+(?: on)?|by the way|btw|turns out|from now on)[\s,:;.!–—-]+)*"
+    r"\W*(?:(?:and|but|so|well|also|actually|honestly|oh|yes|no|sorry|ok|okay|these days|now|nowadays|today|in fact|(?:since|from|as of|starting|until|in|on|at|for) (?:the )?[\w:]+(?: on)?|by the way|btw|turns out|from now on)[\s,:;.!–—-]+){0,4}"
     r"(?P<who>(?:i|we)(?:'\w+)?|my|our|his|her|their|the|this|that|you|your)\b",
     re.IGNORECASE,
 )
