@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 
 from memory_pipeline.wording.readings import Series
 
@@ -11,7 +11,7 @@ _MONTHS = (
 )  # fmt: skip
 
 
-def day_of(at: datetime, year: int | None = None) -> str:
+def day_of(at: date, year: int | None = None) -> str:
     """A day in words, without its year if it is the given one."""
     return f"{at.day} {_MONTHS[at.month - 1]}" + ("" if at.year == year else f" {at.year}")
 

@@ -55,9 +55,8 @@ def _ways(series: Series, place: int) -> list[tuple[str, ...]]:
     odd = [_odd_days(series, came, went)] if came or went else []
     ways = [[*until, *odd, *without], [*until, *odd]]
     if gone and odd:
-        ways += [
-            [f"{until[0]}; {_odd_days_in_short(series, came, missing)}"] for missing in (went, {}) if came or missing
-        ]
+        ways.append([f"{until[0]}; {_odd_days_in_short(series, came, went)}"])
+        ways += [[f"{until[0]}; {_what_came(series, came)}"]] if came else []
         ways.append([f"{until[0]}; {_odd_days_alone(series, came, went)}"])
     names = [readable(word) for word in (*gone, *came)]
     ways += [[f"before also {listed(_at_most(names, most))}"] for most in range(len(names) - 1, -1, -1)]
@@ -78,12 +77,22 @@ def _odd_days(series: Series, came: dict[str, list[datetime]], went: dict[str, l
 
 
 def _odd_days_in_short(series: Series, came: dict[str, list[datetime]], went: dict[str, list[datetime]]) -> str:
-    """The odd days behind what was there before also: `28 March reasoning, not world_model`."""
+    """The odd days behind what was there before also: `on 28 March reasoning instead of world_model`."""
     said = []
     for at in _days_in(came, went):
         there, missing = ([readable(word) for word, found in some.items() if at in found] for some in (came, went))
-        told = [*([listed(there)] if there else []), *([f"not {listed(missing)}"] if missing else [])]
-        said.append(f"{day_of(at, series.newest.at.year)} {', '.join(told)}")
+        instead = f"{listed(there)} instead of {listed(missing)}" if there and missing else ""
+        told = instead or (f"with {listed(there)}" if there else f"without {listed(missing)}")
+        said.append(f"on {day_of(at, series.newest.at.year)} {told}")
+    return "; ".join(said)
+
+
+def _what_came(series: Series, came: dict[str, list[datetime]]) -> str:
+    """Where there is no room for more: `28 March reasoning`."""
+    said = []
+    for at in _days_in(came):
+        there = [readable(word) for word, found in came.items() if at in found]
+        said.append(f"{day_of(at, series.newest.at.year)} {listed(there)}")
     return "; ".join(said)
 
 

@@ -10,9 +10,11 @@ from functools import cached_property
 from itertools import product
 
 from memory_pipeline.wording.readings import Series
-from memory_pipeline.wording.series_days import day_of, newest_day, when
+from memory_pipeline.wording.series_beside import beside
+from memory_pipeline.wording.series_days import newest_day
 from memory_pipeline.wording.series_figures import Figure, adds_up
-from memory_pipeline.wording.series_line import amount, capitalised, is_in_structure, structure_of, unit_of
+from memory_pipeline.wording.series_line import capitalised, is_in_structure, structure_of
+from memory_pipeline.wording.series_near import EXACT, NEAR
 from memory_pipeline.wording.series_pieces import Piece
 from memory_pipeline.wording.series_ranges import (
     BOUND,
@@ -36,8 +38,10 @@ _WORDS, _DAYS_OF_EXTREMES, _LEFT_OUT = 1.2, 0.1, 5.0
 #: What it is worth that the usual values stand before an unusual one, at least their bound; the clock time of the
 #: newest value, where another one of its day is told.
 _USUAL, _USUAL_BOUND, _CLOCK = 0.8, 0.7, 0.05
-#: What unusual parts of a sum are worth: all of them, or the farthest.
-_PARTS, _ONE_PART = 3.0, 2.9
+#: What it is worth that the ends of ranges are exact.
+_ROUNDED = 0.15
+#: What unusual parts of a sum are worth: all of them, or the farthest; and between which values that lies else.
+_PARTS, _ONE_PART, _ELSE = 3.0, 2.9, 1.0
 #: What the value of a figure that never varies is worth.
 _CONSTANT = 0.1
 #: So many words that all readings say are told.
@@ -52,17 +56,27 @@ _DONE = re.compile(r"(?<=\w \w\w)(\w*) (?:complete|completed|done|finished)$")
 
 
 @dataclass(frozen=True, slots=True)
+class _Parts:
+    """What is said of unusual parts of sums, and what that is worth; `has_else`: with the usual values."""
+
+    named: Named | None = None
+    worth: float = 0.0
+    has_else: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class _Choice:
     """What is said of a line: the pairs by their numbers, how many ranges, of how many figures the usual values before
-    the unusual ones, how full these are, and the unusual parts of sums."""
+    the unusual ones, how full and how near these are, and the unusual parts of sums."""
 
     worth: float
     pairs: tuple[int, ...]
     named: Named
-    parts: Named | None
+    parts: _Parts
     ranged: int
     usuals: int
     level: int
+    nearness: int
     has_words: bool
     is_counted: bool
     has_clock: bool
@@ -89,6 +103,11 @@ class _Line:
     def varying(self) -> dict[int, Figure]:
         """The figures that vary, by their places."""
         return {figure.place: figure for figure in self.series.told if figure.varies}
+
+    @cached_property
+    def nearness(self) -> tuple[int, ...]:
+        """How near the ends of ranges may be told: whole numbers stay as they are."""
+        return (EXACT,) if all(figure.is_whole for figure in self.varying.values()) else (EXACT, NEAR)
 
     @cached_property
     def structures(self) -> dict[int, str]:
@@ -140,25 +159,29 @@ def in_parts(series: Series, pieces: Sequence[Piece], span: str, counted: str) -
     choices: list[_Choice] = []
     for days in range(min(_MOST_DAYS, len(named.days)) + 1):
         told, needed = named.first(days), _told_by(named.days[:days], headline)
-        for some, worth in parts:
-            choices += _choices(line, told, _ranked(line, told, needed), needed, some, worth)
+        for some in parts:
+            choices += _choices(line, told, _ranked(line, told, needed), needed, some)
     for choice in sorted(choices, key=lambda choice: -choice.worth):
         yield _in_words(line, choice)
 
 
-def _without_parts(line: _Line, named: Named) -> tuple[Named, list[tuple[Named | None, float]]]:
+def _without_parts(line: _Line, named: Named) -> tuple[Named, list[_Parts]]:
     """What is unusual without the days on which only parts of a sum were so; and ways to tell the first of these, with
-    what each is worth: all of the parts, the farthest, and none."""
+    what each is worth: all of the parts, the farthest, with its usual values or without, and none."""
     parts = {place for place, key in line.structures.items() if key in line.sums and line.sums[key] != place}
     left = [tuple(one for one in day if one.figure.place not in parts) for day in named.days]
     gone = [day for day, rest in zip(named.days, left, strict=True) if not rest]
     if not gone or gone[0][0].day == "now":
-        return named, [(None, 0.0)]
+        return named, [_Parts()]
     outside = {place: numbers for place, numbers in named.outside.items() if place not in parts}
-    ways: list[tuple[Named | None, float]] = [(Named((gone[0],), {}, len(gone) - 1), _PARTS)]
+    ways = [_Parts(Named((gone[0],), {}, len(gone) - 1), _PARTS)]
     if len(gone[0]) > 1:
-        ways.append((Named(((min(gone[0], key=lambda one: one.rank),),), {}, 1), _ONE_PART))
-    return Named(tuple(day for day in left if day), outside), [*ways, (None, 0.0)]
+        farthest = min(gone[0], key=lambda one: one.rank)
+        its_own = {farthest.figure.place: named.of(farthest.figure)}
+        ways.append(_Parts(Named(((farthest,),), {}, 1), _ONE_PART))
+        if len(named.of(farthest.figure)) == 1:
+            ways.append(_Parts(Named(((farthest,),), its_own, 1), _ONE_PART + _ELSE, has_else=True))
+    return Named(tuple(day for day in left if day), outside), [*ways, _Parts()]
 
 
 def _headline_first(named: Named, headline: Sequence[int]) -> Named:
@@ -235,26 +258,33 @@ def _ranked(line: _Line, named: Named, needed: Sequence[int]) -> list[int]:
 
 
 def _choices(
-    line: _Line, named: Named, order: Sequence[int], needed: Sequence[int], parts: Named | None, worth: float
+    line: _Line, named: Named, order: Sequence[int], needed: Sequence[int], parts: _Parts
 ) -> Iterator[_Choice]:
-    """Ways to tell the line in which the figures are said by which these days are told. `parts`, `worth`: what is
-    unusual in parts of sums, and what that is worth."""
+    """Ways to tell the line in which the figures are said by which these days are told. `parts`: what is unusual in
+    parts of sums."""
     has_another = newest_day(line.series) != newest_day(line.series, with_clock=False)
     for most in range(1, min(len(order), _MOST_PAIRS) + 1):
         told = {place for n in order[:most] for place in line.pairs[n].places}
-        if not told.issuperset(needed):
+        is_told_anyway = parts.has_else and parts.named is not None and parts.named.days[0][0].figure.place in told
+        if not told.issuperset(needed) or is_told_anyway:
             continue
         apart = len([place for place in told if named.outside.get(place)])
         candidates = len(_ranged(line, order[:most], named))
         moving = sum(not line.varying.keys().isdisjoint(line.pairs[n].places) for n in order[:most])
-        for ranged, usuals, level, has_words, has_clock in product(
+        for ranged, usuals, level, nearness, has_words, has_clock in product(
             sorted({0, 1, 2, 3, 5, candidates} & {*range(candidates + 1)}),
             sorted({0, min(1, apart), apart}),
             (SINGLE_DAYS, EXTREMES, BOUND),
+            line.nearness,
             {False, bool(line.words)},
             {False, has_another},
         ):
-            if (level == BOUND and not usuals) or (level == SINGLE_DAYS and not ranged):
+            is_empty = not ranged and not usuals
+            if (
+                (level == BOUND and not usuals)
+                or (level == SINGLE_DAYS and not ranged)
+                or (nearness and (is_empty or level == SINGLE_DAYS))
+            ):
                 continue
             total = (
                 _sum_of(_DAYS, len(named.days))
@@ -264,13 +294,15 @@ def _choices(
                 + usuals * (_USUAL_BOUND if level == BOUND else _USUAL)
                 + _WORDS * has_words
                 + _CLOCK * has_clock
-                + worth
+                - _ROUNDED * (nearness != EXACT)
+                + parts.worth
             )
             chosen = _Choice(
-                total, tuple(order[:most]), named, parts, ranged, usuals, level, has_words, True, has_clock
+                total, tuple(order[:most]), named, parts, ranged, usuals, level, nearness, has_words, True, has_clock
             )
-            yield replace(chosen, worth=total + _LEFT_OUT)
-            if most < line.number and not ranged and not usuals:
+            if not parts.has_else or most < line.number:
+                yield replace(chosen, worth=total + _LEFT_OUT)
+            if most < line.number and is_empty and not parts.has_else:
                 yield replace(chosen, is_counted=False)
 
 
@@ -296,14 +328,30 @@ def _in_words(line: _Line, choice: _Choice) -> str:
     is_always = bool(words) and not series.strangers
     said: list[str] = []
     for n in sorted(chosen if is_always else chosen.union(words)):
-        said.append(_pair(line, pairs[n], shown, levels, " ".join([line.lead, *said])))
+        said.append(_pair(line, pairs[n], shown, levels, choice.nearness, " ".join([line.lead, *said])))
     day = newest_day(series, with_clock=choice.has_clock)
     more = line.number - len(chosen) if choice.is_counted else 0
     told = ", ".join(said) + (f" and {more} more figure{'s' if more > 1 else ''}" if more else "")
+    if choice.parts.has_else:
+        told += f", {_with_else(line, choice.parts.named)}"
     text = f"{line.lead} on {day}: {told}" if line.lead else f"On {day} {told}"
     always = f"{', '.join(_worded(pairs[n]) for n in words)}, as in all " if is_always else ""
     text += f"; {always}{line.span}.{line.counted}"
-    return capitalised(text + (_parts(line, choice.parts, text) if choice.parts else ""))
+    if choice.parts.named is None or choice.parts.has_else:
+        return capitalised(text)
+    return capitalised(text + _parts(line, choice.parts.named, text))
+
+
+def _with_else(line: _Line, named: Named | None) -> str:
+    """The most unusual part of a sum, and between which values it lies else."""
+    if named is None:
+        return ""
+    one, series = named.days[0][0], line.series
+    words = unusual(series, named).strip(" .").removeprefix("Most unusual: ")
+    if key := line.structures[one.figure.place]:
+        words = words.removeprefix(f"{key} ")
+    usual = range_in_brackets(series, one.figure, named, EXTREMES, NEAR).removeprefix("usually ")
+    return f"most unusual {words}, else {usual}"
 
 
 def _parts(line: _Line, named: Named, before: str) -> str:
@@ -327,7 +375,7 @@ def _shown(named: Named, places: Collection[int]) -> Named:
     return Named(tuple(day for day in days if day), outside)
 
 
-def _pair(line: _Line, piece: Piece, shown: Named, levels: Mapping[int, int], before: str) -> str:
+def _pair(line: _Line, piece: Piece, shown: Named, levels: Mapping[int, int], nearness: int, before: str) -> str:
     """A pair as it is told, with the name of its structure unless that stands before it already, and in brackets with
     what is usual and what was unusual in it. `levels`: how full the ranges are, of the figures that have one."""
     text = _worded(piece)
@@ -336,9 +384,9 @@ def _pair(line: _Line, piece: Piece, shown: Named, levels: Mapping[int, int], be
         text = f"{structure} {text}"
     asides = []
     for figure in (line.varying[place] for place in piece.places if place in line.varying):
-        key = (figure.place, shown.of(figure), levels.get(figure.place), any(map(shown.outside.get, levels)))
+        key = (figure.place, shown.of(figure), levels.get(figure.place), nearness, any(map(shown.outside.get, levels)))
         if key not in line.said:
-            line.said[key] = _beside(line.series, figure, shown, levels)
+            line.said[key] = beside(line.series, figure, shown, levels, nearness)
         asides += [line.said[key]] if line.said[key] else []
     return f"{text} ({'; '.join(asides)})" if asides else text
 
@@ -352,31 +400,3 @@ def _worded(piece: Piece) -> str:
         return text
     name, _, word = text.partition(": ")
     return f"{name[:1].lower() + name[1:] if name[1:].islower() else name} {word}"
-
-
-def _beside(series: Series, figure: Figure, shown: Named, levels: Mapping[int, int]) -> str:
-    """What stands behind the newest value of a figure: what is usual, and what was unusual: `usually up to 1.4, 4.1 on
-    19 March`, or alone `up to 4.1 on 19 March`. Of a newest value that is unusual, between which values the others
-    lie."""
-    numbers = sorted(shown.of(figure))
-    if numbers and numbers[-1] == len(figure.values) - 1:
-        return range_in_brackets(series, figure, shown)
-    usual = range_in_brackets(series, figure, shown, levels[figure.place]) if figure.place in levels else ""
-    is_plain = any(map(shown.outside.get, levels))
-    once = [_once(series, figure, number, is_plain=is_plain) for number in numbers]
-    return ", ".join([*([usual] if usual else []), *once])
-
-
-def _once(series: Series, figure: Figure, number: int, *, is_plain: bool) -> str:
-    """An unusual value with its day. `is_plain`: without saying that it is the most or the least, where the usual
-    values are told."""
-    value = figure.values[number]
-    said, unit = amount(series, figure.place, value.text), unit_of(series, figure.place)
-    said = said.removesuffix(unit) if unit.startswith(" ") else said
-    lead = {figure.greatest.number: "up to ", figure.least.number: "down to "}.get(value.number, "")
-    if not value.number or is_plain:
-        lead = ""
-    day = when(series, value.at)
-    if value.at.date() == series.newest.at.date():
-        return f"{lead}{said} {'earlier' if day.startswith('earlier') else f'at {value.at:%H:%M}'}"
-    return f"{lead}{said} on {day_of(value.at, series.newest.at.year)}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_days import day_of, when
-from memory_pipeline.wording.series_figures import Figure, Value
+from memory_pipeline.wording.series_figures import Figure, Value, number_of
+from memory_pipeline.wording.series_levels import Level, levels
 from memory_pipeline.wording.series_line import (
     amount,
     amounts,
@@ -21,6 +22,7 @@ from memory_pipeline.wording.series_line import (
     name_of,
     unit_of,
 )
+from memory_pipeline.wording.series_near import EXACT, raised, rounded
 from memory_pipeline.wording.series_unusual import Named, has_own_unit, is_extreme
 
 #: How full a range is: only the bound beyond which something was unusual; the extremes; with the days of those that
@@ -115,9 +117,8 @@ def _is_measured(series: Series, place: int) -> bool:
     return bool(unit_of(series, place)) or has_currency(series, place)
 
 
-def ranges(series: Series, figures: Sequence[Figure], level: int, named: Named, *, lead: str = "") -> str:
-    """A sentence with the range of each of these figures, or nothing: the usual values, if others are told apart.
-    `lead`: what the line is about, where that is said before its values, and needs not be said again."""
+def ranges(series: Series, figures: Sequence[Figure], level: int, named: Named) -> str:
+    """A sentence with the range of each of these figures, or nothing: the usual values, if others are told apart."""
     if not figures:
         return ""
     is_usual = any(map(named.of, figures))
@@ -126,41 +127,76 @@ def ranges(series: Series, figures: Sequence[Figure], level: int, named: Named, 
         is_usual and is_one_of_several and all(name_and_side(series, figure.place)[1] for figure in figures)
     )
     if ((is_usual or level <= EXTREMES) and len(figures) > 1) or is_named_behind:
-        return _together(series, figures, level, named, lead)
+        return _together(series, figures, level, named)
     said = "; ".join(_range(series, figure, level, named) for figure in figures)
     return f" {capitalised(said)}."
 
 
-def _together(series: Series, figures: Sequence[Figure], level: int, named: Named, lead: str) -> str:
+def ranges_in_short(series: Series, figures: Sequence[Figure], named: Named, nearness: int, *, brief: bool) -> str:
+    """The same with rounded ends. `brief`: without the name of a figure that its unit tells, and without where a
+    steady rise or fall has come to, which the newest value says."""
+    return _together(series, figures, EXTREMES, named, nearness, brief=brief)
+
+
+def _together(
+    series: Series, figures: Sequence[Figure], level: int, named: Named, nearness: int = EXACT, *, brief: bool = False
+) -> str:
     """The ranges of several figures, of which it is said once that they are the usual ones, behind what rose or fell
     steadily but for what was unusual."""
-    steady = {figure.place: way for figure in figures if (way := _steady(series, figure, named))}
+    steady = {figure.place: way for figure in figures if (way := _steady(series, figure, named, brief=brief))}
     others = [figure for figure in figures if figure.place not in steady]
-    told = [_usually(series, figure, named, lead, level) for figure in others]
+    told = [_usually(series, figure, named, level, nearness, brief=brief) for figure in others]
     between = "; " if any(", " in one for one in told) else ", "
     word = next((one for one in ("mostly", "usually") if any(usual_of(f, named).word == one for f in others)), "")
     usually = " ".join(part for part in (word, between.join(told)) if part)
     return f" {capitalised(', '.join([*steady.values(), *([usually] if usually else [])]))}."
 
 
-def range_in_brackets(series: Series, figure: Figure, named: Named, level: int = EXTREMES) -> str:
+def range_in_brackets(
+    series: Series, figure: Figure, named: Named, level: int = EXTREMES, nearness: int = EXACT
+) -> str:
     """The range of a figure as it stands behind its newest value: `usually 0.87 to 1.00`. Nothing, if
     that is the usual one."""
     usual, place, unit = usual_of(figure, named), figure.place, unit_of(series, figure.place)
     if usual.least.number == usual.greatest.number == figure.newest.number:
         return ""
-    said = (_bound(series, figure, named) if level == BOUND else "") or _extremes(series, place, usual)
+    said = _extremes(series, place, usual, nearness)
+    if level == BOUND:
+        if over := _over(series, figure, named, nearness):
+            return over
+        said = _bound(series, figure, named) or said
     between = _between(series, figure, level, named)
     if level >= SINGLE_DAYS and not usual.word and between.count("(") == 2:
         said = between.replace(" (", " on ").replace(")", "")
+    if usual.word == "mostly" and level > BOUND and (lasting := _by_levels(series, figure, named, level, nearness)):
+        return lasting.replace(unit, "") if unit.startswith(" ") else lasting
     said = said.replace(unit, "") if unit.startswith(" ") else said
     return f"{usual.word} {said}".lstrip()
 
 
-def _extremes(series: Series, place: int, usual: Usual) -> str:
+def _by_levels(series: Series, figure: Figure, named: Named, level: int, nearness: int = EXACT) -> str:
+    """The two lasting levels of a figure, or nothing: `0.44 to 0.76 until 11 March, 0.87 to 1.00 since`; in short the
+    one of now: `0.87 to 1.00 since 12 March`."""
+    found, year = levels(figure, named.of(figure)), series.newest.at.year
+    if found is None:
+        return ""
+
+    def between(one: Level) -> str:
+        return _extremes(series, figure.place, Usual("", one.least, one.greatest), nearness)
+
+    before, since = found
+    if level < SINGLE_DAYS:
+        return f"{between(since)} since {day_of(since.first, year)}"
+    return f"{between(before)} until {day_of(before.last, year)}, {between(since)} since"
+
+
+def _extremes(series: Series, place: int, usual: Usual, nearness: int = EXACT) -> str:
+    least, greatest = usual.least.text, usual.greatest.text
     if usual.least.number == usual.greatest.number:
-        return amount(series, place, usual.least.text)
-    return amounts(series, place, usual.least.text, " or " if usual.is_either else " to ", usual.greatest.text)
+        return amount(series, place, least)
+    if not usual.is_either:
+        least, greatest = rounded(least, greatest, nearness)
+    return amounts(series, place, least, " or " if usual.is_either else " to ", greatest)
 
 
 def _bound(series: Series, figure: Figure, named: Named) -> str:
@@ -173,8 +209,30 @@ def _bound(series: Series, figure: Figure, named: Named) -> str:
     return ""
 
 
-def _steady(series: Series, figure: Figure, named: Named) -> str:
-    """That a figure rose or fell from reading to reading but for what is told apart, if it did."""
+def apart_with(figure: Figure, numbers: Collection[int]) -> list[int]:
+    """Which values of a figure lie apart above all others, if these do."""
+    found = [n for n, is_apart in enumerate(figure.apart) if is_apart or n in numbers]
+    usual = [value.number for n, value in enumerate(figure.values) if n not in found]
+    is_above = bool(usual) and all(figure.values[n].number > max(usual) for n in numbers)
+    return [n for n in found if figure.values[n].number > max(usual)] if numbers and is_above else []
+
+
+def _over(series: Series, figure: Figure, named: Named, nearness: int) -> str:
+    """How often a figure was above all of its usual values, if that was more often than is told: `twice over 1.45`."""
+    found, told = apart_with(figure, named.of(figure)), named.of(figure)
+    if len(found) <= len(told) or len(figure.values) - 1 in found:
+        return ""
+    usual = max((value for n, value in enumerate(figure.values) if n not in found), key=lambda value: value.number)
+    bound = raised(usual.text, nearness)
+    if any(number_of(bound) >= figure.values[n].number for n in found):
+        bound = usual.text
+    said, unit = amount(series, figure.place, bound), unit_of(series, figure.place)
+    return f"{often(len(found))} over {said.removesuffix(unit) if unit.startswith(' ') else said}"
+
+
+def _steady(series: Series, figure: Figure, named: Named, *, brief: bool = False) -> str:
+    """That a figure rose or fell from reading to reading but for what is told apart, if it did. `brief`: without its
+    newest value."""
     values = kept(figure, named)
     numbers = [value.number for value in values]
     if not named.of(figure) or len({*numbers}) < _FEWEST_STEPS:
@@ -184,17 +242,20 @@ def _steady(series: Series, figure: Figure, named: Named) -> str:
         return ""
     name = _name(series, figure.place) or "value"
     first, last = (amount(series, figure.place, value.text) for value in (values[0], values[-1]))
-    moved = f"{name} {'rose' if rises else 'fell'} from {first} to {last}"
+    is_said = brief and values[-1] is figure.newest
+    moved = f"{name} {'rose' if rises else 'fell'} from {first}{'' if is_said else f' to {last}'}"
     return moved if extreme_newest(series) else moved + _now(figure, named, " ({})")
 
 
-def _usually(series: Series, figure: Figure, named: Named, lead: str, level: int) -> str:
+def _usually(series: Series, figure: Figure, named: Named, level: int, nearness: int, *, brief: bool) -> str:
     bound = _bound(series, figure, named) if level == BOUND else ""
-    said = bound or _extremes(series, figure.place, usual_of(figure, named))
+    said = bound or _extremes(series, figure.place, usual_of(figure, named), nearness)
+    if brief and said.count("%") > 1:
+        said = said.replace("%", "", said.count("%") - 1)
     if shortfall := _shortfall(series, figure, named, with_day=False):
         return shortfall
     name = name_of(series, figure.place)
-    if (lead and name in ("", lead)) or (bound and has_own_unit(series, figure.place)):
+    if (bound or brief) and has_own_unit(series, figure.place):
         return f"{said}{_now(figure, named, ' ({})')}"
     words = beside_name(series, figure.place, said) if name else f"{measure_of(series, figure.place)} {said}".strip()
     if _is_short_enough(series, figure.place):
@@ -272,6 +333,8 @@ def _range(series: Series, figure: Figure, level: int, named: Named) -> str:
         return f"{name or 'value'} {moved} from {oldest} to {amount(series, figure.place, newest.text)}"
     if shortfall := _shortfall(series, figure, named):
         return shortfall
+    if usual.word == "mostly" and level >= SINGLE_DAYS and (lasting := _by_levels(series, figure, named, level)):
+        return f"{name} {lasting}".lstrip()
     if usual.is_either:
         return f"{lead}{_extremes(series, figure.place, usual)}{_now(figure, named, ', {}')}"
     bound = _bound(series, figure, named) if level == BOUND else ""

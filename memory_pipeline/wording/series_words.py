@@ -16,6 +16,7 @@ from memory_pipeline.wording.lexicon import OUTCOMES
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_days import day_of, newest_day
 from memory_pipeline.wording.series_figures import Figure
+from memory_pipeline.wording.series_held import held
 from memory_pipeline.wording.series_line import (
     capitalised,
     headline,
@@ -26,6 +27,7 @@ from memory_pipeline.wording.series_line import (
 )
 from memory_pipeline.wording.series_lists import changes_in_lists, lists_of
 from memory_pipeline.wording.series_long import in_parts, left_out_sentence
+from memory_pipeline.wording.series_near import EXACT, NEAR, ROUGH
 from memory_pipeline.wording.series_pieces import Piece, joined, pieces_of
 from memory_pipeline.wording.series_ranges import (
     BOUND,
@@ -36,12 +38,13 @@ from memory_pipeline.wording.series_ranges import (
     extreme_newest,
     is_dull,
     ranges,
+    ranges_in_short,
     telling_figures,
 )
 from memory_pipeline.wording.series_unusual import Named, failed_with, named_values, unusual
 
 #: The form of the words: a series in another form is rewritten by the next night that has a reading for it.
-WORDS_VERSION = "series-15"
+WORDS_VERSION = "series-16"
 #: Of a line with more figures that vary, each figure that is said has its range behind it.
 _MOST_RANGES = 4
 #: On so many days what is unusual is said; so many values that lie apart are among them.
@@ -56,9 +59,9 @@ _COUNTED = re.compile(
 #: The day of a long line stands before its values, and what was unusual behind them.
 _DAY_BEFORE = re.compile(rf"{_DAY}(?=: )|^On{_DAY.removeprefix(' on')} ")
 _BESIDE = re.compile(
-    r" \((?:usually|mostly|up to|down to) [^()]{1,200}\)"
-    r"| \([^\w()]?\d[^()]{0,200}(?: to | or | on \d| at \d\d:| earlier)[^()]{0,200}\)"
-    r"| and \d+ more figures?(?=;|$)"
+    r" \((?:usually|mostly|up to|down to|(?:twice|[a-z\d]+ times) over) [^()]{1,200}\)"
+    r"| \([^\w()]?\d[^()]{0,200}(?: to | or | on \d| at \d\d:| earlier| that morning| since \d)[^()]{0,200}\)"
+    r"| and \d+ more figures?(?:, most unusual [^;]{1,200})?(?=;|$)"
 )
 _MOST_WORDS = 8
 #: An outcome of at most so many of so many readings is rare.
@@ -113,8 +116,12 @@ def _versions(series: Series) -> Iterator[str]:
     is_long = sum(figure.varies for figure in series.told) > _MOST_RANGES
     numbers = (len(telling),) if is_long else range(len(telling), -1, -1)
     days = range(_MOST_DAYS, 0, -1) if named_values(series, _MOST_APART).days else (0,)
+    if not is_long:
+        yield from _with_held(series, telling, pieces)
     if (odd := _unusual_in(series)) and not is_long:
         yield from _whole(series, telling, after, numbers[:1], _all_of(series, days), "all")
+        if _all_of(series, days):
+            yield from _in_short(series, telling, after)
         yield from _whole(series, telling, after, numbers[1:], _all_of(series, days), "newest", odd)
         yield from _whole(series, telling, after, numbers, _all_of(series, days), "newest", odd, (BOUND,))
     yield from _whole(series, telling, after, numbers, days, "all")
@@ -159,6 +166,41 @@ def _whole(
                         if key not in said:
                             said[key] = ranges(series, figures, level, named)
                         yield f"{start}{after}{counted}{said[key]}{tail}{more}"
+
+
+def _with_held(series: Series, telling: Sequence[Figure], pieces: Sequence[Piece]) -> Iterator[str]:
+    """The whole line, in which what held in every reading is said of all, if there is such a thing."""
+    gone, words = held(series, pieces)
+    if not gone or len(headline(series)) > _LONGEST_LINE:
+        return
+    well = _all_well(series)
+    after = f" on {newest_day(series)}; {_span(series)}{'' if well.removeprefix(', all ') in words else well}{words}."
+    named = named_values(series, _MOST_APART)
+    figures = sorted(telling, key=lambda figure: figure.place)
+    start = joined([piece for piece in pieces if piece not in gone])
+    for level, counted in product((MEDIAN, DAYS, SINGLE_DAYS), _counted_fully_first(series)):
+        tail = unusual(series, named, _said_now(series, figures))
+        yield f"{start}{after}{counted}{ranges(series, figures, level, named)}{tail}"
+
+
+def _in_short(series: Series, telling: Sequence[Figure], after: str) -> Iterator[str]:
+    """The whole line with the usual values of every figure and all that is unusual, in fewer and fewer words: with
+    rounded ends, without names that units tell, and with both in one sentence."""
+    named = named_values(series, _MOST_APART)
+    figures = sorted(telling, key=lambda figure: figure.place)
+    if len(headline(series)) > _LONGEST_LINE or any(one.day == "now" for day in named.days for one in day):
+        return
+    for is_one_sentence, (brief_range, brief_tail), nearness in product(
+        (False, True), ((False, False), (False, True), (True, True)), (EXACT, NEAR, ROUGH)
+    ):
+        usual = ranges_in_short(series, figures, named, nearness, brief=brief_range)
+        tail = unusual(series, named, brief=brief_tail)
+        if is_one_sentence:
+            if len(named.days) > 1 or "usually " not in usual.lower():
+                continue
+            usual, tail = usual.rstrip("."), f"; {tail.partition(': ')[2]}"
+        for counted in _counted_fully_first(series):
+            yield f"{headline(series)}{after}{counted}{usual}{tail}"
 
 
 def _all_of(series: Series, days: Sequence[int]) -> tuple[int, ...]:

@@ -9,6 +9,10 @@ from datetime import timedelta
 import pytest
 
 from memory_pipeline.wording.readings import read_memory, series_of
+from memory_pipeline.wording.series_beside import beside
+from memory_pipeline.wording.series_near import EXACT, NEAR
+from memory_pipeline.wording.series_ranges import BOUND
+from memory_pipeline.wording.series_unusual import Named
 from memory_pipeline.wording.series_words import describe_series, line_in
 from memory_pipeline_tests.build import FIRST
 from memory_pipeline_tests.wording.told_series import said, series
@@ -100,8 +104,8 @@ def test_of_the_parts_of_a_sum_the_farthest_is_told_or_all_are() -> None:
     ]
     told[3] = (*told[3][:2], 40, 20, 32, 92)
     text = said(series(line, *told), 42)
-    assert "B (500 to 504), took total 93 (91 to 94) and 4 more figures; 9 readings since 1 March. " in text
-    assert text.endswith("Most unusual: one 40 on 4 March.")
+    assert "B (500 to 504), took total 93 and 4 more figures, most unusual one 40 on 4 March, else 1 or 2; 9" in text
+    assert said(series(line, *told), 35).endswith("Most unusual: one 40 on 4 March.")
     assert "Unusual: took one 40" in said(series(line, *told), 100)
 
 
@@ -127,7 +131,7 @@ def test_the_line_of_a_long_series_is_without_its_day_and_what_was_unusual() -> 
     told = [(5 + n * 7 % 5, 40 + n * 5 % 4, n % 5, 20 + n % 3, n * 11 % 31, 40 + n % 2) for n in range(24)]
     told[22] = (*told[22][:3], 900, *told[22][4:])
     text = said(series(line, *told, hours=12))
-    assert "(usually 20 to 22, 900 at 09:00)" in text
+    assert "(usually 20 to 22, 900 that morning)" in text
     assert line_in(text) == "Check: alpha 6, beta 43, gamma 3, delta 22, epsilon 5, zeta 41"
 
 
@@ -184,10 +188,45 @@ def test_the_one_earlier_reading_of_a_day_is_told_with_the_day() -> None:
     line = "Check: alpha {}, beta {}, gamma {}, delta {}, epsilon {}, zeta {}"
     told = [(5 + n * 7 % 5, 40 + n * 5 % 4, n % 5, 20 + n % 3, n * 11 % 31, 40 + n % 2) for n in range(24)]
     told[22] = (*told[22][:3], 900, *told[22][4:])
-    texts = {said(series(line, *told, hours=12), most) for most in range(36, 70, 5)}
-    assert any("on 12 March 2026, 21:00: " in text and "delta 22 (usually 20 to 22, 900 at" in text for text in texts)
-    assert any("on 12 March 2026: " in text and "delta 22 (up to 900 at 09:00)" in text for text in texts)
-    assert all(re.search(r"900 (at 09:00|on 12 March, 09:00)", text) for text in texts if "900" in text)
+    texts = {said(series(line, *told, hours=12), most) for most in range(34, 70, 3)}
+    usual = "delta 22 (usually 20 to 22, 900 that morning)"
+    assert any("on 12 March 2026, 21:00: " in text and usual in text for text in texts)
+    assert any("on 12 March 2026: " in text and "delta 22 (up to 900 that morning)" in text for text in texts)
+    assert all(re.search(r"900 (that morning|on 12 March, 09:00)", text) for text in texts if "900" in text)
+    told[20] = (*told[20][:3], 900, *told[20][4:])
+    assert "900 at 09:00 that day)" in said(series(line, *told[:22], hours=6))
+
+
+def test_several_exceptions_are_not_told_as_one() -> None:
+    line = "Hooks: 8 ran (one={}s, two={}s, three={}s, four={}s, five={}s, six={}s)"
+    told = [
+        ("0.001", f"1.{20 + n * 7 % 23}9", f"0.{25 + n * 3 % 7}", n % 3, f"1.0{n * 5 % 9}", n % 4) for n in range(16)
+    ]
+    for n, value in ((4, "0.721"), (9, "3.149"), (13, "1.038")):
+        told[n] = (value, *told[n][1:])
+    for n, value in ((0, "2.653"), (5, "4.080")):
+        told[n] = (told[n][0], value, *told[n][2:])
+    texts = {said(series(line, *told), most) for most in (60, 92)}
+    assert any("two 1.339 s (mostly 1.239 to 1.429, up to 4.080 on 6 March)" in text for text in texts)
+    assert all("(3.149 on" not in text and "(4.080 on" not in text for text in texts)
+    one = series(line, *told)
+    two = next(figure for figure in one.told if figure.greatest.text == "4.080")
+    shown = Named((), {two.place: frozenset({5})})
+    assert beside(one, two, shown, {two.place: BOUND}, EXACT) == "twice over 1.429, 4.080 on 6 March"
+    assert beside(one, two, shown, {two.place: BOUND}, NEAR) == "twice over 1.43, 4.080 on 6 March"
+
+
+def test_the_usual_value_stands_beside_an_unusual_part_of_a_sum() -> None:
+    line = "Look: {}B, marks {}, took={{'one': {}, 'two': {}, 'three': {}, 'total': {}}}"
+    told = [
+        (500 + n * 7 % 5, 40 + n * 5 % 4, 1 + n % 2, b := 20 + n % 3, 90 - b + n % 3, 91 + n % 2 + n % 3)
+        for n in range(9)
+    ]
+    told[3] = (*told[3][:2], 40, 20, 32, 92)
+    texts = {said(series(line, *told), most) for most in (32, 38)}
+    told_so = " more figures, most unusual one 40 on 4 March, else 1 or 2; 9 readings since"
+    assert any(told_so in text for text in texts)
+    assert {line_in(text) for text in texts} & {"Look: 501 B"}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ from datetime import datetime, timedelta
 
 from memory_pipeline.wording.readings import read_memory, series_of
 from memory_pipeline.wording.series_figures import Figure, Value
-from memory_pipeline.wording.series_words import line_in
+from memory_pipeline.wording.series_levels import levels
+from memory_pipeline.wording.series_near import NEAR, ROUGH, rounded
+from memory_pipeline.wording.series_words import describe_series, line_in
 from memory_pipeline_tests.build import FIRST
 from memory_pipeline_tests.wording.told_series import said, series
 
@@ -124,9 +126,9 @@ def test_an_odd_reading_is_told_whole_before_the_ranges_of_other_figures() -> No
     told[6] = (96.8, 118, 51)
     for most in (60, 44):
         text = said(series(NAS, *told), most)
-        assert re.search(r"Unusual: 96.8%( used)?, 118 GB( free)?, (disk )?51 C on 7 March\.", text)
+        assert re.search(r"(Unusual:|;) 96.8%( used)?, 118 GB( free)?, (disk )?51 C on 7 March\.", text)
     assert "Usually 80.0% to 83.0% used, 700 to 740 GB free" in said(series(NAS, *told), 70)
-    assert "Usually up to 83.0%, 700 GB or more, up to 39 C. Unusual: 96.8%, 118" in said(series(NAS, *told), 60)
+    assert "Usually 80.0 to 83.0%, 700 to 740 GB, 34 to 39 C; 96.8%, 118 GB, 51 C on 7" in said(series(NAS, *told), 60)
 
 
 def test_a_value_of_an_odd_reading_that_is_only_its_extreme_stays_in_the_range() -> None:
@@ -179,7 +181,8 @@ def test_whatever_was_in_a_list_and_is_not_now_is_said_or_counted() -> None:
     lists[8] = ["a_one", "c_three", "e_five", "f_six"]
     one = series("Gate: left out {}", *map(str, lists))
     found = {said(one, most) for most in range(24, 80)}
-    assert any("Before also c_three, until 6 March d_four; 9 March e_five and f_six, not b_two." in t for t in found)
+    odd = "Before also c_three, until 6 March d_four; on 9 March e_five and f_six instead of b_two."
+    assert any(odd in text for text in found)
     assert any("Before also c_three and 3 others." in text for text in found)
     for text in found:
         counted = sum(int(number) for number in re.findall(r"(\d+) others?", text))
@@ -352,4 +355,66 @@ def test_what_a_gate_does_is_said_without_a_colon_where_that_leaves_room() -> No
     texts = [said(one, most) for most in range(60, 20, -1)]
     assert texts[0].startswith("Gate: suppressing a_one and b_two on 10 March 2026;")
     assert any(text.startswith("Gate suppressing a_one and b_two on 10 March") for text in texts)
-    assert any(text.endswith("Before also c_three; 5 March d_four and e_five, not b_two.") for text in texts)
+    assert any(text.endswith("Before also c_three; on 5 March d_four and e_five instead of b_two.") for text in texts)
+
+
+EVAL = "Eval: dev accuracy {:.1f}%, loss {:.3f}"
+
+
+def test_the_ends_of_usual_ranges_are_rounded_where_exact_ones_do_not_fit() -> None:
+    told = [(80.5 + n % 4 * 0.6, 0.475 + n % 8 * 0.011) for n in range(12)]
+    told[5] = (34.7, 2.871)
+    one = series(EVAL, *told)
+    assert "Usually accuracy 80.5% to 82.3%, loss 0.475 to 0.552. Unusual: dev" in said(one, 80)
+    assert said(one, 58).endswith("Usually 80.5 to 82.3%, loss 0.475 to 0.552. Unusual: 34.7%, loss 2.871 on 6 March.")
+    digits = [
+        describe_series(one, lambda text: len(re.findall(r"[^\W\d]+|\d{1,2}|[^\w\s]", text)), most)
+        for most in range(50, 74)
+    ]
+    assert any("Usually 80.5 to 82.3%, loss 0.47 to 0.55; 34.7%, loss 2.871 on 6 March." in text for text in digits)
+
+
+def test_no_figure_beside_an_outlier_is_without_its_range_where_rounded_ones_fit() -> None:
+    told = [(72 + n % 5 * 8, 3100 + n % 6 * 380.13, 2 + n % 8) for n in range(14)]
+    told[8] = (311, 15820.40, 4)
+    one = series("Orders: {} | Revenue: {:.2f} EUR | Returns: {}", *told)
+    text = said(one, 54)
+    assert "Usually Orders 72 to 104, Revenue 3100 to 5001 EUR, Returns 2 to 9. Unusual: Orders 311, " in text
+    assert "15820.40 EUR on 9 March." in text
+
+
+def test_what_held_in_every_reading_is_said_of_all() -> None:
+    line = "Code-gen outcome: {0} files, syntax={0}/{0} clean, quality=0.96, task=success"
+    text = said(series(line, 17, 8, 3, 3, 34, 10))
+    assert text == (
+        "Code-gen outcome: 10 files on 6 March 2026; 6 readings since 1 March, all with syntax clean, quality 0.96 and "
+        "task success. Files 3 (last 4 March) to 34 (5 March)."
+    )
+    assert line_in(text) == "Code-gen outcome: 10 files"
+    uneven = said(
+        series(
+            "Outcome: {} files, syntax={}/{} clean, quality=0.96, task=success",
+            *[(n, n - n % 2, n) for n in (17, 8, 3, 4, 34, 10)],
+        )
+    )
+    assert "syntax clean" not in uneven
+
+
+def test_a_lasting_change_of_level_is_told_as_such() -> None:
+    shares = (0.44, 0.5, 0.76, 0.57, 0.75, 0.88, 1, 1, 1, 1, 0.99, 1, 0.97, 1, 1, 1, 1, 0.93, 0.87, 1, 0.97, 0.95, 1)
+    one = values(*(f"{share:.2f}" for share in (*shares, 0.91, 0, 0.72)))
+    before, since = levels(one, [24]) or (None, None)
+    assert before is not None and (before.least.text, before.greatest.text) == ("0.44", "0.76")
+    assert since is not None and (since.least.text, since.greatest.text) == ("0.87", "1.00")
+    assert levels(one, []) is None
+    assert levels(values(*(n for n in range(24))), []) is None
+    assert levels(values(1, 1, 2, 1, 5, 6, 5), []) is None
+
+
+def test_a_rounded_end_is_near_and_tells_two_ends_apart() -> None:
+    assert rounded("3100.00", "5000.43", NEAR) == ("3100", "5000")
+    assert rounded("0.475", "0.552", NEAR) == ("0.475", "0.552")
+    assert rounded("0.475", "0.552", ROUGH) == ("0.47", "0.55")
+    assert rounded("0.0068", "0.0093", NEAR) == ("0.007", "0.009")
+    assert rounded("0.0002", "7.1432", NEAR) == ("0.0002", "7.14")
+    assert rounded("5/6", "6/6", ROUGH) == ("5/6", "6/6")
