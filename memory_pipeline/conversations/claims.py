@@ -73,9 +73,11 @@ _ELLIPTIC = re.compile(
     r"(?P<before>\b(?:the|an?) [\w-]+ )(?P<noun>[a-z-]+)(?P<between>(?:,? (?!not\b)[\w'-]+){0,4},? (?:instead of|rather than|and not|not) (?:the|an?) [\w-]+ )one\b",
     re.IGNORECASE,
 )
+_FIRST = re.compile(r"(?:i|we)(?:'\w+)?", re.IGNORECASE)
 _SELF = re.compile(
     r"\W*(?:(?:and|but|so|well|also|actually|honestly|oh|yes|no|sorry|ok|okay|these days|now|nowadays|today|in fact|(?:since|from|as of|starting|until|in|on|at|for) (?:the )?[\w:]+(?: on)?|by the way|btw|turns out|from now on)[\s,:;.!–—-]+){0,4}"
-    r"(?P<who>(?:i|we)(?:'\w+)?|my|our|his|her|their|the|this|that|you|your)\b",
+    r"(?P<who>(?:i|we)(?:'\w+)?|my|our|his|her|their|the|this|that|you|your|(?:he|she|they)(?:'\w+)?|"
+    r"(?-i:[A-Z])[\w-]+ (?:is|isn't|was|has|hasn't|does|doesn't|lives|works|likes|hates|no longer|says|said)\b)",
     re.IGNORECASE,
 )
 
@@ -146,13 +148,13 @@ def subject_of(text: str) -> frozenset[str]:
 def is_about_speaker(text: str) -> bool:
     """Whether a statement begins with its speaker, or says nobody in particular: `My wife smokes` does not."""
     found = _SELF.match(text)
-    return found is None or found["who"].lower()[:2] in ("i", "i'", "we")
+    return found is None or _FIRST.fullmatch(found["who"]) is not None
 
 
 def begins_with_speaker(text: str) -> bool:
     """Whether a statement begins with its speaker: `I`, `we`."""
     found = _SELF.match(text)
-    return found is not None and found["who"].lower()[:2] in ("i", "i'", "we")
+    return found is not None and _FIRST.fullmatch(found["who"]) is not None
 
 
 def with_its_noun(text: str) -> str:

@@ -24,6 +24,7 @@ _REJECTED = re.compile(
 _OF_NO_MATTER = frozenset(
     map(stem, "no not nope nah yes correction sorry wait actually misspoke wrong mistake it's that's i'm isn't".split())
 )
+_IN_YEAR = re.compile(r"\b(?:in|back in|during|until|till) ((?:19|20)\d\d)\b", re.IGNORECASE)
 _LEFT = re.compile(r"\b(?:any ?more|now|longer|today|please)\b", re.IGNORECASE)
 #: Says that what was so before is not so now.
 _CHANGES = re.compile(
@@ -135,6 +136,8 @@ class Earlier:
         `by_model`: a model proposed it, so that it may be called a correction and be none. It withdraws only what it
         rejects in words (`not Lisbon`) or replaces, and an agent's nothing that the human said.
         """
+        if _is_of_the_past(new):
+            return ()
         taken_back = tuple(one.id for one in self.taken_back_by(new, by_model=by_model))
         if new.kind == "correction":
             of_agent = by_model and new.speaker == "agent"
@@ -151,7 +154,7 @@ class Earlier:
     def taken_back_by(self, new: Extraction, *, by_model: bool = False) -> tuple[Extraction, ...]:
         """What a human takes back in so many words, the newest first: `You may no longer restart the workers`. Of what a
         model proposed, its kind takes nothing back."""
-        if new.speaker != "human":
+        if new.speaker != "human" or _is_of_the_past(new):
             return ()
         found: dict[str, Extraction] = {}
         for reversal in reversals_of(new, by_kind=not by_model):
@@ -230,6 +233,11 @@ def _slot(one: Extraction) -> str:
     return next(
         (name for name, pattern in _ONLY_ONE if one.kind in ("fact", "correction") and pattern.search(one.quote)), ""
     )
+
+
+def _is_of_the_past(new: Extraction) -> bool:
+    """Whether a statement tells of a year that is over: `In 2019 I moved to Lisbon` says nothing of today."""
+    return any(int(found[1]) < new.day.year for found in _IN_YEAR.finditer(new.quote))
 
 
 def _status_in(one: Extraction) -> str:

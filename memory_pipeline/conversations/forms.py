@@ -59,7 +59,8 @@ _TURNING = re.compile(
     r"thinks?|thought|thinking|believes?|believed|claims?|claimed|asks?|asked|asking|writes?|wrote|mentioned|heard|"
     r"reads?|dreamt|dreamed|dream|according|what|who|whom|whose|which|how|why|where|feels? like|not sure|used to|"
     r"should|doubt|hope|hopes|hoping|meant|suggested|recommended|translate|means?|sounds?|joke|joking|kidding|"
-    r"convinced|insists?|insisted|swears?|swore|assumes?|assumed|seems?|example|e\.g|quote|don't know|doesn't know)\b",
+    r"convinced|insists?|insisted|swears?|swore|assumes?|assumed|seems?|example|e\.g|quote|don't know|doesn't know|sarcas\w+|ironically|"
+    r"in (?:the|my|a|an|this|that|our|your|his|her) (?:[\w-]+ )?(?:games?|story|stories|film|movie|book|novel|dreams?|play|simulation|tale|fantasy))\b",
     re.IGNORECASE,
 )
 #: The speaker's own ways of saying that something is meant.
@@ -77,7 +78,7 @@ _SO = re.compile(r",\s*so (?:(?:please|now|then|just|from now on),? )*\Z", re.IG
 _FURTHER = re.compile(r"[,;:–—-]\s*(?:so|and|but|then|please|which is why)\b|;", re.IGNORECASE)
 _NOT_MEANT_AFTER = re.compile(
     r"\b(?:right\?|isn't it|just kidding|jk|he says|she says|they say|he said|she said|they said|according to|says the|"
-    r"said the)\b|,\s*(?:my |the )?\w+ (?:said|says|claims|told me|thinks|wrote|writes)\W*$|\b(?-i:[A-Z]\w+) (?:said|says)\W*$",
+    r"said the)\b|,\s*(?:said|says|wrote|writes|thinks|claims) (?:my |the |our )?\w+|\b(?:ha ?ha|lol)\W*$|,\s*(?:my |the )?\w+ (?:said|says|claims|told me|thinks|wrote|writes)\W*$|\b(?-i:[A-Z]\w+) (?:said|says)\W*$",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(

@@ -1,4 +1,4 @@
-"""More sessions with labels, which were written before the rules were changed and not looked at while they were."""
+"""More sessions with labels, which were written before the rules were changed. One miss of them was mended since."""
 
 from __future__ import annotations
 

@@ -55,6 +55,13 @@ def test_the_other_side_of_one_subject_withdraws(first: str, then: str) -> None:
         ("I work at Philips.", "I left the keys at Philips."),
         ("I'm single.", "Use double quotes, not single ones."),
         ("We use Jenkins for the builds.", "We threw the old Jenkins plugin out."),
+        ("I have two daughters.", "She doesn't have two daughters, she has three."),
+        ("I live in Porto.", "I live in Lisbon now, said Ana."),
+        ("I live in Porto.", "In 2019 I moved to Lisbon."),
+        ("I live in Porto.", "Ana lives in Lisbon now."),
+        ("Never email customers directly.", "On Fridays you may email customers directly."),
+        ("You may restart the workers without asking.", "In the game you may no longer restart the workers."),
+        ("I'm allergic to peanuts.", "Sarcastically, sure, I'm no longer allergic to peanuts, ha ha."),
         ("We use Jenkins for the builds.", "If we threw Jenkins out, who would do the builds now?"),
     ],
 )
