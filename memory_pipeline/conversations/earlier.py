@@ -12,6 +12,7 @@ from memory_pipeline.conversations.changes import clauses_told, is_change, liked
 from memory_pipeline.conversations.claims import subject_of
 from memory_pipeline.conversations.reversals import reversals_of
 from memory_pipeline.conversations.stances import turnings_in
+from memory_pipeline.conversations.taking_back import OFTEN
 from memory_pipeline.records import Extraction
 from memory_pipeline.wording.facts import content_words, find_facts, stem
 
@@ -144,7 +145,8 @@ class Earlier:
             named = self._rejected(new, of_agent=of_agent)
             return _each(named + taken_back) or (() if by_model else self._on_its_subject(new))
         if new.kind in ("fact", "preference") and (
-            _CHANGES.search(new.quote) or (_slot(new) in _NEVER_BOTH and _ACTUALLY.search(new.quote))
+            (_CHANGES.search(new.quote) and not OFTEN.search(new.quote))
+            or (_slot(new) in _NEVER_BOTH and _ACTUALLY.search(new.quote))
         ):
             return _each(self._replaced(new) + taken_back)
         if new.kind == "decision" and new.speaker == "human" and _INSTEAD.match(new.quote):

@@ -48,6 +48,11 @@ _CIRCUMSTANCE = re.compile(
     r"following|based on|apart from|besides|instead of) (?:(?!\b(?:i|you|he|she|they|it|we|that|which|who)\b)[^,.;:!?]){1,60}",
     re.IGNORECASE,
 )
+#: What stands behind it is somebody else's text: `Rule 4 of their handbook: you may no longer ...`.
+_TEXT_OF_OTHERS = re.compile(
+    r"\b(?:(?:their|his|her|its|\w+['’]s) [^:]{0,60}|(?:handbook|manual|contract|terms|policy|letter|article|guidelines?|profile|statutes?|notice|sign|poster|banner)\b[^:]{0,20}):\s*$",
+    re.IGNORECASE,
+)
 _ENDS_CLAUSE = re.compile(
     r"(?:[,;:—–(.!…]|\s-|\b(?:and|but|so|because|since|cause|cos|plus|also|though|although|that|then|yet|however|btw))\s*$",
     re.IGNORECASE,
@@ -78,7 +83,7 @@ _SO = re.compile(r",\s*so (?:(?:please|now|then|just|from now on),? )*\Z", re.IG
 _FURTHER = re.compile(r"[,;:–—-]\s*(?:so|and|but|then|please|which is why)\b|;", re.IGNORECASE)
 _NOT_MEANT_AFTER = re.compile(
     r"\b(?:right\?|isn't it|just kidding|jk|he says|she says|they say|he said|she said|they said|according to|says the|"
-    r"said the)\b|,\s*(?:said|says|wrote|writes|thinks|claims) (?:my |the |our )?\w+|\b(?:ha ?ha|lol)\W*$|,\s*(?:my |the )?\w+ (?:said|says|claims|told me|thinks|wrote|writes)\W*$|\b(?-i:[A-Z]\w+) (?:said|says)\W*$",
+    r"said the)\b|[,–—-]\s*(?:said|says|wrote|writes|thinks|claims|claimed|joked|joking|replied|answered|insists|insisted|shouted|announced|reads?|told us) (?:my |the |our |his |her |their )?\w+|[,–—-]\s*(?:that is|that's|or so|as|so|at least)(?: what)? (?:\w+ ){1,3}(?:said|says|told (?:me|us)|wrote|claims?|thinks?)\b|\b(?:ha ?ha|lol)\W*$|,\s*(?:my |the )?\w+ (?:said|says|claims|told me|thinks|wrote|writes)\W*$|\b(?-i:[A-Z]\w+) (?:said|says)\W*$",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
@@ -139,6 +144,8 @@ def each_stated(said: Said, pattern: re.Pattern[str], *, may_depend: bool = Fals
             before = ""
         opens = _OPENERS.fullmatch(before.strip(_SEPARATORS + " ").lower() + " ") or not before.strip(_SEPARATORS + " ")
         opens = bool(opens) or bool(_CIRCUMSTANCE.fullmatch(before.strip()) and not _TURNING.search(before))
+        if _TEXT_OF_OTHERS.search(before):
+            continue
         if not opens and not (_ENDS_CLAUSE.search(before) and not _TURNING.search(_OWN_SAYING.sub(" ", before))):
             continue
         if _NOT_MEANT_AFTER.search(said.read, match.end()):

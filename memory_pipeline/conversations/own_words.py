@@ -62,6 +62,14 @@ _PASTE = re.compile(
     r"(?=\s|\")",
     re.IGNORECASE | re.MULTILINE,
 )
+#: A sentence behind which the turn goes on with somebody else's words, or with those of an attack.
+_LEADS_TO_OTHERS = re.compile(
+    r"^\W*(?:here(?:'s| is| are)|below is|this is|see|read) (?:what|the|his|her|their|your|\w+['’]s|(?:my|our) \w+['’]s) [^.?!]{0,60}?"
+    r"\b(?:answer(?:ed|s)?|said|wrote|writes|replied|repl(?:y|ies)|mails?|e-?mails?|messages?|letters?|quotes?|output|response|prompt|instructions?)\b[^.?!]{0,30}\W*$|"
+    r"\b(?:answers?|repl(?:y|ies)|text|mail|e-?mail|message|letter|note|output|quote) (?:is |are |follows |stands )?below\W*$|"
+    r"\bignore (?:all |any )?(?:of )?(?:the |your |my )?(?:previous|prior|earlier|above|other) (?:instructions?|rules|messages?|prompts?)\b",
+    re.IGNORECASE,
+)
 #: The human speaks as somebody else.
 _ROLE_PLAY = re.compile(
     r"\b(?:imagine|pretend|suppose|let's say|lets say|say) (?:that )?(?:you(?:'re| are| were)?|i(?:'m| am| were| was)?|we|this)\b|"
@@ -132,7 +140,11 @@ def own_sentences(words: str) -> tuple[Said, ...]:
     own = without_others(words)
     if _ROLE_PLAY.search(own):
         return ()
-    found = [(quote, start, as_read(quote)) for quote, start in _sentences(own)]
+    found = []
+    for quote, start in _sentences(own):
+        found.append((quote, start, as_read(quote)))
+        if _LEADS_TO_OTHERS.search(quote):
+            break
     return tuple(
         Said(
             quote,

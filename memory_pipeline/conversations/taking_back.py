@@ -129,7 +129,10 @@ NO_LIKING = _forms(
     rf"(?!it\b|that\b|this\b|you\b)(?:my )?{_WHAT}{ENDS}",
     r"(?!it\b|that\b|this\b)(?P<what>[\w' -]{2,40}?) (?:isn't|is not|aren't|are not|is no longer|are no longer) (?:really )?(?:my (?:thing|cup of tea|jam|favou?rites?|kind of \w+)|for me)(?: any ?more| any longer| these days)",
 )
-OFTEN = re.compile(r"\b(?:again|time) and (?:time )?again\b", re.IGNORECASE)
+OFTEN = re.compile(
+    r"\b(?:again|time) and (?:time )?again\b|\bnow and (?:then|again)\b|\bfrom time to time\b|\bat times\b",
+    re.IGNORECASE,
+)
 #: Denies less than what it names: `I'm not the only teacher any more`.
 PARTLY = re.compile(
     r"(?:the |an? |my |our )?(?:only|just|always|all|every|each|so|very|too|as|that|really|sure|entirely|completely|quite|alone|"
