@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from memory_pipeline.conversations.claims import begins_with_speaker, key_of, subject_of, values_of, words_of_subject
 from memory_pipeline.conversations.forms import is_plain
 from memory_pipeline.conversations.own_words import as_read
-from memory_pipeline.conversations.taking_back import TEMPORARY
+from memory_pipeline.conversations.taking_back import OFTEN, TEMPORARY
 from memory_pipeline.records import Extraction, ExtractionKind
 from memory_pipeline.wording.memo import remembered
 
@@ -153,7 +153,7 @@ def clauses_told(text: str) -> tuple[Told, ...]:
 
 def is_change(text: str) -> bool:
     """Whether a sentence says that something changed for good."""
-    is_said = _CHANGED.search(text) and not TEMPORARY.search(text) and not _BESIDES.search(text)
+    is_said = _CHANGED.search(text) and not any(other.search(text) for other in (TEMPORARY, OFTEN, _BESIDES))
     return bool(is_said) and is_plain(as_read(text))
 
 
