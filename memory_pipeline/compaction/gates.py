@@ -10,10 +10,11 @@ from typing import Literal
 
 from memory_pipeline.compaction.flush import Flush
 from memory_pipeline.compaction.promotion import BLOCK, Entry
+from memory_pipeline.conversations.changes import told_in
 from memory_pipeline.conversations.own_words import own_sentences
 from memory_pipeline.errors import OutputError
 from memory_pipeline.markers import block_in
-from memory_pipeline.wording.conflicts import find_conflict
+from memory_pipeline.wording.contradictions import find_contradiction
 from memory_pipeline.wording.facts import content_words
 
 Severity = Literal["rolls back", "warns"]
@@ -24,6 +25,8 @@ _UNDECIDED = re.compile(
     re.IGNORECASE,
 )
 _LEAST_SHARED, _MOST_COMPARED = 2, 5_000
+#: A warning names so many pairs, and counts the others.
+_MOST_NAMED = 5
 #: Of a session of fewer tokens, most may be worth keeping.
 SHORT = 1_000
 
@@ -71,10 +74,24 @@ def no_contradicting_facts(new: Sequence[Entry], before: Sequence[Entry]) -> Gat
     found = [
         f"'{one.text}' and '{other.text}'"
         for one, other in likely[:_MOST_COMPARED]
-        if find_conflict(one.text, other.text) is not None
+        if _gives_another_value(one.text, other.text)
+        or find_contradiction(one.text, other.text, same_day=False) is not None
     ]
-    told = f"contradictions, all of which are kept: {'; '.join(found)}" if found else "no fact contradicts another"
+    named = "; ".join(found[:_MOST_NAMED]) + (f"; and {len(found) - _MOST_NAMED:,} more" * (len(found) > _MOST_NAMED))
+    told = f"contradictions, all of which are kept: {named}" if found else "no fact contradicts another"
     return Gate("no_contradicting_facts", "before", not found, "warns", told)
+
+
+def _gives_another_value(one: str, other: str) -> bool:
+    """Whether two statements say the same of the same but for one figure, time or day."""
+    ones, others = told_in(one), told_in(other)
+    unlike = [kind for kind in {*ones.values, *others.values} if ones.values.get(kind) != others.values.get(kind)]
+    return (
+        bool(ones.words)
+        and ones.words == others.words
+        and len(unlike) == 1
+        and unlike[0] in ones.values.keys() & others.values
+    )
 
 
 def _may_contradict(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -7,7 +7,7 @@ The sentence must say that something changed, and both must say the same of the 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from memory_pipeline.conversations.claims import begins_with_speaker, key_of, subject_of, values_of, words_of_subject
@@ -225,6 +225,14 @@ def is_of_one_thing(one: str, other: str) -> bool:
     if denied[0] == denied[1]:
         return ones <= others or others <= ones
     return ones <= others if denied[0] else others <= ones
+
+
+def share_a_subject(one: str, other: str, *, apart_from: Iterable[str]) -> bool:
+    """Whether all that the shorter of two statements is about, some words aside, is what the other one is about:
+    `ask Annelies about the house before you order` is not about ordering paper without asking."""
+    aside = LIKING_KEYS | {key_of(word) for word in apart_from}
+    ones, others = words_of_subject(one) - aside, words_of_subject(other) - aside
+    return ones <= others or others <= ones
 
 
 def _rather_in(text: str) -> tuple[frozenset[str], frozenset[str]] | None:

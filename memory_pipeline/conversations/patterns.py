@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
 
-from memory_pipeline.conversations.changes import is_liking, is_of_one_thing
+from memory_pipeline.conversations.changes import is_liking, is_of_one_thing, share_a_subject
 from memory_pipeline.records import Extraction, PatternDecision, derived_id
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.contradictions import find_contradiction
@@ -131,9 +131,15 @@ def _said(
     of_member: dict[str, RelationshipPattern],
 ) -> None:
     for old in one.withdraws:
-        if old in of_member:
-            _update(of_member[old], one, one.day, "corrected" if one.kind == "correction" else "revoked")
-            of_member[one.id] = of_member[old]
+        pattern = of_member.get(old)
+        if pattern is None:
+            continue
+        if old in pattern.members:
+            _update(pattern, one, one.day, "corrected" if one.kind == "correction" else "revoked")
+            of_member[one.id] = pattern
+        else:  # what only spoke against the pattern speaks no more
+            pattern.against = [other for other in pattern.against if other.id != old]
+            pattern.contradictions = max(0, pattern.contradictions - 1)
     if one.id in of_member or one.kind not in KINDS:
         return
     words = set(content_words(one.text))
@@ -179,6 +185,9 @@ def _contradicts(one: Extraction, pattern: RelationshipPattern) -> bool | None:
     if found is not None and not (is_rule and found.kind in _OTHER_THING):
         return True
     conflict = find_conflict(pattern.text, one.text)
+    opposites = conflict.detail if conflict is not None and conflict.kind == "opposite" else ""
+    if opposites and not share_a_subject(pattern.text, one.text, apart_from=opposites.split(" / ")):
+        return None
     turns = conflict is not None and (conflict.kind == "negation" or is_liking(conflict.detail))
     if turns and not is_of_one_thing(pattern.text, one.text):
         return None

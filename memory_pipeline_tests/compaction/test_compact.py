@@ -249,6 +249,19 @@ def test_contradictions_and_open_decisions_are_told(settings: Settings, workspac
     assert not passed and "another host" in found
 
 
+def test_many_decisions_of_one_form_contradict_nothing(settings: Settings, tmp_path: Path) -> None:
+    talk = [
+        said(n, "user", f"We decided to move table t{n} to schema s{n} because vacuum {n} was slow.") for n in range(9)
+    ]
+    assert gate(compacted(settings, transcript(tmp_path / "a.jsonl", *talk)), "no_contradicting_facts")[0]
+
+
+def test_a_warning_names_a_few_contradictions_and_counts_the_others(settings: Settings, tmp_path: Path) -> None:
+    talk = [said(n, "user", f"[CURATE] The staging database listens on port {5433 + n}.") for n in range(5)]
+    passed, found = gate(compacted(settings, transcript(tmp_path / "a.jsonl", *talk)), "no_contradicting_facts")
+    assert not passed and found.count(" and '") == 5 and found.endswith("; and 5 more")
+
+
 def test_a_long_session_becomes_much_shorter(settings: Settings, tmp_path: Path) -> None:
     talk = [
         said(n, "assistant" if n % 2 else "user", f"Let me explain step {n} at length. " * 40, n) for n in range(60)

@@ -108,3 +108,28 @@ def test_leave_or_a_limit_for_another_thing_contradicts_nothing() -> None:
 def test_another_name_in_how_answers_are_to_be_is_for_a_person_to_decide() -> None:
     found = patterns_of(said("Keep your answers in German from now on.", "Keep your answers in English from now on."))
     assert [seen.resolution for pattern in found for seen in pattern.observed] == ["review"]
+
+
+HOUSE = "For anything to do with the house, ask Annelies before you order."
+
+
+def test_a_permission_for_another_thing_does_not_speak_against_a_limit() -> None:
+    found = patterns_of(
+        said(
+            HOUSE,
+            "You can order office supplies without asking me.",
+            "From now on ask me before you order any office supplies.",
+        )
+    )
+    house = next(pattern for pattern in found if pattern.text == HOUSE)
+    assert house.observed == [] and house.contradictions == 0
+
+
+def test_what_only_spoke_against_a_pattern_leaves_it_when_it_is_taken_back() -> None:
+    allowed, revoked = (
+        "You may push to main on Fridays without asking me.",
+        "You may no longer push to main on Fridays.",
+    )
+    known = said("Never push to main on Fridays.", allowed, revoked)
+    limit = patterns_of(known)[0]
+    assert limit.text in (known[0].text, revoked) and limit.contradictions == 0
