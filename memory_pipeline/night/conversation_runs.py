@@ -50,7 +50,7 @@ class ShownDay(Document):
     """One day of one project's conversations."""
 
     project_id: str = Field(description="The project.")
-    day: date = Field(description="The day, by UTC.")
+    day: date = Field(description="The day: the later one by UTC and by the clock of the source.")
     run_id: str = Field(description="The run that read it.")
     coverage: dict[str, Any] = Field(description="What was read, kept and dropped, and why, as counts.")
     extractions: tuple[ShownExtraction, ...] = Field(description="What was extracted, in the order of the turns.")
@@ -60,7 +60,7 @@ class ListedDay(Document):
     """Whether a day of conversations was read."""
 
     project_id: str = Field(description="The project.")
-    day: date = Field(description="The day, by UTC.")
+    day: date = Field(description="The day: the later one by UTC and by the clock of the source.")
     turns: int = Field(description="The memories of its turns.")
     state: str = Field(
         description="`read`, `open` (never read), `late` (other turns are known since), `stale` (an earlier day "

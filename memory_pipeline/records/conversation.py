@@ -96,7 +96,12 @@ class Extraction:
 class KeptExtraction(Extraction):
     """An extraction as the store keeps it. One that a later run replaced, or that was taken back, stays on record."""
 
-    night: Annotated[date, Column("The day, by UTC, with whose conversations it was extracted.")]
+    night: Annotated[
+        date,
+        Column(
+            "The day with whose conversations it was extracted: the later one by UTC and by the clock of the source."
+        ),
+    ]
     run_id: Annotated[str, Column("The run that extracted it.")]
     destination: Annotated[Destination, Column("Where it went.")]
     memory_id: Annotated[str | None, Column("The memory that was made of it.", is_id=True)] = None
@@ -109,7 +114,7 @@ class ConversationDay:
     """What became of the conversations of one project on one day."""
 
     project_id: Annotated[str, Column("The project.", is_id=True)]
-    night: Annotated[date, Column("The day, by UTC.")]
+    night: Annotated[date, Column("The day: the later one by UTC and by the clock of the source.")]
     run_id: Annotated[str, Column("The run that read it.")]
     digest: Annotated[str, Column("SHA-256 of the memories that were read: another one means that there are others.")]
     topics: Annotated[tuple[str, ...], Column("What the human named, as stems.")]

@@ -17,17 +17,19 @@ _EXTRACTIONS = RowsOf(KeptExtraction)
 _DAYS = RowsOf(ConversationDay)
 #: What two readings of a day may differ in that say the same.
 _OF_THE_RUN = ("run_id", "is_written", "gone_at", "gone_by", "basis", "is_taken_back")
+#: The day on which something was said, as of rollups: the later one of its days by the clock of its source and by UTC.
+_DAY = "greatest((effective_date + to_minutes(utc_offset))::date, effective_date::date)"
 #: Turns as imports brought them. What was archived later counts as of its day: a day that is read again is the same.
-_TURNS = """
+_TURNS = f"""
     memory_type = 'conversation' and abstraction_level = 0 and source_connector not in ('night', 'conversations')
     and rolled_back_at is null
-    and (archived_at is null or archived_at >= effective_date::date + interval 1 day)
+    and (archived_at is null or archived_at >= {_DAY} + interval 1 day)
     """
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenDay:
-    """The turns of one project on one day, by UTC: how many, and a digest of them."""
+    """The turns of one project on one day: how many, and a digest of them."""
 
     project_id: str
     night: date
@@ -45,10 +47,10 @@ class Conversations:
         """The days on which something was said, by day and project; first and last are included."""
         rows = self._sql.rows(
             f"""
-            select project_id, effective_date::date as night, count(*),
+            select project_id, {_DAY} as night, count(*),
                    sha256(string_agg(id || ':' || content_hash, ',' order by id))
             from memories
-            where {_TURNS} and effective_date >= $1 and effective_date < $2::date + interval 1 day
+            where {_TURNS} and {_DAY} between $1::date and $2::date
             group by 1, 2
             order by 2, 1
             """,
@@ -58,7 +60,7 @@ class Conversations:
 
     def first_spoken(self) -> date | None:
         """The first day on which something was said."""
-        found: date | None = self._sql.value(f"select min(effective_date)::date from memories where {_TURNS}")
+        found: date | None = self._sql.value(f"select min({_DAY}) from memories where {_TURNS}")
         return found
 
     def turns(self, project_id: str, night: date) -> list[Memory]:
@@ -67,7 +69,7 @@ class Conversations:
             f"""
             select {MEMORIES.columns}
             from memories
-            where {_TURNS} and project_id = $1 and effective_date >= $2 and effective_date < $2::date + interval 1 day
+            where {_TURNS} and project_id = $1 and {_DAY} = $2::date
             order by source_connector, source_file, source_line, effective_date, id
             """,
             [project_id, night],

@@ -88,6 +88,16 @@ def digest(store: Store) -> str:
         return tx.contents.digest(active_only=True) + tx.contents.digest(with_log=True)
 
 
+def test_a_talk_that_knows_only_its_day_is_of_that_day_in_every_zone(store: Store) -> None:
+    at = datetime(MONDAY.year, MONDAY.month, MONDAY.day, tzinfo=UTC) - timedelta(hours=2)  # midnight in Athens
+    fields = {"memory_type": "conversation", "tags": ("human",), "created_at_quality": "date", "utc_offset": 120}
+    fill(store, [candidate("I live in Patras with my wife.", at, native_id="turn", **fields)])
+    run_conversations(store, settings_for(store), [MONDAY], now=NOW)
+    (one,) = standing(store)
+    assert (one.night, one.day) == (MONDAY, MONDAY)
+    assert [day.day for day in list_days(store, None, TUESDAY)] == [MONDAY]
+
+
 def test_each_thing_goes_where_it_belongs(store: Store, settings: Settings, workspace: Path) -> None:
     fill(store, FIRST_DAY)
     read(store, settings, MONDAY)
