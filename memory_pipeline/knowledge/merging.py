@@ -14,6 +14,7 @@ from memory_pipeline.wording.keeping import facts_lacking
 from memory_pipeline.wording.normalise import LEADING_STAMP, normalise, shape_hash
 from memory_pipeline.wording.sentences import join_statements, split_statements, strip_lead_in
 
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LABEL = re.compile(r"\W{0,4}(\w[\w ./()-]{0,40}?)\W{0,4}[:=]\s*\S")
 
 
@@ -49,10 +50,14 @@ def merge_contents(contents: Sequence[str]) -> str:
 
 
 def _without_own_time(content: str, contents: Sequence[str]) -> str:
-    """A content without the time at its start, unless all begin with it: a merge stands for several times."""
+    """A content without the time at its start, unless all begin with it: a merge stands for several times. The date
+    stays if all have it: what was so on a day is not always so."""
     stamps = {match.group().strip() if (match := LEADING_STAMP.match(each)) else "" for each in contents}
     match = LEADING_STAMP.match(content)
-    return content[match.end() :] if match and len(stamps) > 1 and content[match.end() :].strip() else content
+    if not match or len(stamps) == 1 or not (rest := content[match.end() :].strip()):
+        return content
+    dates = {found.group() if (found := _DATE.search(stamp)) else "" for stamp in stamps}
+    return f"{date}: {rest}" if len(dates) == 1 and (date := dates.pop()) else content[match.end() :]
 
 
 def says_again(one: str, other: str) -> bool:

@@ -176,15 +176,19 @@ def range_in_brackets(
 
 def _by_levels(series: Series, figure: Figure, named: Named, level: int, nearness: int = EXACT) -> str:
     """The two lasting levels of a figure, or nothing: `0.44 to 0.76 until 11 March, 0.87 to 1.00 since`; in short the
-    one of now: `0.87 to 1.00 since 12 March`."""
+    one of now: `0.87 to 1.00 since 12 March`. Of a level that the newest reading has left, both together."""
     found, year = levels(figure, named.of(figure)), series.newest.at.year
     if found is None:
         return ""
 
-    def between(one: Level) -> str:
-        return _extremes(series, figure.place, Usual("", one.least, one.greatest), nearness)
+    def between(*of: Level) -> str:
+        least = min((one.least for one in of), key=lambda value: value.number)
+        greatest = max((one.greatest for one in of), key=lambda value: value.number)
+        return _extremes(series, figure.place, Usual("", least, greatest), nearness)
 
     before, since = found
+    if not since.least.number <= figure.newest.number <= since.greatest.number:
+        return between(before, since)
     if level < SINGLE_DAYS:
         return f"{between(since)} since {day_of(since.first, year)}"
     return f"{between(before)} until {day_of(before.last, year)}, {between(since)} since"
