@@ -90,10 +90,10 @@ def _top(project: str, period: Period, below: Sequence[Period], notes: int) -> l
         f"## {period.name[:1].upper()}{period.name[1:]}",
         "",
     ]
-    told = f"{how_many(notes, 'note')}."
+    told = [f"{how_many(notes, 'note')}."] if notes else []
     if below:
-        told += f" Made from {', '.join(link_to(part, period) for part in below)}."
-    return [*lines, told]
+        told.append(f"Made from {', '.join(link_to(part, period) for part in below)}.")
+    return [*lines, " ".join(told) or "From conversations alone."]
 
 
 def _text(top: Sequence[str], period: Period, entries: Sequence[Entry], taken: set[Entry]) -> str:
