@@ -111,9 +111,7 @@ def lines_of(text: str) -> list[tuple[frozenset[str], str]]:
 def kinds_found(words: str) -> frozenset[str]:
     """The kinds of what is found in a sentence of a human."""
     said_at = datetime(2026, 3, 4, 9, tzinfo=UTC)
-    turn = Turn(
-        memory_id="t", project_id="p", conversation="c", line=1, speaker="human", said_at=said_at, words=words
-    )
+    turn = Turn(memory_id="t", project_id="p", conversation="c", line=1, speaker="human", said_at=said_at, words=words)
     return frozenset(one.kind for one in extract(chunks_of([turn], 800)).extractions)
 
 

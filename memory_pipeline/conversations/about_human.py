@@ -200,6 +200,8 @@ _VAGUE_OBJECT = (
 )
 _PREFERENCE = form(
     rf"i {ADVERBS}(?:prefer|like|love|enjoy|adore|hate|dislike|detest|despise|loathe) {_VAGUE_OBJECT}\w",
+    rf"i {ADVERBS}prefer (?:the |an? )[\w'-]+(?: [\w'-]+)? (?:on|in|for|with|at|over) (?!the\b|this\b|that\b|these\b|those\b|it\b|now\b|today\b)(?:my |our )?[\w'-]+s(?=\s*(?:[,.;!]|$|and\b|because\b|so\b))",
+    r"i (?:really |just |absolutely )*(?:hate|love|dislike|can't stand) it when (?:people|someone|somebody|others|anyone|anybody|strangers|they) \w",
     rf"i {ADVERBS}(?:prefer|like|love|enjoy|hate|dislike) (?:the )?[\w' -]{{2,40}}? (?:more|better|less) than (?!you\b|i\b|me\b|ever\b|anything\b|that\b|this\b|it\b)\w",
     rf"i {ADVERBS}(?:don'?t|do not|never) {ADVERBS}(?:like|enjoy|love|drink|eat) {_VAGUE_OBJECT}\w",
     rf"i (?:myself |really |just |absolutely |personally )*(?:can't|cannot|cant|can not) (?:stand|bear) {_VAGUE_OBJECT}\w",

@@ -33,6 +33,7 @@ _TRUST = form(
     rf"{IM} (?:fully |completely )?confident (?:in you|that you(?:'ll| will) (?:do|get|make|handle))",
     r"(?:please )?(?:handle|take care of|deal with) (?:it|this|that|the [\w ]{2,30}?) (?:yourself|on your own|as you see fit)\b",
     r"from now on you (?:can|may) \w+",
+    r"you (?:may|can|are allowed to|'re allowed to) (?:now |always |also )*(?:read|open|see|use|access|search|look (?:at|into|through)|go through) (?:all )?my (?:whole |work |private )?(?:inbox|calendar|mail|mails|e-?mails?|contacts|files|notes|diary|photos|address book|documents|drive|journal|messages|bookmarks)(?=\s*(?:[.;!]|$))",
     r"you may (?:now |always |also )?(?:delete|remove|merge|push|deploy|restart|send|e-?mail|call|contact|order|buy|book|publish|post|share|change|edit|rename|move|archive|close|approve|refund|answer|install|update|upgrade|reboot|create|read|write to)"
     r" (?!the\b|this\b|that\b|these\b|those\b|my\b|a\b|an\b|it\b|me\b|us\b|this\b)(?:[a-z-]+ ){0,2}?[a-z-]+s(?=\s*(?:[.;!–—]|, (?:i|it|that|they|but)\b|$|from (?:now|today) on\b|directly\b|any ?time\b|yourself\b))",
     r"i have (?:full |complete |every |total |absolute |great |a lot of )*(?:confidence|faith|trust) in (?:you\b|your (?:judge?ment|taste|choice|work|skills))",

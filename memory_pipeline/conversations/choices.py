@@ -103,6 +103,7 @@ _PRESENT = form(
 )  # fmt: skip
 _LETS = form(rf"let'?s {_ADVERBS}(?:not )?(?!go (?!with\b|back to\b|ahead with\b))(?:{_BASE}) {_NOT_A_THING}\w")
 _SETTLED = form(
+    r"(?:we'll|we will|we're going to|we are going to) (?:hire|take on|employ|appoint|recruit) (?!I\b)(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+)? (?:as )?(?:our|the|a) \w",
     rf"(?:agreed|deal|settled|approved|sold)\s*[,:;–—-]+\s*(?:then |so )?(?:let'?s|we|i'll|(?:{_BASE})\b) ?(?!you\b)\w+",
     r"(?:(?:ok|okay|alright|fine|then|so|good|right),? )*(?!(?:i|you|we|he|she|they|it|no|such)\b)(?:(?!(?:that|this|how|what|so|there|where|why|is|and|as|if|whether|think|know|hope|say|said|feel|because|like|than)\b)[\w.'-]+ ){1,4}it is(?:,? then)?(?=\s*[,.;!–—-]|\s*$)",
     r"(?:a |one |our |the |my )*(?:new |house |team |standing )+(?:rule|policy|convention|agreement|practice)(?: for (?:us|all|everyone|the \w+|this \w+))?(?: from (?:now|here) on| as of \w+)?\s*(?::|—|–| - |is (?:to|that)\b)\s*\w",

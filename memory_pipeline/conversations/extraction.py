@@ -18,6 +18,7 @@ from memory_pipeline.conversations.corrections import correction_in, own_correct
 from memory_pipeline.conversations.denied import taken_back_in
 from memory_pipeline.conversations.earlier import Earlier
 from memory_pipeline.conversations.forms import is_question
+from memory_pipeline.conversations.of_self import told_of_self
 from memory_pipeline.conversations.orders import leans_on_name
 from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.proposals import Proposals, united
@@ -309,8 +310,12 @@ def _kinds_by_human(said: Said) -> Iterator[ExtractionKind]:
         if read(said) is not None:
             is_about_self = True
             yield kind
-    if not corrects and not is_about_self and is_context(said):
+    if corrects or is_about_self:
+        return
+    if is_context(said):
         yield "context"
+    elif told_of_self(said) is not None:
+        yield "fact"
 
 
 def _kinds_by_agent(said: Said) -> Iterator[ExtractionKind]:

@@ -40,6 +40,20 @@ _MANNERS = form(
     rf"{_LEAD}keep (?:all |the |every |each |any |your )?(?:[\w'-]+ ){{0,2}}?{_TEXT} (?:under|below|within|shorter than|to|at most|at|no longer than) (?:(?:at )?most |under |a |one |half a )?(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|a hundred|one hundred|hundred|line|page|sentence|paragraph|screen)\b",
     r"use (?!the\b|a\b|an\b|my\b|our\b|your\b|this\b|that\b|these\b|those\b|it\b|one\b)(?:[a-z-]+ )?(?-i:[a-z-]+s), (?:and )?not (?!the\b|yet\b|now\b|just\b|only\b)\w",
 )  # fmt: skip
+#: What is kept, and what somebody is sent again and again.
+_PAPER = r"(?:invoice|receipt|bill|contract|letter|recipe|attachment|scan|statement|payslip|voucher|ticket|photo|picture|certificate|quote|offer|mail|e-?mail|note|document|booking|expense|report|order|form|delivery note|confirmation)s?"
+_SENT = r"(?:summary|overview|report|update|digest|list|recap|briefing|reminder|newsletter|plan|review|status|backup|agenda|check-in)"
+_EACH = r"(?:every|each) (?:\w+ )?(?:day|morning|evening|noon|night|week|month|quarter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|weekday|workday)"
+_MAIN_VERB = r"(?:write|reply|answer|respond|mail|e-?mail|draft|book|order|send|post|schedule|translate|call|text|address|quote|compare|plan|summari[sz]e|file|reserve|buy)"
+_FOR_EVERY = form(
+    rf"{_LEAD}whenever you {_MAIN_VERB}\b[^,.;:!?]{{0,60}}, (?:please |always |never )*(?!i\b|you\b|we\b|it\b|that\b|the\b|do you\b|is\b|are\b|what\b|how\b)[a-z]+ \w",
+    rf"{_LEAD}when you {_MAIN_VERB}\b(?:[^,.;:!?]{{0,40}} (?:for|as) (?:me|us)| (?:to |for |back to )?(?!(?:this|his|its|us|the|was|is|as)\b)[a-z]+s(?: (?:for|to|in|on|of|about) [^,.;:!?]{{2,30}})?|[^,.;:!?]{{0,40}} (?:on my behalf|in my name)), (?:please |always |never )*(?!i\b|you\b|we\b|it\b|that\b|the\b|do you\b|is\b|are\b|what\b|how\b)[a-z]+ \w",
+    rf"{_LEAD}(?:sign|close|end|start|begin|open) (?:all |all of )?(?:my|our) (?:[\w-]+ )?(?:letters|e?-?mails|messages|replies|posts) (?:with|as|by)\b",
+    rf"{_LEAD}(?:put|save|file|store|keep|log|scan|archive|forward|send|upload) (?:me |us )?(?:every|each|any)(?: single| new| incoming| outgoing| paid| signed)? (?:[\w-]+ )?{_PAPER}(?: [^,.;:!?]{{2,30}}?)? (?:in|into|to|under|with|on|as) (?!the (?:trash|bin)\b)\w",
+    rf"{_LEAD}(?:add|include|put|give|cite|attach|use|name|mention|quote) (?:me )?(?:the |your |some |a few |my )?(?:[\w'-]+ ){{0,2}}?[\w'-]+ (?:to|in|with|under|at the (?:end|top|start|beginning) of|below) (?:all )?your (?:[\w-]+ )?(?:answers|replies|responses|summaries|messages|reports|e?-?mails|explanations|reviews|drafts|notes|updates)(?=\s*(?:[,.;!–—-]|$|please\b|and\b|from now\b|so\b))",
+    rf"i(?:'d| would)? (?:want|like|expect|need) (?:to (?:get|see|have|receive) )?(?:an? |the |my |your )(?:[\w-]+ ){{0,3}}?{_SENT}(?: [^,.;:!?]{{2,40}}?)? (?:{_EACH}|on (?:mon|tues|wednes|thurs|fri|satur|sun)day (?:mornings|evenings|afternoons|nights)|on (?:mon|tues|wednes|thurs|fri|satur|sun)days|once a (?:day|week|month)|in the mornings)(?! (?:is|are|was|to)\b)",
+    rf"i(?:'d| would)? (?:want|like|expect) (?:to (?:get|see|have|receive) )?a (?:short |brief |full )?(?:daily|weekly|monthly|quarterly|fortnightly) {_SENT}\b",
+)  # fmt: skip
 _MUST = r"(?:must|should|shall|have to|has to|need to|needs to|ought to|are to|is to)"
 _BE_SO = (
     rf"(?:be (?:always |only )?(?:written |kept |given |set |spelled |spelt |named |formatted )?(?:{_STYLE}|in (?:lower|upper|title|sentence|snake|camel|kebab|pascal)[ -]?case|in (?:capitals|caps|italics|bold|utc|the (?:imperative|past|present|singular|plural)|euros?|dollars?|metric|markdown|yaml|json)|"
@@ -60,6 +74,7 @@ def manner_in(said: Said) -> re.Match[str] | None:
     if _NO_MANNERS.search(said.read):
         return None
     found = next(each_stated(said, _MANNERS, may_depend=True), None) or next(each_stated(said, _RULES), None)
+    found = found or next(each_stated(said, _FOR_EVERY), None)
     return found if found is not None and not _TURNED_TO_TASK.match(said.read[found.end() :]) else None
 
 

@@ -35,6 +35,7 @@ from memory_pipeline.conversations.denied import taken_back_in
 from memory_pipeline.conversations.extraction import extraction_of
 from memory_pipeline.conversations.forms import is_plain, is_question
 from memory_pipeline.conversations.manners import manner_in, names_what_is_wanted
+from memory_pipeline.conversations.of_self import told_of_self
 from memory_pipeline.conversations.offers import is_plan, offer_in
 from memory_pipeline.conversations.orders import asking_in, leans_on_name, prohibition_in, standing_order_in
 from memory_pipeline.conversations.own_clause import is_own_statement
@@ -236,7 +237,7 @@ def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
         standing_order_in, manner_in, lambda said: names_what_is_wanted(said.quote), lambda said: is_plain(said.quote),
         is_statement, announces_cause, offer_in, is_plan, is_order_for_later, takes_act_on,
         lambda said: is_agents_next(said, is_last=False), lambda said: what_is_so(said.quote),
-        lambda said: says_instead(said.quote),
+        lambda said: says_instead(said.quote), told_of_self,
     ):  # fmt: skip
         read(sentence)
     for speaker in ("human", "agent"):
