@@ -45,6 +45,7 @@ from memory_pipeline.conversations.taking_back import (
     STOPPED,
     TEMPORARY,
     TOO_MUCH,
+    WITH_APPROVAL,
 )
 from memory_pipeline.records import Extraction, ExtractionKind
 
@@ -210,7 +211,7 @@ def reversals_of(new: Extraction, *, by_kind: bool = True) -> Iterator[Reversal]
 
 def _of_act(words: str, kinds: frozenset[ExtractionKind]) -> Iterator[Reversal]:
     """That an act is allowed, or is not, as the whole of some words says, or a clause of them."""
-    if TEMPORARY.search(words):
+    if TEMPORARY.search(words) or WITH_APPROVAL.search(words):
         return
     clauses = [] if _SOMETIMES.search(words) else [part for part in _CLAUSES.split(words) if part]
     for text in dict.fromkeys([words, *clauses]):

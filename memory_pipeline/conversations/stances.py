@@ -17,7 +17,7 @@ from memory_pipeline.conversations.changes import LIKING_KEYS, Told, is_change, 
 from memory_pipeline.conversations.claims import LIKING, is_about_speaker, key_of, subject_of
 from memory_pipeline.conversations.forms import is_plain
 from memory_pipeline.conversations.own_words import as_read
-from memory_pipeline.conversations.taking_back import OFTEN, TEMPORARY
+from memory_pipeline.conversations.taking_back import OFTEN, TEMPORARY, WITH_APPROVAL
 from memory_pipeline.records import Extraction
 
 Side = Literal["allows", "forbids", "affirms", "denies"]
@@ -151,7 +151,7 @@ def turnings_in(new: Extraction) -> Iterator[Turning]:
     A limit is lifted only by what names all that it limits; a permission ends also with one that names most of it.
     """
     words = new.quote
-    if new.speaker != "human" or TEMPORARY.search(words) or OFTEN.search(words) or _IN_PART.search(words):
+    if new.speaker != "human" or any(one.search(words) for one in (TEMPORARY, OFTEN, _IN_PART, WITH_APPROVAL)):
         return
     retracts, now = _RETRACTS.search(words) is not None, _NOW.search(words) is not None
     stances = [(one, sides) for one in stances_in(words) if (sides := _turned_by(one.side, retracts=retracts, now=now))]

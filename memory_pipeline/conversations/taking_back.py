@@ -145,6 +145,11 @@ TEMPORARY = re.compile(
     r"at the moment|right now|just now|for now|for the moment|for a (?:moment|minute|while|bit|second|day|week|few \w+)|yet|currently|on holiday|while|until|till|just this once|for once|(?<!from )(?<!as of )(?<!since )today)\b",
     re.IGNORECASE,
 )
+#: A permission that still asks each time: `After my approval you may email customers`.
+WITH_APPROVAL = re.compile(
+    r"\b(?:after|with|once you have|once i (?:have )?(?:gave|give|given)) (?:my|our|an?) (?:explicit |written )?(?:ok|okay|approval|permission|consent|go-ahead|sign-off|yes)\b[^.!?]*\byou (?:may|can)\b",
+    re.IGNORECASE,
+)
 AGAIN = _forms(
     r"(?P<who>i|we)(?:'m|'re| am| are)? (?:can |do |also )?(?P<what>(?:like|love|enjoy|eat|drink|use|want|work|live|read|write|take|meet|run|smoke|drive|prefer|accept|offer|sell|ship|publish|support)\b[^,;:.!?–—]{2,80}?) again\b(?! and again)",
     r"(?P<who>i|we)(?:'m|'re| am| are) (?P<what>[a-z]+ing\b[^,;:.!?–—]{2,80}?) again\b(?! and again)",

@@ -85,6 +85,7 @@ def test_the_other_side_of_one_subject_withdraws(first: str, then: str) -> None:
         ("Never email customers directly.", "In emergencies you may email customers directly."),
         ("Never email customers directly.", "For this ticket you may email customers directly."),
         ("I live in Porto.", "I live in Lisbon now and then."),
+        ("Never email customers directly.", "After my approval you may email customers directly."),
         ("We use Jenkins for the builds.", "If we threw Jenkins out, who would do the builds now?"),
     ],
 )
