@@ -63,7 +63,7 @@ _LANGUAGES = (
     r"danish|finnish|greek|czech|hungarian|romanian|catalan|swahili|farsi|persian|esperanto"
 )
 #: Programs and services to which people move as well.
-_TOOLS = (
+TOOLS = (
     r"(?:slack|teams|discord|zoom|linux|ubuntu|debian|fedora|arch|windows|macos|mac|android|ios|iphone|notion|obsidian|todoist|jira|linear|github|gitlab|bitbucket|aws|azure|gcp|google|gmail|outlook|"
     r"proton\w*|firefox|chrome|safari|brave|vim|neovim|emacs|vs ?code|vscode|cursor|python|rust|go|java|kotlin|typescript|node|react|vue|svelte|postgres\w*|mysql|mariadb|sqlite|mongo\w*|redis|docker|"
     r"podman|kubernetes|nginx|caddy|whatsapp|signal|telegram|spotify|netflix|dropbox|nextcloud|wordpress|shopify|stripe|paypal|claude|chatgpt|openai|gemini|hetzner|ovh\w*|netlify|vercel|strato|ionos|infomaniak|cloudflare|digitalocean|linode|heroku|render|supabase|firebase|zoom|webex|trello|asana|clickup|basecamp|airtable|mailchimp|mattermost|matrix|element|zulip|rocket\w*|jitsi|bitwarden|terraform|ansible|jenkins|circleci|buildkite|travis|gitea|forgejo|codeberg|hugo|astro|next|nuxt|remix|django|flask|fastapi|rails|laravel|symfony|spring|elixir|scala|swift|flutter|kafka|rabbitmq|nats|valkey|memcached|elastic\w*|opensearch|solr|clickhouse|snowflake|bigquery|duckdb|datev|lexoffice|xero|quickbooks|sap|salesforce|hubspot|zendesk|intercom|sentry|grafana|prometheus|datadog|moodle|canvas|typo3|drupal|joomla|ghost|magento|shopware|medusa|wix|squarespace|webflow|figma|canva|adobe|office|word|excel|sharepoint|onedrive|icloud|fastmail|thunderbird|skype|meet|miro|confluence|bitcoin|euro|summer time|winter time|utc|plan|team|version|option|room|line|page|level|part|chapter|q[1-4])\b"
@@ -108,9 +108,9 @@ _FACT = form(
     rf"(?:{IM}|{WERE}) (?:getting (?:married|divorced)|expecting (?:a|our|twins))\b",
     r"(?:i|we)(?:'ve| have)? (?:just |recently |finally )?(?:bought|adopted|got) (?:a|an|our|my) (?:[\w-]+ ){0,2}?(?:house|flat|apartment|farm|puppy|dog|cat|kitten|horse|boat|campervan)\b",
     r"i (?:only|mainly|mostly|usually|always|still) (?:use|run|code in|program in|write in|type on) (?!it\b|this\b|that\b|the same\b)\w",
-    rf"we(?:'ve| have)? (?:just |recently |finally )?moved (?:here |back |over )?(?:from [\w ]{{2,30}} )?to (?!{_TOOLS})(?-i:[A-Z][a-z]+)(?:[ -](?-i:[A-Z])[a-z]+){{0,2}} {_MOVED_WHEN}",
-    rf"i(?:'ve| have)? (?:just |recently |finally )?moved (?:here |back |over )?(?:from [\w ]{{2,30}} )?to (?!{_TOOLS})(?-i:[A-Z][a-z]+)(?:[ -](?-i:[A-Z])[a-z]+){{0,2}} {_MOVED_WHEN}",
-    rf"(?:i|we)(?:'ve| have)? (?:just |recently |finally )?relocated (?:from [\w ]{{2,30}} )?to (?!{_TOOLS})(?-i:[A-Z][a-z]+)(?:[ -](?-i:[A-Z])[a-z]+){{0,2}}(?=\s*(?:[.,;!]|$|last\b|in\b|with\b|over\b))",
+    rf"we(?:'ve| have)? (?:just |recently |finally )?moved (?:here |back |over )?(?:from [\w ]{{2,30}} )?to (?!{TOOLS})(?-i:[A-Z][a-z]+)(?:[ -](?-i:[A-Z])[a-z]+){{0,2}} {_MOVED_WHEN}",
+    rf"i(?:'ve| have)? (?:just |recently |finally )?moved (?:here |back |over )?(?:from [\w ]{{2,30}} )?to (?!{TOOLS})(?-i:[A-Z][a-z]+)(?:[ -](?-i:[A-Z])[a-z]+){{0,2}} {_MOVED_WHEN}",
+    rf"(?:i|we)(?:'ve| have)? (?:just |recently |finally )?relocated (?:from [\w ]{{2,30}} )?to (?!{TOOLS})(?-i:[A-Z][a-z]+)(?:[ -](?-i:[A-Z])[a-z]+){{0,2}}(?=\s*(?:[.,;!]|$|last\b|in\b|with\b|over\b))",
     rf"(?:i|we)(?:'ve| have)? (?:just |recently )?moved (?:back )?in with (?:my|our) {_FAMILY}\b",
     rf"my {_FAMILY}(?: (?-i:[A-Z]\w+))? (?:has )?(?:just |recently )?turned {_NUMBER}\b(?! (?:minutes|hours|days|weeks|pages|of|into|times))",
     r"i(?:'ve| have)? (?:recently |finally |just )?(?:given up|gave up|quit|stopped) (?:smoking|drinking|gambling|eating (?:meat|fish|sugar|dairy|gluten|eggs|pork|bread)|meat|alcohol|sugar|cigarettes|coffee|dairy|gluten|caffeine|wine|beer)\b",
@@ -123,7 +123,7 @@ _FACT = form(
     rf"i (?:don't |do not |never |only |always |usually )?work (?:on )?(?:{_DAY}s?|weekends|weekdays|mornings|afternoons|evenings|nights|from {_DAY}s?)\b",
     rf"(?:on )?(?:{_DAY}s|weekends|mornings|evenings|afternoons|sundays)(?:,)? (?:belong to|are for|are reserved for|i (?:am|'m|have|teach|train|work|play|spend)|we (?:have|spend|visit)) (?!that\b|this\b|not\b)\w",
     r"i(?:'ve| have)? (?:just |recently |finally )?(?:moved|relocated|emigrated) (?:here |back |over )?(?:from [\w ]{2,30} )?to (?!"
-    + _TOOLS
+    + TOOLS
     + r")(?-i:[A-Z])[\w' -]{1,40}? ?(?:last|this|a (?:few )?|\w+|in) ?(?:\w+ )?(?:weeks?|months?|years?|spring|summer|autumn|fall|winter|january|february|march|april|may|june|july|august|september|october|november|december|\d{4})(?: ago)?\b",
     rf"i (?:currently |mostly |mainly |usually |also |still |only |normally )?(?:{_LASTING_DO}) (?!the\b|this\b|that\b|it\b|them\b|these\b|those\b|you\b|your\b|out of\b|into\b|for now|on it|to\b|"
     rf"a (?:lot|bit|few|test|script|query|loop|check|new|quick)\b|my (?:tests?|code|script|app|build|server)\b)[\w'-]+(?: [\w'-]+){{0,6}}? (?:every|each|\w+ (?:days|times|nights|hours) a|on (?:{_DAY}s|weekends)|for a living|"

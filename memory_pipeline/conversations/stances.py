@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, get_args
 
+from memory_pipeline.conversations.about_human import TOOLS
 from memory_pipeline.conversations.changes import LIKING_KEYS, Told, is_change, told_in
 from memory_pipeline.conversations.claims import LIKING, is_about_speaker, key_of, subject_of
 from memory_pipeline.conversations.forms import is_plain
@@ -85,11 +86,37 @@ _GIVEN_UP = re.compile(
     r"^\W*(?:the |our |my )?(?P<three>[\w.+#' -]{2,40}?) (?:did(?:n't| not) work(?: out)?|does(?:n't| not) work(?: out)?(?: for us)?|turned out (?:badly|too \w+|a mistake|wrong)|(?:is|was) (?:out|off|dead|gone|history|over|a mistake|no good|cancelled|canceled|off the table))\s*$",
     re.IGNORECASE,
 )
+_WHEN = r"(?: (?:on (?:mon|tues|wednes|thurs|fri|satur|sun)day|last (?:week|month|year|weekend|spring|summer|autumn|winter)|yesterday|over the weekend|since (?:last )?\w+))?"
+#: The same without a subject, or of what people are in: `Sold the Skoda on Saturday`, `I'm out of the brass band`.
+_PARTED = re.compile(
+    rf"^\W*(?:(?:(?:i|we)(?:'ve| have)? )?(?:just |finally |now )?(?:sold|gave up|given up|got rid of|parted with)|(?:i|we)(?:'ve| have)? (?:just |finally |now )?quit) (?:the |our |my )(?P<one>[\w.+#' -]{{2,40}}?){_WHEN}\s*$|"
+    r"^\W*(?:(?:i'm|i am|we're|we are) (?:now |finally )?out of|(?:i|we)(?:'ve| have)? (?:just |now |finally )?left) (?:the |our |my )(?P<two>(?:[\w'-]+ ){0,2}?(?:band|choir|team|club|board|group|orchestra|league|union|committee|council|association|program(?:me)?|squad|crew|company|firm|church|gym|quartet|troupe|society))"
+    + _WHEN + r"\s*$|"
+    r"^\W*(?:i|we)(?:'ve| have)? (?:just |finally |now )?(?:cancell?ed|swapped|traded in) (?:the |our |my )?(?P<three>(?-i:[A-Z])[\w+#'-]+)(?: for (?:an? |the )[\w' -]{2,30})?" + _WHEN + r"\s*$",
+    re.IGNORECASE,
+)  # fmt: skip
+#: Somebody who does no work for the speaker any more.
+_LEFT_US = re.compile(
+    r"^\W*(?:(?:so|and|but|sadly|unfortunately|by the way),? )*(?P<who>(?-i:[A-Z])[\w'-]+)(?:'s| has| is)? (?:just |sadly |also )?(?:stopped working (?:for|with) (?:us|me)|left (?:us|the (?:company|team|practice|firm|office|department|shop))|resigned|retired|"
+    r"no longer works? (?:for|with) (?:us|me)|not working (?:for|with) (?:us|me) any ?more|doesn't work (?:for|with) (?:us|me) any ?more|handed in (?:his|her|their) notice|was let go)\b" + _WHEN + r"\W*$",
+    re.IGNORECASE,
+)  # fmt: skip
+_MOVED = re.compile(
+    r"^\W*(?:(?:so|and|but|by the way),? )*(?:my |our )?(?:[a-z]+ )?(?P<who>(?-i:[A-Z])[\w'-]+)(?: has|'s)? (?:just |recently |finally |now )*(?:moved|relocated) (?:back |house )?to (?!(?:accounting|sales|marketing|support|finance|hr|it|legal|ops|engineering|operations|research|design)\b)"
+    rf"(?!{TOOLS}\b)(?P<where>(?-i:[A-Z])[\w'-]+)(?: (?-i:[A-Z])[\w'-]+)?{_WHEN}\W*$",
+    re.IGNORECASE,
+)
 #: What a statement tells of its subject, behind a form of `be`, a verb of having or of using, or where and with whom.
 _TOLD = re.compile(
     r"\b(?:is|are|(?<!let)'s|use|uses|using|drive|drives|take|rent|go(?:ing)? with|with|at|for|in|by|on|host(?:ed|ing)?)\s+(?:an? |the |our |my )?(?P<what>[\w.+#'-]+(?: (?-i:[A-Z])[\w'-]+)*)",
     re.IGNORECASE,
 )
+#: What is used, owned or played, and what somebody is in: up to the next mark.
+_USED = re.compile(
+    r"^\W*(?:i|we)(?:'m|'re|'ve)? (?:also |still |now |only )?(?:use|drive|own|ride|rent|lease|have|play|sing|row|wear|am|are|coach|train|volunteer|an?|in|with|part|got)\b(?P<what>[^,;.!?]{2,80})",
+    re.IGNORECASE,
+)
+_KIN = r"(?:sister|brother|mother|father|mum|mom|dad|wife|husband|partner|son|daughter|aunt|uncle|cousin|niece|nephew|friend|girlfriend|boyfriend|grand\w+|neighbou?r|dog|cat)"
 _NAME = re.compile(r"(?<=[\w,] )[A-Z][\w'-]+")
 _NOT_THAT = re.compile(
     r",? (?:and )?not (?:to |in |on |at |by |with |for |from |of )?(?:the |our |my )?(?P<what>[\w.+#:'-]+(?: [\w'-]+)?)(?: any ?more| any longer)?\W*$",
@@ -99,6 +126,7 @@ _NOT_THAT = re.compile(
 _REST = re.compile(r"\W*(?:and |but )?not\b", re.IGNORECASE)
 #: How much of an earlier subject a later clause has to name: the rest is what it does not repeat.
 _MOST, _HALF = 0.6, 0.5
+_MOST_OF_THING = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,16 +184,24 @@ def turnings_in(new: Extraction) -> Iterator[Turning]:
     retracts, now = _RETRACTS.search(words) is not None, _NOW.search(words) is not None
     stances = [(one, sides) for one in stances_in(words) if (sides := _turned_by(one.side, retracts=retracts, now=now))]
     given_up = [thing for thing in _given_up(words) if len(thing) == 1]
+    parted = [thing for thing in _parted_with(words) if 1 <= len(thing) <= _MOST_OF_THING]
+    gone, moved = _LEFT_US.search(words), _MOVED.search(words)
     rejected = _NOT_THAT.search(words)
     anew = told_in(words) if is_change(words) else None
-    if not (stances or given_up or rejected or anew) or not is_plain(as_read(words)):
+    if not (stances or given_up or parted or gone or moved or rejected or anew) or not is_plain(as_read(words)):
         return
     about_speaker = is_about_speaker(words)
     likes = retracts or bool(LIKING & subject_of(words))
     for stance, sides in stances:
-        yield Turning(stance.subject, partial(_is_turned, stance, sides, about_speaker, likes))
+        yield Turning(stance.subject, partial(_is_turned, stance, sides, about_speaker, likes, retracts))
     for thing in given_up:
         yield Turning(thing, partial(_tells, thing, about_speaker))
+    for thing in parted:
+        yield Turning(thing, partial(_is_of_thing, thing, about_speaker))
+    if gone is not None:
+        yield Turning(subject_of(gone["who"]), partial(_works_for_us, gone["who"]))
+    if moved is not None:
+        yield Turning(subject_of(moved["who"]), partial(_lives_elsewhere, moved["who"], moved["where"]))
     if rejected is not None:
         denied, about = subject_of(rejected["what"]), subject_of(words[: rejected.start()]) - _SAID_WITH - _OF_COURSE
         yield Turning(denied, partial(_is_rejected, denied, about))
@@ -187,7 +223,9 @@ def _can_be_of(old: Extraction, *, about_speaker: bool) -> bool:
     return old.speaker == "human" and about_speaker == is_about_speaker(old.quote)
 
 
-def _is_turned(stance: Stance, sides: frozenset[Side], about_speaker: bool, likes: bool, old: Extraction) -> bool:
+def _is_turned(
+    stance: Stance, sides: frozenset[Side], about_speaker: bool, likes: bool, retracts: bool, old: Extraction
+) -> bool:
     if not _can_be_of(old, about_speaker=about_speaker):
         return False
     if old.kind == "preference" and not likes and LIKING & subject_of(old.quote):
@@ -195,6 +233,8 @@ def _is_turned(stance: Stance, sides: frozenset[Side], about_speaker: bool, like
     said = stance_of(old)
     if said.side not in sides or not stance.subject <= said.subject:
         return False
+    if retracts:
+        return len(stance.subject - _GENERAL) >= max(1, _HALF * len(said.subject))
     lifts = stance.side in ("allows", "affirms") and said.side == "forbids"
     least = len(said.subject - _GENERAL) if lifts else _MOST * len(said.subject)
     return len(stance.subject - _GENERAL) >= least and (len(stance.subject) > 1 or stance.subject == said.subject)
@@ -205,6 +245,43 @@ def _given_up(words: str) -> Iterator[frozenset[str]]:
     for clause in _CLAUSES.split(words):
         if clause and (found := _GIVEN_UP.search(clause)):
             yield subject_of(found["one"] or found["two"] or found["three"] or "")
+
+
+def _parted_with(words: str) -> Iterator[frozenset[str]]:
+    """What the clauses of a sentence say its speaker parted with, each as keys."""
+    for clause in _CLAUSES.split(words.rstrip(" .!")):
+        if clause and (found := _PARTED.search(clause)):
+            yield subject_of(found["one"] or found["two"] or found["three"] or "")
+
+
+def _is_of_thing(thing: frozenset[str], about_speaker: bool, old: Extraction) -> bool:
+    """Whether an earlier statement tells that its speaker uses a thing, or is in something, with all words of it."""
+    if old.kind != "fact" or old.speaker != "human" or _DENIES.search(old.quote):
+        return False
+    return thing <= subject_of(old.quote) and any(
+        thing <= set(map(key_of, re.findall(r"[\w+#'-]+", found["what"]))) for found in _USED.finditer(old.quote)
+    )
+
+
+def _works_for_us(who: str, old: Extraction) -> bool:
+    """Whether an earlier statement tells of somebody what he or she does for the speaker."""
+    if old.kind not in ("fact", "context") or old.speaker != "human" or _DENIES.search(old.quote):
+        return False
+    name = re.escape(who)
+    of_us = rf"^\W*(?:our|my) (?!{_KIN}\b)(?:[a-z][\w-]* ){{1,3}}(?:is )?{name}\b|^\W*{name}(?:'s| is| was)? (?:now )?(?:our|my|the) (?!{_KIN}\b)[a-z]|^\W*{name} (?:handles|runs|manages|does|comes|cleans|works|leads|reviews|answers|maintains|keeps)\b"
+    return (
+        re.search(of_us, old.quote) is not None or re.search(of_us, old.quote[:1].lower() + old.quote[1:]) is not None
+    )
+
+
+def _lives_elsewhere(who: str, where: str, old: Extraction) -> bool:
+    """Whether an earlier statement tells that somebody lives in another place."""
+    if old.kind not in ("fact", "context") or old.speaker != "human" or _DENIES.search(old.quote):
+        return False
+    lives = re.search(
+        rf"\b{re.escape(who)},? (?:now |still |also )?lives? (?:in|near|at) (?P<place>[A-Z][\w'-]+)", old.quote
+    )
+    return lives is not None and lives["place"].casefold() != where.casefold()
 
 
 def _tells(thing: frozenset[str], about_speaker: bool, old: Extraction) -> bool:

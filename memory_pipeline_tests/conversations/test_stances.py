@@ -32,6 +32,12 @@ def withdraws(first: str, then: str) -> bool:
         ("I work at Philips.", "I left Philips, I'm at ASML since Monday."),
         ("We use Jenkins for the builds.", "We threw Jenkins out, GitHub Actions does the builds now."),
         ("Let's use Caddy on the small box.", "Caddy didn't work out, we're back on nginx on the small box."),
+        ("I drive a 2017 Skoda Octavia.", "Sold the Skoda on Saturday."),
+        ("I sing in the church choir.", "I'm out of the church choir since May."),
+        ("I have a gym membership at Basic-Fit.", "I cancelled Basic-Fit yesterday."),
+        ("Our cleaning lady Marta comes on Friday mornings.", "Marta stopped working for us."),
+        ("My sister Hanne lives in Leuven.", "Hanne has moved to Bruges."),
+        ("You're not allowed to look into my calendar.", "I take that back about the calendar, go ahead and look."),
     ],
 )  # fmt: skip
 def test_the_other_side_of_one_subject_withdraws(first: str, then: str) -> None:
@@ -87,6 +93,14 @@ def test_the_other_side_of_one_subject_withdraws(first: str, then: str) -> None:
         ("I live in Porto.", "I live in Lisbon now and then."),
         ("Never email customers directly.", "After my approval you may email customers directly."),
         ("We use Jenkins for the builds.", "If we threw Jenkins out, who would do the builds now?"),
+        ("I drive a 2017 Skoda Octavia.", "My neighbour sold the Skoda."),
+        ("I drive a 2017 Skoda Octavia.", "Sold the old bike on Saturday."),
+        ("I use a Garmin watch for my runs.", "I left the Garmin on the train."),
+        ("I sing in the church choir.", "I left the church keys at home."),
+        ("My sister Marta lives in Gent.", "Marta stopped working for us."),
+        ("My brother Pieter lives in Antwerp.", "Pieter moved his desk to the second floor."),
+        ("My brother Pieter lives in Antwerp.", "Pieter moved to Slack."),
+        ("You're not allowed to look into my calendar.", "I take that back about the photos."),
     ],
 )
 def test_another_subject_or_a_part_of_it_withdraws_nothing(first: str, then: str) -> None:
