@@ -7,16 +7,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from memory_pipeline.compaction.choices import is_choice, is_limit
 from memory_pipeline.compaction.kept import AGREED, NOTED, THE_HUMAN, Kept, keep
+from memory_pipeline.compaction.reports import tells_work
 from memory_pipeline.compaction.told import configs_in, is_done, value_in, with_what_it_is_of
 from memory_pipeline.conversations.denied import Denied, PutForward
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.offers import Offer, asked_choice, asks_leave, chosen_option, is_plan
-from memory_pipeline.conversations.own_words import Said, own_sentences
+from memory_pipeline.conversations.own_words import Said, as_read, own_sentences
 from memory_pipeline.conversations.replies import Reply, reply_in, says_instead, what_is_so
 from memory_pipeline.conversations.work import rationale_of
 from memory_pipeline.records import Turn
 from memory_pipeline.wording.facts import content_words
+from memory_pipeline.wording.grammar import clauses_of
 
 #: The newest of what was put forward at once may all be agreed to.
 _MOST_AGREED = 3
@@ -71,16 +74,47 @@ def answered_in(turns: Sequence[Turn]) -> Answered:
             continue
         if reply.kind == "denies":
             denials[turn.line] = reply
-        of = list(forward.denied_by(place, reply))
+        of = [one for one in forward.denied_by(place, reply) if _may_be_denied(one)]
         if of and (so := what_is_so(reply.head)) and so != reply.head:
             kept.append(keep(turn, "fact", so, confidence=NOTED))
         denied += of
+        if not of and is_limit(_said(reply.head)):
+            continue
         if says_instead(reply.head) and (of or reply.thing):
             kept.append(keep(turn, "decision", reply.text))
         elif not of and reply.is_reasoned:
             kept.append(keep(turn, "dead_end", reply.text))
         kept += _dead_ends(of)
     return Answered(tuple(kept), tuple(denied), denials)
+
+
+def _may_be_denied(one: Denied) -> bool:
+    """Whether a reply can be against a sentence: that something was done, or will be looked at, is not denied by a
+    doubt or an order that does not name it."""
+    said, reply = one.offer.said, one.reply
+    if reply.kind == "objects" and not reply.thing and _is_no_objection(_said(reply.head)):
+        return False
+    if tells_work(said):
+        return reply.kind == "fails" or len(reply.text.split()) <= _FEW
+    is_named = bool(one.words & frozenset(content_words(reply.text)))
+    return is_named or not _LOOKS.match(said.read) or len(reply.text.split()) <= _FEW
+
+
+def _is_no_objection(said: Said) -> bool:
+    first = next(iter(clauses_of(said.read)), None)
+    return is_limit(said) or is_choice(said) or (first is not None and first.order is not None)
+
+
+_LOOKS = re.compile(
+    r"\W*(?:(?:ok|okay|then|first|so|sure),? )*(?:i'll|i will|let me|i'm going to) "
+    r"(?:first |now |just |also )*(?:look|check|read|see|investigate|(?:have|take) a look|search|find out)\b",
+    re.IGNORECASE,
+)
+
+
+def _said(text: str) -> Said:
+    """Words as a sentence of their own."""
+    return Said(text, 0, as_read(text))
 
 
 def _dead_ends(denied: Sequence[Denied]) -> Iterator[Kept]:
@@ -113,7 +147,7 @@ def _measured(turn: Turn, turns: Sequence[Turn], direct: Sequence[int]) -> Itera
     """What the human says how much it is to be, with what the agent said of it: `Make it 14 days.`"""
     told = own_sentences(turns[direct[0]].words) if direct else ()
     figures = [said for said in told if re.search(r"\d", said.quote) and not is_question(said)]
-    if not figures or any(configs_in(said) for said in told):
+    if not figures or tells_work(figures[-1]) or any(configs_in(said) for said in told):
         return
     for said in own_sentences(turn.words)[:2]:
         if not is_question(said) and value_in(said):

@@ -13,7 +13,15 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from memory_pipeline.compaction.answered import answered_in, without_denied
+from memory_pipeline.compaction.choices import (
+    chosen_in,
+    is_for_once,
+    is_to_be_done,
+    new_values_in,
+    without_old_values,
+)
 from memory_pipeline.compaction.kept import CURATED, NOTED, OTHER, THE_HUMAN, Kept, Kind, keep, one_line
+from memory_pipeline.compaction.left_over import left_over_in
 from memory_pipeline.compaction.noted import Noted, noted_in
 from memory_pipeline.compaction.rejected import (
     Correction,
@@ -27,7 +35,7 @@ from memory_pipeline.compaction.spoken import spoken_in
 from memory_pipeline.compaction.tasks import without_settled
 from memory_pipeline.compaction.transcripts import Session, short_name
 from memory_pipeline.conversations.chunks import chunks_of
-from memory_pipeline.conversations.extraction import extract
+from memory_pipeline.conversations.extraction import Extracted, extract
 from memory_pipeline.conversations.manners import manner_in
 from memory_pipeline.conversations.orders import standing_order_in
 from memory_pipeline.conversations.own_words import Said, as_read
@@ -134,10 +142,14 @@ def flush_of(session: Session, chunk_tokens: int = 800, proposed: Proposals | No
     temporary = {_key(noted.text) for _, noted in notes if noted.section == "temporary"}
     corrections = corrections_in(session.turns)
     answered = answered_in(session.turns)
-    found = [*_of_notes(notes), *_of_extractions(session.turns, chunk_tokens, proposed), *spoken_in(session.turns)]
+    extracted = extract(chunks_of(session.turns, chunk_tokens), proposed=proposed) if session.turns else None
+    found = [*_of_notes(notes), *_of_extractions(session.turns, extracted), *spoken_in(session.turns)]
     right = [(each.wrong, keep(each.turn, "fact", each.text, confidence=CURATED)) for each in corrections]
+    found += chosen_in(session.turns, [one.reply.head for one in answered.denied])
     found = [*without_denied([*found, *(one for wrong, one in right if not wrong)], answered), *answered.kept]
     found += [one for wrong, one in right if wrong]
+    judged = {(one.turn_id, one.quote) for one in extracted.extractions} if extracted else set()
+    found += without_denied([*left_over_in(session.turns, found, judged)], answered)
     kept = _once([one for one in found if not _is_in(one.text, temporary)])
     curated = [noted.text for _, noted in notes if noted.is_curated]
     texts = {_key(one.text) for one in kept}
@@ -145,6 +157,7 @@ def flush_of(session: Session, chunk_tokens: int = 800, proposed: Proposals | No
     rejected, against = rejected_in(session.turns), rejected_before(session.turns)
     standing = [one for one in kept if not _is_rejected(one, rejected.get(one.line, ()), against)]
     standing = [_corrected(one, corrections) for one in standing]
+    standing = [*without_old_values(standing, new_values_in(session.turns))]
     return Flush(session, tuple(_newest_progress(without_settled(standing))), len(temporary), missed)
 
 
@@ -188,9 +201,8 @@ def _of_notes(notes: Iterable[tuple[Turn, Noted]]) -> Iterator[Kept]:
         )
 
 
-def _of_extractions(turns: Sequence[Turn], chunk_tokens: int, proposed: Proposals | None) -> Iterator[Kept]:
+def _of_extractions(turns: Sequence[Turn], extracted: Extracted | None) -> Iterator[Kept]:
     by_id = {turn.memory_id: turn for turn in turns}
-    extracted = extract(chunks_of(turns, chunk_tokens), proposed=proposed) if turns else None
     of_model = extracted.proposed if extracted else frozenset()
     withdrawn = extracted.withdrawn if extracted else {}
     for one in extracted.extractions if extracted else ():
@@ -199,6 +211,10 @@ def _of_extractions(turns: Sequence[Turn], chunk_tokens: int, proposed: Proposal
             kind = "decision"  # what is wrong, and what is done instead
         if kind == "decision" and one.speaker == "human" and _FROM_NOW_ON.match(one.quote):
             kind = "rule"
+        if one.speaker == "human" and (
+            (kind == "rule" and is_for_once(one.quote)) or (kind == "fact" and is_to_be_done(one.quote))
+        ):
+            kind = "open"
         if kind is None or one.id in withdrawn or (kind == "fact" and _NEVER_MIND.match(one.quote)):
             continue
         yield keep(
@@ -274,7 +290,7 @@ def _once(found: Iterable[Kept]) -> list[Kept]:
                 is_marked=before.is_marked or one.is_marked,
             )
     decided = {key for own, key in best if own == "decision"}
-    kept = [one for (own, key), one in best.items() if own != "words" or key not in decided]
+    kept = [one for (own, key), one in best.items() if own != "words" or key not in decided or one.is_humans]
     kept = [one for one in kept if not any(_says_more(other, one) for other in kept)]
     return sorted(kept, key=lambda one: one.line)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from memory_pipeline.compaction.choices import is_limit
 from memory_pipeline.compaction.kept import NOTED, SAID_BY_AGENT, THE_HUMAN, Kept, keep
+from memory_pipeline.compaction.reports import is_failed_try, is_report, lacks
 from memory_pipeline.compaction.tasks import (
     is_agents_next,
     is_only_acknowledged,
@@ -29,7 +31,7 @@ from memory_pipeline.compaction.told import (
 )
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.offers import is_plan
-from memory_pipeline.conversations.own_words import Said, own_sentences
+from memory_pipeline.conversations.own_words import Said, as_read, own_sentences
 from memory_pipeline.conversations.surroundings import announces_cause
 from memory_pipeline.records import Turn
 from memory_pipeline.wording.facts import content_words
@@ -66,7 +68,7 @@ def spoken_in(turns: Sequence[Turn]) -> Iterator[Kept]:
                 else _by_agent(turn, said, sentences, place, is_last=is_last)
             )
             if is_dead_end(said, of_agent=not of_human) and (told is None or told.kind not in ("rule", "decision")):
-                yield keep(turn, "dead_end", with_what_it_is_of(said, sentences, place))
+                yield keep(turn, "dead_end", _failed_part(said) or with_what_it_is_of(said, sentences, place))
             elif of_human and told is None and is_role(said):
                 yield keep(turn, "fact", with_what_it_is_of(said, sentences, place), confidence=NOTED)
             elif told is not None:
@@ -81,6 +83,14 @@ def spoken_in(turns: Sequence[Turn]) -> Iterator[Kept]:
             yield keep(last, "open", asked[-1].quote)
 
 
+def _failed_part(said: Said) -> str:
+    """The part of an agent's sentence that says what did not work, if it is one of several: `The mail is ready; the
+    import failed because ...`"""
+    parts = [part.strip() for part in said.quote.split(";")]
+    failed = [part for part in parts if is_dead_end(Said(part, 0, as_read(part)))]
+    return failed[0] if len(failed) == 1 < len(parts) else ""
+
+
 def _is_noted(turns: Sequence[Turn], number: int) -> bool:
     """Whether the agent's answer to a turn only says that it heard it."""
     following = turns[number + 1] if number + 1 < len(turns) else None
@@ -92,7 +102,7 @@ def _by_human(turn: Turn, said: Said, before: Turn | None) -> Kept | None:
         return keep(turn, "rule", said.quote)
     if takes_on(said) or takes_act_on(said):
         return keep(turn, "open", _of_what(said, before), is_humans=True)
-    if is_placement(said):
+    if is_placement(said) and not is_limit(said):
         return keep(turn, "decision", said.quote)
     return keep(turn, "open", said.quote) if is_order_for_later(said) else None
 
@@ -108,8 +118,10 @@ def _of_what(said: Said, before: Turn | None) -> str:
 def _by_agent(turn: Turn, said: Said, sentences: Sequence[Said], place: int, *, is_last: bool) -> Kept | None:
     if place and announces_cause(sentences[place - 1]) and not is_plan(said) and is_statement(said):
         return keep(turn, "fact", said.quote, confidence=SAID_BY_AGENT)
-    if is_open(said) or is_agents_next(said, is_last=is_last):
+    if is_failed_try(said):
+        return keep(turn, "dead_end", said.quote)
+    if is_open(said) or lacks(said) or is_agents_next(said, is_last=is_last):
         return keep(turn, "open", said.quote)
-    if is_done(said):
+    if is_done(said) or is_report(said):
         return keep(turn, "done", said.quote)
     return keep(turn, "fact", said.quote, confidence=SAID_BY_AGENT) if is_finding(said) else None

@@ -44,6 +44,11 @@ _NAMED = re.compile(
 _IS_VALUE = re.compile(
     r"[`\"\d]|^(?:true|false|on|off|yes|no|none|null|enabled|disabled|[a-z]+[-_./:][\w./:-]+)\b", re.I
 )
+#: A setting that was found so, or with which something was tried, is not changed.
+_IS_FOUND = re.compile(
+    r"\b(?:has|had|have|shows?|showed|contains?|says|said|found|sits at|with|because of) (?:still |the |a |only )*`?[\w.-]+\s?=\s?\S",
+    re.IGNORECASE,
+)
 #: A setting that is tried, proposed or forbidden is not changed.
 _TRIED = re.compile(
     r"^\W*(?:setting|with|using|running|run|try|trying|without)\b|\b(?:if|would|could|should|might|can|don't|do not|never|not)\b",
@@ -157,7 +162,11 @@ _NO_EFFORT = re.compile(
 def configs_in(said: Said) -> list[tuple[str, str]]:
     """The settings that a sentence changes, each with its value, in the words of the sentence."""
     tried = _TRIED.search(said.read)
-    found = [] if tried else [(match["key"], _bare(match["value"])) for match in _ASSIGNED.finditer(said.quote)]
+    found = (
+        []
+        if tried or _IS_FOUND.search(said.quote)
+        else [(match["key"], _bare(match["value"])) for match in _ASSIGNED.finditer(said.quote)]
+    )
     for pattern in (_SET, _IS_NOW, _IS_AGAIN):
         for match in pattern.finditer(said.read):
             key, value = (said.quote[slice(*match.span(name))] for name in ("key", "value"))

@@ -9,8 +9,28 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.compaction.answered import answered_in
+from memory_pipeline.compaction.choices import (
+    chosen_in,
+    is_choice,
+    is_for_once,
+    is_limit,
+    is_to_be_done,
+    new_values_in,
+    says_value,
+    without_old_values,
+)
+from memory_pipeline.compaction.left_over import left_over_in
 from memory_pipeline.compaction.noted import noted_in
 from memory_pipeline.compaction.rejected import reason_against
+from memory_pipeline.compaction.reports import (
+    figures_of,
+    identifiers_of,
+    is_failed_try,
+    is_report,
+    is_specific,
+    lacks,
+    tells_work,
+)
 from memory_pipeline.compaction.tasks import is_agents_next, is_order_for_later, takes_act_on
 from memory_pipeline.compaction.told import (
     configs_in,
@@ -237,7 +257,11 @@ def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
         standing_order_in, manner_in, lambda said: names_what_is_wanted(said.quote), lambda said: is_plain(said.quote),
         is_statement, announces_cause, offer_in, is_plan, is_order_for_later, takes_act_on,
         lambda said: is_agents_next(said, is_last=False), lambda said: what_is_so(said.quote),
-        lambda said: says_instead(said.quote), told_of_self,
+        told_of_self,
+        lambda said: says_instead(said.quote), is_choice, is_limit, says_value, lambda said: is_for_once(said.quote),
+        lambda said: is_to_be_done(said.quote), is_report, lacks, is_failed_try, tells_work,
+        lambda said: figures_of(said.quote), lambda said: identifiers_of(said.quote),
+        lambda said: is_specific(said.quote),
     ):  # fmt: skip
         read(sentence)
     for speaker in ("human", "agent"):
@@ -246,6 +270,9 @@ def test_no_repeated_piece_makes_a_turn_slow(piece: str) -> None:
     reply_in(text)
     talk = [turn(text[:2_900], "agent", 1), turn(text[:2_900], line=2)]
     answered_in(talk)
+    list(chosen_in(talk, ()))
+    list(left_over_in(talk, (), ()))
+    list(without_old_values((), new_values_in(talk)))
     taken_back_in(talk, [extraction_of(talk[0], Said("x", 0, "x"), "context")])
     for beginning, kind in (("I ", "fact"), ("My ", "trust"), ("", "boundary"), ("Tell ", "preference")):
         is_own_statement(f"{beginning}{text[:500]}", kind, "human")  # type: ignore[arg-type]
