@@ -52,7 +52,7 @@ _SPECIFIC = re.compile(
 _NOT_LIVED = frozenset(
     "think guess believe suppose hope wish want need ask wonder mean know understand remember forget feel find say tell hear "
     "notice agree doubt expect promise apologise apologize thank appreciate love like hate prefer enjoy dislike miss care admit "
-    "get have be am are was were do did does can could will would shall should may might must had has been let look seem try "
+    "get have be am are was were did does can could will would shall should may might must had has been let look seem try "
     "tried start stop keep happen add change fix put send set show give click run test debug open close swear bet hereby assume "
     "imagine see come made done said got went saw took gave knew thought felt found left told put".split()
 )
@@ -60,7 +60,7 @@ _DO = form(
     r"(?:i|we)(?: (?:also|usually|normally|generally|mostly|mainly|always|only|still|now|both|all|typically|often|regularly|sometimes|myself))*"
     r" (?P<verb>[a-z]+)\b(?P<rest>[^.;!?](?:[^;!?.]|\.(?=\w))*)?"
 )
-_OF_SOMEBODY = re.compile(r"\W*(?:you|it|this|that|him|her|them)\b", re.IGNORECASE)
+_OF_SOMEBODY = re.compile(r"\W*(?:you|it|this|that|him|her|them|your|yours|nothing|the same|my best)\b", re.IGNORECASE)
 #: Of these a time of the day is enough.
 _ROUTINE = form(
     rf"(?:i|we) (?:also |usually |normally |always |mostly |now )*(?:get up|wake up|rise|go to (?:bed|sleep)|have (?:breakfast|lunch|dinner|supper)|eat (?:lunch|dinner|supper)|start work(?:ing)?|finish work(?:ing)?|leave (?:for work|the house|home)|knock off)"
@@ -74,7 +74,7 @@ _STATE = form(
     rf"(?:i|we) (?:also |now |only |mostly |mainly |usually |always |still |all |both |currently )*(?:"
     rf"(?:(?:use|wear|ride|rent|lease|read|watch) (?:an? |the )?(?:[a-z-]+ )?|(?:drive|own) (?:an? |the )(?:[a-z-]+ )?)(?!I\b|{_DAY}|{_MONTH}|[\w-]+'s\b){_PROPER}(?: [\w-]+){{0,4}}?(?=\s*(?:[.;!,]|$|(?:and|because|since|at home|at work|with)\b|{_FOR_WHAT}))|"
     rf"(?:bank|shop|train|work out|study|sail|swim|order|buy (?:our|my|all our|all my|the) [\w-]+(?: [\w-]+)?|insure (?:our|my|the) [\w-]+|host (?:our|my|the) [\w-]+) (?:at|with|from|by) (?:the )?(?:[a-z-]+ )?{_PROPER}|"
-    rf"(?:subscribe|listen|commute|donate|belong) to (?:the )?(?!I\b){_PROPER}|heat (?:the \w+ |our \w+ )?with \w+|"
+    rf"(?:subscribe|listen|commute|donate|belong) to (?:the )?(?!I\b){_PROPER}|heat (?:the \w+ |our \w+ )?with \w+|(?:wear|take) (?:an? )?(?:shoe )?size \d|owe (?:my|our) [\w -]{{2,30}} {_MONEY}|"
     rf"see {_PERSON_SEEN}\b[^.;!?]{{0,30}}?(?:for (?:my|our) \w+|{_AGAIN})|"
     rf"(?:earn|make) (?:about |around |roughly |only )?(?:{_MONEY}|{_FIGURE}) ?(?:[\w]+ )?(?:an?|per) (?:hour|{_PERIOD})|weigh (?:about |around )?\d[\d.,]* ?(?:kg|kilos?|kilograms?|pounds|lbs?|stone)\b|"
     rf"pay (?:about |around |only )?(?:{_MONEY}|{_FIGURE})[^.;!?]{{0,20}}? (?:an?|per|every) {_PERIOD}|"
@@ -85,6 +85,8 @@ _MEMBER = form(
     rf"{IM} (?:now |also |still |currently )?(?:an? )?(?:[\w-]+ )?(?:member|customer|client|subscriber|patron|supporter|trustee|shareholder|resident|patient) (?:of|at|with) (?!this\b|that\b|it\b|a\b|an\b|my\b|your\b)(?:(?:the|our) )?[\w'-]+",
     rf"(?:{IM}|{WERE}) (?:now |still |currently )?with {_PROPER}(?: {_PROPER})? (?:for (?!now\b|a\b|the (?:day|moment|time|week\w*|evening|night|afternoon|next|rest|first|last)\b|lunch|dinner|drinks?|\d|an\b|this|that)|since (?:{_MONTH}|\d|last|the))",
     rf"(?:{IM}|{WERE}) (?:now |still |currently |also )?(?:renting|leasing|subletting|paying off|subscribed to|insured (?:with|by)|registered (?:with|at|in)|enrolled (?:at|in|with)|signed up (?:to|with)|employed by|on the board of) (?:an? |the |our |my )?(?!it\b|this\b|that\b)\w+",
+    rf"(?:{IM}|{WERE}) (?:now |still |currently |also )?(?:saving|putting aside|paying back|paying off) (?:about |up )?{_MONEY} (?:an?|per|every) {_PERIOD}\b",
+    rf"(?:{IM}|{WERE}) (?:now |still |currently )?on (?:the|an?) {_PROPER}(?: [\w-]+)? (?:plan|tariff|contract|subscription)\b",
     rf"(?:{IM}|{WERE}) (?:now |still |currently )?trying to (?:eat|drink|sleep|run|walk|cut|lose|save|quit|read|cook|spend|swim|cycle|smoke|give up|get up)\b[^.;!?]*?(?:{_AGAIN}|\b\d[\d.,]* ?(?:kg|kilos?|kilograms?|pounds|km|kilomet\w+|miles|steps|hours|pages|books|glasses|lit(?:re|er)s|cigarettes|euros|dollars|%|percent)(?!\w))",
     r"(?:i|we) (?:really )?(?:can't|cannot|can not|mustn't|must not|am not allowed to|may not) (?:(?:have|eat|drink) anything (?:with|that (?:has|contains))|(?:eat|drink|tolerate|digest) (?!(?:now|it|this|that|these|those|them|here|and|or|more|any ?more|the|my|your|much|another|yet|before|until|so|at|with|in|out|all|anything|today|when|because|while|well|enough|right|up|fast|alone)\b)) ?\w+(?=\s*(?:[,.;!]|$|(?:and|or|because|since|at all)\b))",
 )
@@ -140,6 +142,9 @@ _OF_KIN = form(
 _OF_PARENT = form(
     r"(?:mom|mum|mummy|dad|daddy|grandma|grandpa|granny|nan|gran)(?:'s| is| lives| stays) (?:now |still )?(?P<verb>in|at|with) (?P<rest>(?=[^;!?.]*?(?:\d|\b(?:home|hospital|ward|clinic|care|hospice|rehab|residence|surgery)\b))(?:[^;!?.]|\.(?=\w))+)",
 )
+_KIN_DOES = form(
+    rf"(?:my|our) {_KIN}(?:,? {_PROPER},?)?(?: (?:also|still|now|both|always|usually))? (?P<verb>[a-z]+s)\b(?P<rest>(?:[^;!?.]|\.(?=\w))+)"
+)
 _SAYS = frozenset(
     "says say said thinks thought told tells asks asked wants wonders wrote writes claims believes hopes feels called calls texted "
     "loves hates likes prefers was were did made came went had got saw would could will should might may can must does and or who "
@@ -173,6 +178,7 @@ def _places(said: Said) -> Iterator[re.Match[str]]:
         yield from each_stated(said, pattern)
     yield from (found for found in each_stated(said, _DO) if _lasts(found))
     yield from (found for found in each_stated(said, _MINE) if _is_held(found))
+    yield from (found for found in each_stated(said, _KIN_DOES) if _lasts_with_kin(found))
     for pattern in (_OF_KIN, _OF_PARENT):
         yield from (found for found in each_stated(said, pattern) if _is_of_kin(found))
 
@@ -197,6 +203,12 @@ def _is_held(found: re.Match[str]) -> bool:
     if _FOR_ONCE.search(what) and not _LASTING_DATE.search(rest):
         return False
     return any(not _WEEKDAY.fullmatch(one.group()) for one in _SPECIFIC.finditer(rest))
+
+
+def _lasts_with_kin(found: re.Match[str]) -> bool:
+    """Whether what somebody's people do is done again and again."""
+    verb, rest = found["verb"].lower(), found["rest"]
+    return verb not in _SAYS | {"is", "was", "needs", "goes"} and _OFTEN.search(rest) is not None
 
 
 def _is_of_kin(found: re.Match[str]) -> bool:

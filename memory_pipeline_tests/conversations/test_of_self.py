@@ -32,6 +32,9 @@ def kinds_of(said: str) -> list[str]:
         "I've got a mortgage of 180,000 euros.",
         "We're flying to Madeira from 2 to 9 April.",
         "I'm trying to eat less bread on weekdays.",
+        "I'm saving 300 euros a month for a piano.",
+        "I do the payroll on the 25th of every month.",
+        "My son has violin on Wednesday afternoons.",
     ],
 )
 def test_a_life_is_a_fact(said: str) -> None:
@@ -43,6 +46,8 @@ def test_a_life_is_a_fact(said: str) -> None:
     [
         "I get a timeout every morning since the upgrade.",
         "I meet Paul at work.",
+        "I share your view on Mondays.",
+        "My son needs the file every week.",
         "I call the garage after lunch.",
         "I use the old key here, as you see in line 12.",
         "I use Anna's laptop.",
