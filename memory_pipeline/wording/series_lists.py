@@ -56,7 +56,8 @@ def _ways(series: Series, place: int) -> list[tuple[str, ...]]:
     ways = [[*until, *odd, *without], [*until, *odd]]
     if gone and odd:
         ways.append([f"{until[0]}; {_odd_days_in_short(series, came, went)}"])
-        ways += [[f"{until[0]}; {_what_came(series, came)}"]] if came else []
+        # What came on a day is not told without what was missing on it: that would read as always there.
+        ways += [[f"{until[0]}; {_what_came(series, came)}"]] if came and not went else []
         ways.append([f"{until[0]}; {_odd_days_alone(series, came, went)}"])
     names = [readable(word) for word in (*gone, *came)]
     ways += [[f"before also {listed(_at_most(names, most))}"] for most in range(len(names) - 1, -1, -1)]

@@ -44,7 +44,7 @@ from memory_pipeline.wording.series_ranges import (
 from memory_pipeline.wording.series_unusual import Named, failed_with, named_values, unusual
 
 #: The form of the words: a series in another form is rewritten by the next night that has a reading for it.
-WORDS_VERSION = "series-17"
+WORDS_VERSION = "series-18"
 #: Of a line with more figures that vary, each figure that is said has its range behind it.
 _MOST_RANGES = 4
 #: On so many days what is unusual is said; so many values that lie apart are among them.
