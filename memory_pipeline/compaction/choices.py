@@ -65,7 +65,7 @@ _LIMIT = re.compile(
     rf"|^\W*{_LEAD}(?!there\b)[a-z]+ (?:nothing|nobody|no one|none) (?:before|until|about|without|to|in|on|from|outside)\b"
     rf"|^\W*{_LEAD}(?:nobody|no one|nothing) (?!changed\b|happened\b|works?\b|helped\b|new\b|else\b|knows?\b|was\b|is\b|has\b|came\b|came\b|there\b|told\b|answered\b)[a-z]+ [^.!?]{{2,}}\b(?:without|before|until|but|except|unless|to|in|on)\b"
     rf"|^\W*{_LEAD}(?<![\w'])no (?!change|effect|difference|luck|improvement|errors?\b|answers?\b|response|reply|news|signs?\b|traces?\b|memory|results?\b|data\b|idea|problem|need\b|worr|doubt|one\b|more\b|way\b|hurry|rush|longer|matter|thanks|we\b|i\b|it\b|that\b|the\b|not\b|this\b|you\b|he\b|she\b|they\b)[a-z][\w' -]{{1,50}} (?:for|in|on|to|before|after|without|outside|during) \w"
-    rf"|^\W*{_LEAD}(?:leave|keep) (?:(?:it|that|this|them|those|the [\w' -]{{2,40}}?|(?-i:[A-Z])[\w-]+|[\w -]{{2,30}}?) )(?:alone|untouched|unchanged|as (?:it|they) (?:is|are)|on\b|off\b|open\b|closed\b)"
+    rf"|^\W*{_LEAD}(?:leave|keep) (?:(?:it|that|this|them|those|the [\w' -]{{2,40}}?|(?-i:[A-Z])[\w-]+|[\w -]{{2,30}}?) )(?:alone|untouched|unchanged|as (?:it|they) (?:is|are)|(?:on|off|open|closed)(?=\W*$|[,;]| (?:until|till|for|while|because)\b))"
     r"|^\W*only (?!if\b|when\b|after\b|one\b|a\b|the\b|two\b|three\b)(?:i|we|(?-i:[A-Z])[\w-]+) [a-z]+ \w"
     r"|[,;] (?:nobody|no one) (?!knows|likes|wants|needs|uses|has|gets|sees|reads|understands|misses|cares)[a-z]+s (?:it|them|that|this)\b"
     r"|[,;] never again\W*$"

@@ -122,7 +122,9 @@ def test_what_a_human_limits_is_a_rule(said: str) -> None:
     assert of("rule", "Help me with the papers.", "a: I wrote it all down.", said, "a: Fine.") == [said]
 
 
-@pytest.mark.parametrize("said", ["Don't worry about it.", "No change in the result.", "Don't do that.", "No idea."])
+@pytest.mark.parametrize(
+    "said", ["Don't worry about it.", "No change in the result.", "Don't do that.", "No idea.", "Keep it on the desk."]
+)
 def test_what_only_sounds_like_a_limit_is_none(said: str) -> None:
     assert of("rule", "Help me with the papers.", "a: I wrote it all down.", said, "a: Fine.") == []
 
