@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memory_pipeline.compaction.choices import is_choice, is_limit
-from memory_pipeline.compaction.kept import AGREED, NOTED, THE_HUMAN, Kept, keep
+from memory_pipeline.compaction.kept import AGREED, NOTED, Kept, keep, with_reply
 from memory_pipeline.compaction.reports import tells_work
 from memory_pipeline.compaction.told import configs_in, is_done, value_in, with_what_it_is_of
 from memory_pipeline.conversations.denied import Denied, PutForward
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.offers import Offer, asked_choice, asks_leave, chosen_option, is_plan
-from memory_pipeline.conversations.own_words import Said, as_read, own_sentences
+from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.replies import Reply, reply_in, says_instead, what_is_so
 from memory_pipeline.conversations.work import rationale_of
 from memory_pipeline.records import Turn
@@ -33,6 +33,12 @@ _NO_ANSWER = re.compile(
     r"later|let me|let's see|let us|what|why|how|which|who|can you|could you|depends|it depends|i'll think|i need|"
     r"i have to|ask|first|wait|hold on|stop|never mind|none|neither|forget|thanks|thank|does not matter|doesn't matter|"
     r"i'm not|i am not|tell me|show me|explain|is there|are there)\b",
+    re.IGNORECASE,
+)
+#: That something will be looked at: no doubt denies it that does not name it.
+_LOOKS = re.compile(
+    r"\W*(?:(?:ok|okay|then|first|so|sure),? )*(?:i'll|i will|let me|i'm going to) "
+    r"(?:first |now |just |also )*(?:look|check|read|see|investigate|(?:have|take) a look|search|find out)\b",
     re.IGNORECASE,
 )
 #: Of two sentences that say the same, one has so much of the words of the other.
@@ -78,7 +84,7 @@ def answered_in(turns: Sequence[Turn]) -> Answered:
         if of and (so := what_is_so(reply.head)) and so != reply.head:
             kept.append(keep(turn, "fact", so, confidence=NOTED))
         denied += of
-        if not of and is_limit(_said(reply.head)):
+        if not of and is_limit(Said.alone(reply.head)):
             continue
         if says_instead(reply.head) and (of or reply.thing):
             kept.append(keep(turn, "decision", reply.text))
@@ -92,7 +98,7 @@ def _may_be_denied(one: Denied) -> bool:
     """Whether a reply can be against a sentence: that something was done, or will be looked at, is not denied by a
     doubt or an order that does not name it."""
     said, reply = one.offer.said, one.reply
-    if reply.kind == "objects" and not reply.thing and _is_no_objection(_said(reply.head)):
+    if reply.kind == "objects" and not reply.thing and _is_no_objection(Said.alone(reply.head)):
         return False
     if tells_work(said):
         return reply.kind == "fails" or len(reply.text.split()) <= _FEW
@@ -105,31 +111,19 @@ def _is_no_objection(said: Said) -> bool:
     return is_limit(said) or is_choice(said) or (first is not None and first.order is not None)
 
 
-_LOOKS = re.compile(
-    r"\W*(?:(?:ok|okay|then|first|so|sure),? )*(?:i'll|i will|let me|i'm going to) "
-    r"(?:first |now |just |also )*(?:look|check|read|see|investigate|(?:have|take) a look|search|find out)\b",
-    re.IGNORECASE,
-)
-
-
-def _said(text: str) -> Said:
-    """Words as a sentence of their own."""
-    return Said(text, 0, as_read(text))
-
-
 def _dead_ends(denied: Sequence[Denied]) -> Iterator[Kept]:
     for one in denied:
         said, sentences = one.offer.said, own_sentences(one.turn.words)
         if is_question(said) and asks_leave(said) and len(one.reply.text.split()) <= _FEW:
             continue  # a task that is not needed is no dead end
         whole = with_what_it_is_of(said, sentences, sentences.index(said))
-        yield keep(one.turn, "dead_end", _with_reply(whole, one.reply.text))
+        yield keep(one.turn, "dead_end", with_reply(whole, one.reply.text))
 
 
 def _chosen(turn: Turn, turns: Sequence[Turn], direct: Sequence[int]) -> Iterator[Kept]:
     for at in direct[:1]:
         for said in chosen_option(turn.words, own_sentences(turns[at].words)):
-            yield keep(turns[at], "decision", _with_reply(said.quote, " ".join(turn.words.split())[:80]))
+            yield keep(turns[at], "decision", with_reply(said.quote, " ".join(turn.words.split())[:80]))
 
 
 def _answered(turn: Turn, turns: Sequence[Turn], direct: Sequence[int]) -> Iterator[Kept]:
@@ -151,7 +145,7 @@ def _measured(turn: Turn, turns: Sequence[Turn], direct: Sequence[int]) -> Itera
         return
     for said in own_sentences(turn.words)[:2]:
         if not is_question(said) and value_in(said):
-            yield keep(turn, "decision", _with_reply(figures[-1].quote, said.quote))
+            yield keep(turn, "decision", with_reply(figures[-1].quote, said.quote))
             return
 
 
@@ -165,7 +159,7 @@ def _agreed(turn: Turn, human: Turn, reply: Reply, offers: Sequence[Offer]) -> I
         elif is_plan(offer.said) and not offer.rationale:
             yield keep(turn, "open", quote)
         else:
-            agreed = quote + AGREED if len(reply.text.split()) <= _FEW else _with_reply(quote, reply.text)
+            agreed = quote + AGREED if len(reply.text.split()) <= _FEW else with_reply(quote, reply.text)
             yield keep(turn, "decision", agreed, rationale=offer.rationale)
 
 
@@ -185,10 +179,6 @@ def _whole(said: Said, sentences: Sequence[Said]) -> str:
     place = sentences.index(said)
     is_short = place and len(said.quote.split()) <= _SHORT
     return f"{sentences[place - 1].quote} {said.quote}" if is_short else said.quote
-
-
-def _with_reply(quote: str, reply: str) -> str:
-    return f"{quote}{THE_HUMAN}{reply})"
 
 
 def _takes(denied: Denied, one: Kept) -> bool:

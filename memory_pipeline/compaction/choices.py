@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from memory_pipeline.compaction.kept import NOTED, THE_HUMAN, Kept, keep, one_line
-from memory_pipeline.compaction.reports import figures_of, is_specific, number_of
+from memory_pipeline.compaction.kept import NOTED, Kept, keep, with_reply
+from memory_pipeline.compaction.reports import are_of_a_size, figures_of, is_specific
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.own_words import Said, as_read, own_sentences, without_others
 from memory_pipeline.records import Turn
@@ -87,8 +87,8 @@ _VALUE_INSTEAD = re.compile(
 )
 _SAY_INSTEAD = re.compile(r"\bbut (?:let's )?(?:say|make it|call it) (?P<value>[\d.,]*\d)(?![\w/:-])", re.IGNORECASE)
 _POINTS = re.compile(r"\b(?:it|that|them|those|this)\b", re.IGNORECASE)
-#: How many turns before may have the figure that a value replaces, and how far the two are apart at most.
-_REACH, _LIKE = 5, 2.0
+#: How many turns before may have the figure that a value replaces, and how far the two are apart without a unit.
+_REACH, _SAME_SIZE = 5, 1.04
 _SHORT = 8
 _FOR_NOW = re.compile(r"\b(?:for now|for the moment|this time|this once)\b", re.IGNORECASE)
 _FOR_ONCE = re.compile(r"\W*(?:next|first|now|then|after that|afterwards|today|tomorrow)\b,? (?!time\b)", re.IGNORECASE)
@@ -164,7 +164,7 @@ def chosen_in(turns: Sequence[Turn], denials: Iterable[str]) -> Iterator[Kept]:
             elif is_choice(said) and place:
                 yield keep(turn, "decision", said.quote)
             elif _THAT_ONE.match(said.read) and (named := _named_before(turns, place)):
-                yield keep(turn, "decision", f"{named}{THE_HUMAN}{one_line(said.quote)})")
+                yield keep(turn, "decision", with_reply(named, said.quote))
 
 
 def _with_before(said: Said, sentences: Sequence[Said], number: int) -> str:
@@ -212,11 +212,7 @@ def _is_like(one: str, unit: str, other: str, other_unit: str) -> bool:
     """Whether two figures may be of the same thing: of one unit, or of about one size where a unit is not told."""
     if unit and other_unit and unit == other_unit:
         return True
-    left, right = number_of(one), number_of(other)
-    return bool(left and right) and max(left, right) / min(left, right) < _SAME_SIZE
-
-
-_SAME_SIZE = 1.04
+    return are_of_a_size(one, other, _SAME_SIZE)
 
 
 def without_old_values(kept: Iterable[Kept], values: Sequence[NewValue]) -> Iterator[Kept]:
@@ -233,4 +229,4 @@ def without_old_values(kept: Iterable[Kept], values: Sequence[NewValue]) -> Iter
         if new is None or one.kind in ("dead_end", "rule", "open") or new.text in one.text:
             yield one
         elif one.speaker == "human" or one.kind == "fact":
-            yield replace(one, text=f"{one.text}{THE_HUMAN}{one_line(new.text)})")
+            yield replace(one, text=with_reply(one.text, new.text))

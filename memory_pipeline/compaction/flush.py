@@ -20,7 +20,7 @@ from memory_pipeline.compaction.choices import (
     new_values_in,
     without_old_values,
 )
-from memory_pipeline.compaction.kept import CURATED, NOTED, OTHER, THE_HUMAN, Kept, Kind, keep, one_line
+from memory_pipeline.compaction.kept import CURATED, NOTED, OTHER, Kept, Kind, keep, with_reply
 from memory_pipeline.compaction.left_over import left_over_in
 from memory_pipeline.compaction.noted import Noted, noted_in
 from memory_pipeline.compaction.rejected import (
@@ -38,7 +38,7 @@ from memory_pipeline.conversations.chunks import chunks_of
 from memory_pipeline.conversations.extraction import Extracted, extract
 from memory_pipeline.conversations.manners import manner_in
 from memory_pipeline.conversations.orders import standing_order_in
-from memory_pipeline.conversations.own_words import Said, as_read
+from memory_pipeline.conversations.own_words import Said
 from memory_pipeline.conversations.proposals import Proposals
 from memory_pipeline.conversations.work import decision_in
 from memory_pipeline.records import Extraction, ExtractionKind, Turn
@@ -230,7 +230,7 @@ def _of_extractions(turns: Sequence[Turn], extracted: Extracted | None) -> Itera
 
 def _chooses(quote: str) -> bool:
     """Whether a correction says what is done instead: `Scrap that, tag releases with semver.`"""
-    return bool(_REPLACES.match(quote)) or decision_in(Said(quote, 0, quote)) is not None
+    return bool(_REPLACES.match(quote)) or decision_in(Said.alone(quote)) is not None
 
 
 def _kind_of(one: Extraction) -> Kind | None:
@@ -241,7 +241,7 @@ def _kind_of(one: Extraction) -> Kind | None:
 
 def _is_order(quote: str) -> bool:
     """Whether a human says how something is to be from now on."""
-    said = Said(quote, 0, as_read(quote))
+    said = Said.alone(quote)
     return bool(_ORDERS.search(quote)) or standing_order_in(said) is not None or manner_in(said) is not None
 
 
@@ -257,7 +257,7 @@ def _corrected(one: Kept, corrections: Sequence[Correction]) -> Kept:
     told = [each.text for each in corrections if one.speaker == "agent" and each.is_about(one.text, one.line)]
     if told and told[-1] in one.text:
         return one
-    return replace(one, text=f"{one.text}{THE_HUMAN}{one_line(told[-1])})") if told else one
+    return replace(one, text=with_reply(one.text, told[-1])) if told else one
 
 
 def _key(text: str) -> str:

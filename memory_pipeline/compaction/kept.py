@@ -14,7 +14,7 @@ Priority = Literal["HIGH", "MEDIUM", "LOW"]
 #: How sure it is: what was marked, what was written down as a fact, what an agent found, and what else was said.
 CURATED, NOTED, SAID_BY_AGENT, OTHER = 0.95, 0.85, 0.75, 0.7
 #: Behind what an agent said: that its human agreed, or what the human said of it.
-AGREED, THE_HUMAN = " (agreed)", " (the human: "
+AGREED, _THE_HUMAN = " (agreed)", " (the human: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +46,17 @@ class Kept:
     @property
     def has_answer(self) -> bool:
         """Whether it stands with what the human said of it."""
-        return self.text.endswith(AGREED) or THE_HUMAN in self.text
+        return self.text.endswith(AGREED) or _THE_HUMAN in self.text
 
     @property
     def source(self) -> str:
         """Who said it, and in which line of the transcript."""
         return f"{self.speaker}, line {self.line}"
+
+
+def with_reply(text: str, reply: str) -> str:
+    """What an agent said, with what its human said of it."""
+    return f"{text}{_THE_HUMAN}{one_line(reply)})"
 
 
 def keep(

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator, Sequence
 
 from memory_pipeline.compaction.choices import is_limit
 from memory_pipeline.compaction.kept import Kept, keep
-from memory_pipeline.compaction.reports import figures_of, has_identifier, identifiers_of, number_of
+from memory_pipeline.compaction.reports import NOT_SO_YET, are_of_a_size, figures_of, has_identifier, identifiers_of
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.offers import offer_in
-from memory_pipeline.conversations.own_words import Said, as_read, own_sentences
+from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.replies import reply_in
 from memory_pipeline.records import Turn
 from memory_pipeline.wording.facts import content_words
@@ -24,14 +24,10 @@ _MOST_LEFT = 20
 _LEAST_WORDS, _MOST_WORDS, _SHORT = 3, 60, 12
 #: So many turns later, another figure may be told for the same.
 _NEAR = 4
-#: Figures of the same are not further apart.
-_ALIKE = 2.5
+#: Figures of the same are not further apart, and without a unit so many words say that they are of the same.
+_ALIKE, _LEAST_SHARED = 2.5, 2
 _NO_FACT = re.compile(
     r"\W*(?:(?:but|and|so|well|hm+),? )*(?:help|please|thanks|thank you|hi|hello|i (?:wanted|thought|considered|believe|think|guess|assume|suppose))\b",
-    re.IGNORECASE,
-)
-_IF = re.compile(
-    r"\b(?:would|might|could|may|should|if|unless|perhaps|maybe|probably|whether|will|i'll|i'd|we'd|shall|can)\b",
     re.IGNORECASE,
 )
 _LOOKED = re.compile(
@@ -88,7 +84,7 @@ def _states(said: Said, speaker: str) -> bool:
     if not least <= len(words) <= _MOST_WORDS or is_question(said) or _NO_FACT.match(said.read):
         return False
     names = has_identifier(said.quote) or any(unit or not one.isdigit() for one, unit in figures_of(said.quote).items())
-    if not names or _IF.search(said.read) or (speaker == "agent" and _LOOKED.fullmatch(said.read)):
+    if not names or NOT_SO_YET.search(said.read) or (speaker == "agent" and _LOOKED.fullmatch(said.read)):
         return False
     first = next(iter(clauses_of(said.read)), None)
     if first is None or first.order is not None:
@@ -106,7 +102,7 @@ def _against(turns: Sequence[Turn], place: int, sentences: Sequence[Said]) -> fr
     vouched = frozenset(word for said in own if _IS_FINE.search(said.read) for word in content_words(said.quote))
     reply = reply_in(after.words)
     denies = reply is not None and reply.kind not in ("agrees", "confirms")
-    if reply is not None and reply.kind == "objects" and is_limit(Said(reply.head, 0, as_read(reply.head))):
+    if reply is not None and reply.kind == "objects" and is_limit(Said.alone(reply.head)):
         denies = False
     theirs = vouched | (frozenset(content_words(reply.text)) if reply is not None and denies else frozenset())
     named = frozenset(n for n, said in enumerate(sentences) if theirs & frozenset(content_words(said.quote)))
@@ -129,19 +125,10 @@ def _is_superseded(quote: str, later: Sequence[Turn]) -> bool:
             if names and of_others and not names & of_others:
                 continue
             ours, others = set(own) - set(theirs), set(theirs) - set(own)
-            if is_question(said) or not any(_are_alike(one, other) for one in ours for other in others):
+            if is_question(said) or not any(are_of_a_size(one, other, _ALIKE) for one in ours for other in others):
                 continue
             units = {own[one] for one in ours if own[one]} & {theirs[one] for one in others if theirs[one]}
             same = {word for word in words & frozenset(content_words(said.quote)) if not word.isdigit()}
             if len(same - units - {f"{unit}s" for unit in units}) >= (1 if units else _LEAST_SHARED):
                 return True
     return False
-
-
-#: Without a unit, so many words say that two figures are of the same.
-_LEAST_SHARED = 2
-
-
-def _are_alike(one: str, other: str) -> bool:
-    left, right = number_of(one), number_of(other)
-    return bool(left and right) and max(left, right) / min(left, right) < _ALIKE

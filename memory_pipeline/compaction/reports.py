@@ -20,7 +20,6 @@ _NAME = re.compile(r"(?<=[\w,;:] )[A-Z][\w.&'-]*")
 _FILLER = frozenset(
     "ok okay so then and also now but well good great right understood done noted thanks thank yes no".split()
 )
-_ADVERBS = frozenset("AV0 AVP XX0".split())
 _I, _I_HAVE = frozenset(("i", "we")), frozenset(("i've", "we've"))
 #: A participle that opens a sentence, whatever the tagger takes it for.
 _LIKE_PAST = re.compile(r"(?!need|inde|speed|exceed|proceed)[a-z]{2,}[a-z]ed")
@@ -53,7 +52,8 @@ _FAILED_TRY = re.compile(
     r"|[^.!?]{4,160}[,;:–—] ?(?:so|and) (?:that|it|this)(?:'s| is| was) (?:not (?:it|that|the (?:cause|reason|problem|culprit|one))|out|ruled out)\b",
     re.IGNORECASE,
 )
-_IF = re.compile(
+#: What is only possible, wanted or to come.
+NOT_SO_YET = re.compile(
     r"\b(?:would|might|could|may|should|if|unless|perhaps|maybe|probably|whether|will|i'll|i'd|we'd|shall|can)\b",
     re.IGNORECASE,
 )
@@ -80,9 +80,10 @@ def figures_of(text: str) -> dict[str, str]:
     return {found["number"]: (found["unit"] or "").lower().rstrip("s") for found in _FIGURE.finditer(bare)}
 
 
-def number_of(figure: str) -> float:
-    """The number that a figure of a text is."""
-    return float(re.sub(r"[ ,]", "", figure))
+def are_of_a_size(one: str, other: str, most: float) -> bool:
+    """Whether the larger of two figures is less than so many times the smaller; one that is zero is like no other."""
+    left, right = (float(re.sub(r"[ ,]", "", figure)) for figure in (one, other))
+    return bool(left and right) and max(left, right) / min(left, right) < most
 
 
 def is_report(said: Said) -> bool:
@@ -106,7 +107,7 @@ def is_report(said: Said) -> bool:
         return True
     if words[0].low == "put" and words[1:2] and words[1].low == "back":
         return True
-    return _CAME_TO.search(said.read) is not None and not _IF.search(said.read)
+    return _CAME_TO.search(said.read) is not None and not NOT_SO_YET.search(said.read)
 
 
 def tells_work(said: Said) -> bool:
@@ -129,9 +130,9 @@ def _after_filler(words: Sequence[Word]) -> list[Word]:
 
 def lacks(said: Said) -> bool:
     """Whether somebody states that something fails, or is not there yet."""
-    return _LACKS.search(said.read) is not None and not _IF.search(said.read)
+    return _LACKS.search(said.read) is not None and not NOT_SO_YET.search(said.read)
 
 
 def is_failed_try(said: Said) -> bool:
     """Whether an agent states that what it tried did not do it: `Adding a random slope did not converge.`"""
-    return _FAILED_TRY.match(said.read) is not None and not _IF.search(said.read)
+    return _FAILED_TRY.match(said.read) is not None and not NOT_SO_YET.search(said.read)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memory_pipeline.compaction.choices import is_limit
-from memory_pipeline.compaction.kept import NOTED, SAID_BY_AGENT, THE_HUMAN, Kept, keep
+from memory_pipeline.compaction.kept import NOTED, SAID_BY_AGENT, Kept, keep, with_reply
 from memory_pipeline.compaction.reports import is_failed_try, is_report, lacks
 from memory_pipeline.compaction.tasks import (
     is_agents_next,
@@ -31,7 +31,7 @@ from memory_pipeline.compaction.told import (
 )
 from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.offers import is_plan
-from memory_pipeline.conversations.own_words import Said, as_read, own_sentences
+from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.surroundings import announces_cause
 from memory_pipeline.records import Turn
 from memory_pipeline.wording.facts import content_words
@@ -87,7 +87,7 @@ def _failed_part(said: Said) -> str:
     """The part of an agent's sentence that says what did not work, if it is one of several: `The mail is ready; the
     import failed because ...`"""
     parts = [part.strip() for part in said.quote.split(";")]
-    failed = [part for part in parts if is_dead_end(Said(part, 0, as_read(part)))]
+    failed = [part for part in parts if is_dead_end(Said.alone(part))]
     return failed[0] if len(failed) == 1 < len(parts) else ""
 
 
@@ -112,7 +112,7 @@ def _of_what(said: Said, before: Turn | None) -> str:
     told = own_sentences(before.words)[-1:] if before is not None and before.speaker == "agent" else ()
     if not told or not _POINTS.search(said.read) or len(content_words(said.quote)) > _FEW_WORDS:
         return said.quote
-    return f"{told[0].quote}{THE_HUMAN}{said.quote})"
+    return with_reply(told[0].quote, said.quote)
 
 
 def _by_agent(turn: Turn, said: Said, sentences: Sequence[Said], place: int, *, is_last: bool) -> Kept | None:

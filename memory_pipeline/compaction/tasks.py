@@ -80,6 +80,23 @@ _OF_TASKS = frozenset(
 _MOST_OF = 0.5
 
 
+#: By when something is to be done, or after what.
+_DUE = re.compile(
+    r"\b(?:tomorrow|tonight|later (?:today|this)|afterwards|after that|next (?:week|month|monday|time we)|by (?:noon|midnight|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|\d|the end of)|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|once (?:you|that|it|the)|when (?:you're|that's|it's|the \w+ (?:is|are)) (?:done|finished|ready|through|over))\b",
+    re.IGNORECASE,
+)
+_FEW = 3
+#: What is only to be said is done with the answer.
+_SAYS = re.compile(
+    r"\W*(?:(?:please|ok|okay|and|so|then|now|also|first|just)\W+)*(?:tell|show|explain|list|give|describe|summari[sz]e|look|see|check|think|wait|note|remember|let|say|help|try|find out|go|do|keep|answer|ask|guess|imagine|read|have|be|get|stop|forget|never|don't|do not|thank|start|continue)\b",
+    re.IGNORECASE,
+)
+_ACKNOWLEDGES = re.compile(
+    r"\W*(?:noted|ok|okay|understood|will do|clear|sure|alright|all right|got it|agreed|fine|yes|right|of course|certainly|good|on it)\b",
+    re.IGNORECASE,
+)
+
+
 def is_agents_next(said: Said, *, is_last: bool) -> bool:
     """Whether an agent says what it will do, and not at once. `is_last`: nothing comes after it in the session."""
     if _AGENT_DOING.search(said.read) and not _AFTER.search(said.read):
@@ -101,31 +118,12 @@ def is_order_for_later(said: Said) -> bool:
     return first is not None and first.order is not None and _DUE.search(said.read) is not None
 
 
-#: By when something is to be done, or after what.
-_DUE = re.compile(
-    r"\b(?:tomorrow|tonight|later (?:today|this)|afterwards|after that|next (?:week|month|monday|time we)|by (?:noon|midnight|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|\d|the end of)|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|once (?:you|that|it|the)|when (?:you're|that's|it's|the \w+ (?:is|are)) (?:done|finished|ready|through|over))\b",
-    re.IGNORECASE,
-)
-
-
 def is_order(said: Said) -> bool:
     """Whether a human tells the agent to do something: `Take a snapshot first.`"""
     first = next(iter(clauses_of(said.read)), None)
     return (
         first is not None and first.order is not None and len(said.read.split()) > _FEW and not _SAYS.match(said.read)
     )
-
-
-_FEW = 3
-#: What is only to be said is done with the answer.
-_SAYS = re.compile(
-    r"\W*(?:(?:please|ok|okay|and|so|then|now|also|first|just)\W+)*(?:tell|show|explain|list|give|describe|summari[sz]e|look|see|check|think|wait|note|remember|let|say|help|try|find out|go|do|keep|answer|ask|guess|imagine|read|have|be|get|stop|forget|never|don't|do not|thank|start|continue)\b",
-    re.IGNORECASE,
-)
-_ACKNOWLEDGES = re.compile(
-    r"\W*(?:noted|ok|okay|understood|will do|clear|sure|alright|all right|got it|agreed|fine|yes|right|of course|certainly|good|on it)\b",
-    re.IGNORECASE,
-)
 
 
 def is_only_acknowledged(words: str) -> bool:

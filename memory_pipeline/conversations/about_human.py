@@ -184,7 +184,6 @@ _FACT = form(
     r"every (?:day|morning|evening|week|weekend|night|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?,? i (?:go|run|swim|cycle|walk|meditate|practi[sc]e|cook|read|play|train|write|bake|paint|draw|teach)\b",
     r"i (?:go|run|swim|cycle|walk|meditate|practi[sc]e|train|write|bake|paint|draw|spend) (?:[\w-]+ ){0,7}?(?:every|each) (?:single )?(?:day|morning|evening|week|weekend|night|other day|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b",
 )
-_BACHELOR = re.compile(r"\bnot\b", re.IGNORECASE)
 _NO_FACT = re.compile(
     r"\b(?:used to|no longer|not anymore|years ago i|a bit(?! of)|metaphor|like an? (?:old|big|small)|in another life|(?:in|of) (?:the|a|my|this) (?:dream|game|story|novel|film|movie|play|series))\b|\bof my own\b"
     r"|\b(?:the happiest|the luckiest|happy|lucky|proud|terrible|horrible|bad|good|huge|big|real|such a|total) (?:man|person|fan)\b",

@@ -137,17 +137,14 @@ class Earlier:
         `by_model`: a model proposed it, so that it may be called a correction and be none. It withdraws only what it
         rejects in words (`not Lisbon`) or replaces, and an agent's nothing that the human said.
         """
-        if _is_of_the_past(new):
-            return ()
         taken_back = tuple(one.id for one in self.taken_back_by(new, by_model=by_model))
         if new.kind == "correction":
             of_agent = by_model and new.speaker == "agent"
             named = self._rejected(new, of_agent=of_agent)
             return _each(named + taken_back) or (() if by_model else self._on_its_subject(new))
-        if new.kind in ("fact", "preference") and (
-            (_CHANGES.search(new.quote) and not OFTEN.search(new.quote))
-            or (_slot(new) in _NEVER_BOTH and _ACTUALLY.search(new.quote))
-        ):
+        is_now = _CHANGES.search(new.quote) and not OFTEN.search(new.quote) and not _is_of_the_past(new)
+        is_meant = _slot(new) in _NEVER_BOTH and _ACTUALLY.search(new.quote)
+        if new.kind in ("fact", "preference") and (is_now or is_meant):
             return _each(self._replaced(new) + taken_back)
         if new.kind == "decision" and new.speaker == "human" and _INSTEAD.match(new.quote):
             return _each(self._decided_before(new) + taken_back)

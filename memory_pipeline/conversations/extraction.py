@@ -130,7 +130,7 @@ def extract(
                 dropped[BEYOND] += 1
                 continue
             one = replace(one, withdraws=standing.withdrawn_by(one, by_model=one.id in of_model))
-            if one.kind == "correction" and not one.withdraws and not says_what(Said(one.quote, 0, one.quote)):
+            if one.kind == "correction" and not one.withdraws and not says_what(Said.alone(one.quote)):
                 dropped[OF_NOTHING] += 1
                 continue
             kept_of[message] += 1

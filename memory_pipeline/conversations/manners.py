@@ -69,15 +69,6 @@ _NO_MANNERS = re.compile(
 _TURNED_TO_TASK = re.compile(r"\s*:\s*\S")
 
 
-def manner_in(said: Said) -> re.Match[str] | None:
-    """Where a human says how texts, answers or work are to be, of every one of them."""
-    if _NO_MANNERS.search(said.read):
-        return None
-    found = next(each_stated(said, _MANNERS, may_depend=True), None) or next(each_stated(said, _RULES), None)
-    found = found or next(each_stated(said, _FOR_EVERY), None)
-    return found if found is not None and not _TURNED_TO_TASK.match(said.read[found.end() :]) else None
-
-
 #: What is wanted from now on, named without a verb: `release notes in German, one line per change`.
 _WANTED = re.compile(
     rf"(?:the |all |every |each |your |our |my )?(?:[\w'-]+ ){{0,2}}?{_TEXT} (?:only |always )?(?:in|with|without|as|at|under|by|before|after|of|per|one|two|no|on) (?!(?:is|are|was|were|will|has|have|go|goes|run|runs|come|comes)\b)[^.!?]{{2,}}",
@@ -86,6 +77,15 @@ _WANTED = re.compile(
 _SAYS = re.compile(
     r"\b(?:is|are|was|were|will|would|has|have|had|do|does|did|can|could|may|might|goes|go|gets?|i|we|he|she|they|it|there)\b", re.IGNORECASE
 )  # fmt: skip
+
+
+def manner_in(said: Said) -> re.Match[str] | None:
+    """Where a human says how texts, answers or work are to be, of every one of them."""
+    if _NO_MANNERS.search(said.read):
+        return None
+    found = next(each_stated(said, _MANNERS, may_depend=True), None) or next(each_stated(said, _RULES), None)
+    found = found or next(each_stated(said, _FOR_EVERY), None)
+    return found if found is not None and not _TURNED_TO_TASK.match(said.read[found.end() :]) else None
 
 
 def names_what_is_wanted(text: str) -> bool:

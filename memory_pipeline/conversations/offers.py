@@ -75,7 +75,7 @@ _PROPOSED = form(
 )  # fmt: skip
 _ASKED = re.compile(
     rf"\W*{_LEAD}(?:(?:shall|should|can|could|may) (?:i|we) (?:also |then |just )?{_NO_VERB}[a-z]+ \w|(?:do you want|want|would you like) me to {_NO_VERB}[a-z]+ \w|(?:how|what) about (?!you\b|that\b|it\b)\w|"
-    rf"why (?:don't|not) we \w|what if we \w|(?:then|so|rather|instead) [^?]{2, 60}\?|[^,;:?]{{2,60}}? (?:then|instead|perhaps|maybe),?\s*\?)",
+    rf"why (?:don't|not) we \w|what if we \w|(?:then|so|rather|instead) [^?]{{2,60}}\?|[^,;:?]{{2,60}}? (?:then|instead|perhaps|maybe),?\s*\?)",
     re.IGNORECASE,
 )
 #: `Could two instances be running?`, `Then the subject lines are too long?`
@@ -118,6 +118,31 @@ _THANKS = re.compile(
 )
 
 
+_ASKS_CHOICE = re.compile(
+    r"\b(?:which|prefer|rather)\b|\bor\b|\b(?:what|where|when|how (?:many|much|long|often|big|far|old|high|large)|who|whom|at what|in which|how)\b[^?]*\b(?:should|shall|do you want|would you (?:like|want)|may|must|are we to|am i to)\b",
+    re.IGNORECASE,
+)
+#: `OK: one mail with a question, then removal.`
+_ANSWERS = re.compile(r"\W*(?:ok|okay|right|understood|good|fine|so|then|clear)\s*[,:;–—]", re.IGNORECASE)
+_FEW = 3
+_WH = re.compile(
+    r"\W*(?:(?:and|so|but|ok|okay|then|or)\W+)?(?:who|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|will|would|should|shall|may|have|has|had|any|anything|more|you|really|sure|ok|okay|right|still|why not)\b",
+    re.IGNORECASE,
+)
+_LEAVE = re.compile(
+    rf"\W*{_LEAD}(?:(?:shall|should|can|may) i|(?:do you want|want|would you like) me to)\b", re.IGNORECASE
+)
+_ORDINALS = ("first", "second", "third", "fourth")
+_OPTION = re.compile(
+    r"(?:(?:ok|okay|yes|i'd say|i'd take|i take|take|let's (?:take|do|go with)|go with|definitely|then|hm+)[\s,]+)*"
+    r"(?:(?:option|variant|version|plan|number|choice) (?P<name>[a-z]|\d)|the (?P<place>first|second|third|fourth)(?: one| option| variant)?)\b(?=\W*(?:$|[.,!;]| please| because| since| it\b))",
+    re.IGNORECASE,
+)
+_OPTION_LABEL = re.compile(
+    r"\W*(?:option|variant|version|plan|number|choice)? ?(?P<name>[a-z]|\d)\s?[:.)—–-]", re.IGNORECASE
+)
+
+
 def offers_in(words: str) -> list[Offer]:
     """What of an agent's turn its human may agree to or deny. If it ends with a question of its own, a yes or no
     answers that one."""
@@ -141,9 +166,9 @@ def offer_in(said: Said) -> Offer | None:
         return Offer(said, "choice", rationale=said.after.strip(" .!") if _REASON_BESIDE.match(said.after) else "")
     if _THANKS.match(said.read) or _PAST.match(said.read):
         return None
-    if is_cause(said):
+    if _is_cause(said):
         return Offer(said, "cause", is_sure=not _GUESSED.search(said.read))
-    if not is_proposal(said):
+    if not _is_proposal(said):
         return None
     beside = _CLAUSE_BESIDE.search(said.read)
     why = rationale_of(said) or (said.quote[slice(*beside.span("why"))].strip(" ,.!") if beside else "")
@@ -159,18 +184,12 @@ def asked_choice(words: str) -> Said | None:
     return last if is_name or _ASKS_CHOICE.search(last.read) else None
 
 
-_ASKS_CHOICE = re.compile(
-    r"\b(?:which|prefer|rather)\b|\bor\b|\b(?:what|where|when|how (?:many|much|long|often|big|far|old|high|large)|who|whom|at what|in which|how)\b[^?]*\b(?:should|shall|do you want|would you (?:like|want)|may|must|are we to|am i to)\b",
-    re.IGNORECASE,
-)
-
-
-def is_cause(said: Said) -> bool:
+def _is_cause(said: Said) -> bool:
     """Whether a sentence tells what something comes from, as found or as a guess."""
     return finding_in(said) is not None or bool(_OF_CAUSE.match(said.read))
 
 
-def is_proposal(said: Said) -> bool:
+def _is_proposal(said: Said) -> bool:
     """Whether an agent's sentence says what is to be used or done, as something that can be agreed to."""
     lead = _LEADS.match(said.read)
     rest = replace(said, read=said.read[lead.end() :]) if lead else said
@@ -183,31 +202,15 @@ def is_proposal(said: Said) -> bool:
     return (is_led or bool(_REASONED.search(said.read))) and not _says_something(said.read)
 
 
-#: `OK: one mail with a question, then removal.`
-_ANSWERS = re.compile(r"\W*(?:ok|okay|right|understood|good|fine|so|then|clear)\s*[,:;–—]", re.IGNORECASE)
-_FEW = 3
-
-
 def _names_only(said: Said) -> bool:
     """Whether a question only names something: `An induction hob with the extractor built in?`"""
     words = words_of(said.read)
     return len(words) > _FEW and not _WH.match(said.read) and not any(word.is_verb for word in words)
 
 
-_WH = re.compile(
-    r"\W*(?:(?:and|so|but|ok|okay|then|or)\W+)?(?:who|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|will|would|should|shall|may|have|has|had|any|anything|more|you|really|sure|ok|okay|right|still|why not)\b",
-    re.IGNORECASE,
-)
-
-
 def asks_leave(said: Said) -> bool:
     """Whether an agent asks whether it is to do something: `Shall I also delete the logs?`"""
     return _LEAVE.match(said.read) is not None
-
-
-_LEAVE = re.compile(
-    rf"\W*{_LEAD}(?:(?:shall|should|can|may) i|(?:do you want|want|would you like) me to)\b", re.IGNORECASE
-)
 
 
 def is_plan(said: Said) -> bool:
@@ -237,14 +240,3 @@ def chosen_option(words: str, sentences: Sequence[Said]) -> Iterator[Said]:
         label = _OPTION_LABEL.match(said.read)
         if label and label["name"].lower() in (wanted.lower(), *((wanted_too,) if found["place"] else ())):
             yield said
-
-
-_ORDINALS = ("first", "second", "third", "fourth")
-_OPTION = re.compile(
-    r"(?:(?:ok|okay|yes|i'd say|i'd take|i take|take|let's (?:take|do|go with)|go with|definitely|then|hm+)[\s,]+)*"
-    r"(?:(?:option|variant|version|plan|number|choice) (?P<name>[a-z]|\d)|the (?P<place>first|second|third|fourth)(?: one| option| variant)?)\b(?=\W*(?:$|[.,!;]| please| because| since| it\b))",
-    re.IGNORECASE,
-)
-_OPTION_LABEL = re.compile(
-    r"\W*(?:option|variant|version|plan|number|choice)? ?(?P<name>[a-z]|\d)\s?[:.)—–-]", re.IGNORECASE
-)

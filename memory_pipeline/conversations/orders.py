@@ -182,6 +182,16 @@ _LEAST_CONTENT = 2
 _WORD = re.compile(r"[^\W\d_][\w'-]*|\d\S*")
 
 
+#: Words that make an order one for every time: `Always run the linter before you commit`.
+_EVERY_TIME = frozenset("always whenever".split())
+_LEAST_ORDER = 2
+_LASTING_WORD = re.compile(r"\b(?:always|whenever)\b", re.IGNORECASE)
+#: Orders of what is felt or said, which are no way to work.
+_OF_A_STATE = frozenset(
+    "remember be know love think feel miss hope trust believe thank stay keep want need have".split()
+)
+
+
 def prohibition_in(said: Said) -> re.Match[str] | None:
     """Where a human tells an agent what it must not do, or must keep out of, and does not mean this moment."""
     if _FOR_NOW.search(said.read) or _NO_NEGATIVE_WISH.search(said.read):
@@ -260,16 +270,6 @@ def standing_order_in(said: Said) -> re.Match[str] | None:
         ):
             return match
     return None
-
-
-#: Words that make an order one for every time: `Always run the linter before you commit`.
-_EVERY_TIME = frozenset("always whenever".split())
-_LEAST_ORDER = 2
-_LASTING_WORD = re.compile(r"\b(?:always|whenever)\b", re.IGNORECASE)
-#: Orders of what is felt or said, which are no way to work.
-_OF_A_STATE = frozenset(
-    "remember be know love think feel miss hope trust believe thank stay keep want need have".split()
-)
 
 
 def lasting_order_in(said: Said) -> re.Match[str] | None:

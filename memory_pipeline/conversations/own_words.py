@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Self
 
 import sentencex
 
@@ -120,6 +121,11 @@ class Said:
     read: str
     before: str = ""
     after: str = ""
+
+    @classmethod
+    def alone(cls, text: str) -> Self:
+        """Words as a sentence of their own, wherever they stand."""
+        return cls(text, 0, as_read(text))
 
     @property
     def end(self) -> int:

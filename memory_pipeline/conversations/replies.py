@@ -159,6 +159,31 @@ _ASKS = re.compile(r"\?\W*$")
 _MOST_READ, _MOST_TEXT = 3, 300
 
 
+_NOT = re.compile(r"[\s,.!]*not\b", re.IGNORECASE)
+_LEAST_SAID = 4
+#: What is said of something that is named elsewhere: `we sync it every hour`.
+_LEANS = re.compile(r"\b(?:it|them|him|her|there|that one|this one)\b", re.IGNORECASE)
+#: How a sentence begins that says what it is about, and how that is.
+_SAYS_OF_WHAT = re.compile(
+    r"\W*(?:(?:the|our|my|we|nobody|everybody|all|both|every|each|no|an?) |(?-i:[A-Z][\w.+#-]*|[\w-]*[\d_.][\w.-]*) )(?!but\b|not\b)[\w'-]+ \w",
+    re.IGNORECASE,
+)
+_INSTEAD = re.compile(
+    rf"\W*{_FILL}(?:(?:no|nope|nah|wrong|not quite)(?! \w)[\s,.!:;–—-]+(?:rather |please |better |just |make it |i said |i meant )*(?P<thing>(?=\w)(?!not\b|no\b|never\b|wait\b|that\b|this\b|it\b|sorry\b|why\b|please\b|thanks\b|i\b|we\b|you\b|he\b|she\b|they\b|there\b|nobody\b)[^,.;:!?]{{3,80}})(?=[,.;:!?]|$)|"
+    r"[^.!?]{2,120}[,;:–—.]\s*(?:please |just |rather |better |so |then |instead |and |but )*(?P<order>(?:(?:we |let's |we'll )?(?:use|take|keep|stay (?:with|on|at)|stick (?:to|with)|go (?:with|for|back to)|leave|put|store|send|write|make it|switch|choose|pick|move) (?!me\b|us\b|it out\b|it alone\b)\w)))",
+    re.IGNORECASE,
+)
+_TO_SUBJECT = re.compile(rf"^\W*{_FILL}(?:(?:no|nope|nah)[\s,.!]+(?:wait[\s,.!]+)?)?", re.IGNORECASE)
+_POINTS_FIRST = re.compile(
+    rf"\W*{_FILL}(?:no[\s,.!]+)?(?:it|that|this|they|he|she|i|we|you|there|too)\b", re.IGNORECASE
+)
+_STATES = re.compile(
+    r"\W*(?:it|they|that|this|he|she|we|i|there|the|our|my|his|her|its|their|nobody|everybody|all|both|(?-i:[A-Z])[\w-]+)(?:'s|'re|'ve|'d|'m)? (?!me\b|us\b)[\w']+ \w",
+    re.IGNORECASE,
+)
+_FEW = 3
+
+
 def reply_in(words: str) -> Reply | None:
     """What a turn says to what was said before it; None if it goes on to something else."""
     own = without_others(words)
@@ -233,29 +258,10 @@ def what_is_so(text: str) -> str:
     return rest if len(rest.split()) >= _LEAST_SAID and _SAYS_OF_WHAT.match(as_read(rest)) else ""
 
 
-_NOT = re.compile(r"[\s,.!]*not\b", re.IGNORECASE)
-_LEAST_SAID = 4
-#: What is said of something that is named elsewhere: `we sync it every hour`.
-_LEANS = re.compile(r"\b(?:it|them|him|her|there|that one|this one)\b", re.IGNORECASE)
-#: How a sentence begins that says what it is about, and how that is.
-_SAYS_OF_WHAT = re.compile(
-    r"\W*(?:(?:the|our|my|we|nobody|everybody|all|both|every|each|no|an?) |(?-i:[A-Z][\w.+#-]*|[\w-]*[\d_.][\w.-]*) )(?!but\b|not\b)[\w'-]+ \w",
-    re.IGNORECASE,
-)
-_INSTEAD = re.compile(
-    rf"\W*{_FILL}(?:(?:no|nope|nah|wrong|not quite)(?! \w)[\s,.!:;–—-]+(?:rather |please |better |just |make it |i said |i meant )*(?P<thing>(?=\w)(?!not\b|no\b|never\b|wait\b|that\b|this\b|it\b|sorry\b|why\b|please\b|thanks\b|i\b|we\b|you\b|he\b|she\b|they\b|there\b|nobody\b)[^,.;:!?]{{3,80}})(?=[,.;:!?]|$)|"
-    r"[^.!?]{2,120}[,;:–—.]\s*(?:please |just |rather |better |so |then |instead |and |but )*(?P<order>(?:(?:we |let's |we'll )?(?:use|take|keep|stay (?:with|on|at)|stick (?:to|with)|go (?:with|for|back to)|leave|put|store|send|write|make it|switch|choose|pick|move) (?!me\b|us\b|it out\b|it alone\b)\w)))",
-    re.IGNORECASE,
-)
-
-
 def subject_of_denial(reply: Reply) -> str:
     """The first word that says what a denial is of: `SQLite locks up, that won't do.` Empty if it only points."""
     rest = _TO_SUBJECT.sub("", reply.head)
     return next(iter(content_words(rest)), "") if not _POINTS_FIRST.match(reply.head) else ""
-
-
-_TO_SUBJECT = re.compile(rf"^\W*{_FILL}(?:(?:no|nope|nah)[\s,.!]+(?:wait[\s,.!]+)?)?", re.IGNORECASE)
 
 
 def _yes_end(text: str) -> int:
@@ -289,11 +295,6 @@ def _is_reasoned(kind: ReplyKind, text: str) -> bool:
     return found is not None and len(text[: found.end()].split()) > _FEW and not _POINTS_FIRST.match(text)
 
 
-_POINTS_FIRST = re.compile(
-    rf"\W*{_FILL}(?:no[\s,.!]+)?(?:it|that|this|they|he|she|i|we|you|there|too)\b", re.IGNORECASE
-)
-
-
 def _gives_reason(kind: ReplyKind, text: str) -> bool:
     """Whether the sentence behind a denial still belongs to it: it says how something is."""
     if kind in ("agrees", "confirms") or _ASKS.search(text) or not _STATES.match(as_read(text)):
@@ -302,17 +303,8 @@ def _gives_reason(kind: ReplyKind, text: str) -> bool:
     return first is None or first.order is None
 
 
-_STATES = re.compile(
-    r"\W*(?:it|they|that|this|he|she|we|i|there|the|our|my|his|her|its|their|nobody|everybody|all|both|(?-i:[A-Z])[\w-]+)(?:'s|'re|'ve|'d|'m)? (?!me\b|us\b)[\w']+ \w",
-    re.IGNORECASE,
-)
-
-
 def _only_points(text: str) -> bool:
     return bool(_POINTS.search(text)) or len(text.split()) <= _FEW
-
-
-_FEW = 3
 
 
 def _places(own: str) -> list[tuple[int, int]]:

@@ -22,7 +22,7 @@ from memory_pipeline.conversations.claims import (
     words_of_subject,
 )
 from memory_pipeline.conversations.forms import each_stated
-from memory_pipeline.conversations.own_words import Said, as_read
+from memory_pipeline.conversations.own_words import Said
 from memory_pipeline.conversations.taking_back import (
     AGAIN,
     ALLOWED,
@@ -59,10 +59,9 @@ class Reversal:
     `subject`: its words, as stems; `kinds`: of the statements that it can take back; `denied`: whether these deny
     (`Never push to main`), affirm, or may do either. `reach`: `same`: only what says no more than the subject;
     `narrower`: also what says more about it; `chosen`: also what was decided for it; `gate`: also one thing that is done
-    with it. `of_speaker`: of facts and
-    preferences, only those of the speaker, and none of the speaker's wife. `ends_liking`: that something is no longer
-    liked, in whatever words; otherwise who does something no longer may still like it. `done_instead`: words of what is done in its place, of
-    which it then has one.
+    with it. `of_speaker`: of facts and preferences, only those of the speaker, and none of the speaker's wife.
+    `ends_liking`: that something is no longer liked, in whatever words; otherwise who does something no longer may
+    still like it. `done_instead`: words of what is done in its place, of which it then has one.
     """
 
     subject: frozenset[str]
@@ -197,7 +196,7 @@ def ends_permission(said: Said) -> re.Match[str] | None:
 def reversals_of(new: Extraction, *, by_kind: bool = True) -> Iterator[Reversal]:
     """What a statement of a human takes back. `by_kind`: also by what it is, since a limit, or a permission to do
     without asking, is the human's newest word on its subject."""
-    yield from reversals_in(Said(new.quote, 0, as_read(new.quote)))
+    yield from reversals_in(Said.alone(new.quote))
     if not by_kind:
         return
     is_limit = (

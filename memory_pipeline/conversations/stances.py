@@ -137,7 +137,7 @@ class Stance:
     subject: frozenset[str]
 
 
-def stances_in(text: str) -> Iterator[Stance]:
+def _stances_in(text: str) -> Iterator[Stance]:
     """The stances of a sentence: of the whole of it, and of each clause."""
     parts = [part for part in _CLAUSES.split(text) if part and part.strip()]
     for part in dict.fromkeys([text, *parts]):
@@ -154,7 +154,7 @@ def _side(clause: str) -> Side:
     return "denies" if _DENIES.search(clause) else "affirms"
 
 
-def stance_of(old: Extraction) -> Stance:
+def _stance_of(old: Extraction) -> Stance:
     """The stance of a statement that stands."""
     subject = subject_of(old.quote) - _SAID_WITH
     if old.kind == "trust":
@@ -182,9 +182,11 @@ def turnings_in(new: Extraction) -> Iterator[Turning]:
     if new.speaker != "human" or any(one.search(words) for one in (TEMPORARY, OFTEN, _IN_PART, WITH_APPROVAL)):
         return
     retracts, now = _RETRACTS.search(words) is not None, _NOW.search(words) is not None
-    stances = [(one, sides) for one in stances_in(words) if (sides := _turned_by(one.side, retracts=retracts, now=now))]
-    given_up = [thing for thing in _given_up(words) if len(thing) == 1]
-    parted = [thing for thing in _parted_with(words) if 1 <= len(thing) <= _MOST_OF_THING]
+    stances = [
+        (one, sides) for one in _stances_in(words) if (sides := _turned_by(one.side, retracts=retracts, now=now))
+    ]
+    given_up = [thing for thing in _things(_GIVEN_UP, words) if len(thing) == 1]
+    parted = [thing for thing in _things(_PARTED, words) if 1 <= len(thing) <= _MOST_OF_THING]
     gone, moved = _LEFT_US.search(words), _MOVED.search(words)
     rejected = _NOT_THAT.search(words)
     anew = told_in(words) if is_change(words) else None
@@ -230,7 +232,7 @@ def _is_turned(
         return False
     if old.kind == "preference" and not likes and LIKING & subject_of(old.quote):
         return False  # who does something no longer may still like it
-    said = stance_of(old)
+    said = _stance_of(old)
     if said.side not in sides or not stance.subject <= said.subject:
         return False
     if retracts:
@@ -240,17 +242,10 @@ def _is_turned(
     return len(stance.subject - _GENERAL) >= least and (len(stance.subject) > 1 or stance.subject == said.subject)
 
 
-def _given_up(words: str) -> Iterator[frozenset[str]]:
-    """What the clauses of a sentence say was given up, each as keys."""
-    for clause in _CLAUSES.split(words):
-        if clause and (found := _GIVEN_UP.search(clause)):
-            yield subject_of(found["one"] or found["two"] or found["three"] or "")
-
-
-def _parted_with(words: str) -> Iterator[frozenset[str]]:
-    """What the clauses of a sentence say its speaker parted with, each as keys."""
+def _things(way: re.Pattern[str], words: str) -> Iterator[frozenset[str]]:
+    """What the clauses of a sentence say was given up, or parted with, in a way that names it, each as keys."""
     for clause in _CLAUSES.split(words.rstrip(" .!")):
-        if clause and (found := _PARTED.search(clause)):
+        if clause and (found := way.search(clause)):
             yield subject_of(found["one"] or found["two"] or found["three"] or "")
 
 

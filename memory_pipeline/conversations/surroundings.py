@@ -100,6 +100,16 @@ _LEAST = 4
 _WORD = re.compile(r"[^\W\d_][\w'-]*|\d\S*")
 
 
+_OTHERS_WORDS = re.compile(
+    r"\b(?:says?|said|told|thinks|asks?|asked|wonders|claims|believes|hates?|loves?|adores?)\b", re.IGNORECASE
+)
+_LETTER = re.compile(r"\W*dear\b", re.IGNORECASE)
+_ONE_MOMENT = re.compile(
+    r"\b(?:today|tonight|right now|at the moment|just now|yesterday|this (?:morning|afternoon|evening))\b",
+    re.IGNORECASE,
+)
+
+
 def surroundings_in(said: Said) -> re.Match[str] | None:
     """Where a human states who does what, where something is, or what it is bound to."""
     if len(_WORD.findall(said.read)) < _LEAST or _OTHERS_WORDS.search(said.read) or _LETTER.match(said.read):
@@ -127,13 +137,3 @@ def cause_in(said: Said) -> re.Match[str] | None:
 def announces_cause(said: Said) -> bool:
     """Whether a sentence says that a cause was found, and leaves it to the next one to say which: `Found it.`"""
     return _ONLY_ANNOUNCED.fullmatch(said.read) is not None
-
-
-_OTHERS_WORDS = re.compile(
-    r"\b(?:says?|said|told|thinks|asks?|asked|wonders|claims|believes|hates?|loves?|adores?)\b", re.IGNORECASE
-)
-_LETTER = re.compile(r"\W*dear\b", re.IGNORECASE)
-_ONE_MOMENT = re.compile(
-    r"\b(?:today|tonight|right now|at the moment|just now|yesterday|this (?:morning|afternoon|evening))\b",
-    re.IGNORECASE,
-)

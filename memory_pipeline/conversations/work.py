@@ -91,7 +91,7 @@ _LEARNED_BY_AGENT = form(
     r"i(?:'ve| have)? (?:now |also |just |finally )*(?:learned|learnt) (?:that|to|not to|from|how|:)",
     r"(?:key |main |my )?lessons?(?: i)?(?: learned| learnt)?(?: here| for me| from this)?\s*(?:[:—–]| is (?:that|to)\b)\s*",
     rf"(?:so |and )?(?:next time|in (?:the )?future|from now on|going forward),? i(?:'ll| will|'m going to| should| am going to| need to) {_HABIT}\b",
-    rf"i(?:'ll| will| should| need to) {_HABIT} (?:\w+ ){0,14}?(?:next time|in (?:the )?future|from now on|going forward)\b",
+    rf"i(?:'ll| will| should| need to) {_HABIT} (?:\w+ ){{0,14}}?(?:next time|in (?:the )?future|from now on|going forward)\b",
     r"i(?:'ve| have)? (?:now |also |just )*(?:reali[sz]ed?|noticed?|see now|understand now) (?:that )?i (?:tend to|should|often|was too|need to|had been|keep|rushed|assumed|over|under|always|sometimes|have a habit|jumped)\b",
     r"i should(?:'ve| have| not have|n't have) (?!been of\b|mentioned\b)\w+",
     rf"(?:so |and |then )?(?:next time|in (?:the )?future|from now on|going forward),? i {_HABIT}\b",
@@ -133,6 +133,18 @@ _OPINION = re.compile(
 #: Marks of notes and reports, which nobody says.
 _NOTE = re.compile(r"\*\*|→|\[|\bPRIORITY\b|^[^:]{1,40}:\s|\w_\w+_\w|\s-\s")
 _LEAST_CONTEXT, _MOST_CONTEXT = 4, 40
+
+
+#: How something is just now, which it often is: `The coffee machine is broken again`.
+_JUST_NOW = re.compile(
+    r"(?:\b(?:is|are)|'s|'re) (?:[\w-]+ )?(?:broken|down|late|slow|stuck|empty|full|offline|noisy|crowded|closed|gone|out|sick|ill|off|cold|"
+    r"acting up|out of \w+|not working|dead) (?:yet )?again\b",
+    re.IGNORECASE,
+)
+#: A guess: `The key must be in the other coat`.
+_MUST_BE_THERE = re.compile(
+    r"\bmust be (?:still )?(?:in|at|on|under|near|behind|with|around) (?:the|my|your|our|a|one)\b", re.IGNORECASE
+)
 
 
 def marker_in(said: Said) -> re.Match[str] | None:
@@ -182,20 +194,6 @@ def finding_in(said: Said) -> re.Match[str] | None:
     """Where an agent states what it found out about the work."""
     found = stated(said, _FINDING) or cause_in(said)
     return found if found is not None and len(_WORD.findall(said.read)) >= _LEAST_LEARNED else None
-
-
-#: How something is just now, which it often is: `The coffee machine is broken again`.
-_JUST_NOW = re.compile(
-    r"(?:\b(?:is|are)|'s|'re) (?:[\w-]+ )?(?:broken|down|late|slow|stuck|empty|full|offline|noisy|crowded|closed|gone|out|sick|ill|off|cold|"
-    r"acting up|out of \w+|not working|dead) (?:yet )?again\b",
-    re.IGNORECASE,
-)
-
-
-#: A guess: `The key must be in the other coat`.
-_MUST_BE_THERE = re.compile(
-    r"\bmust be (?:still )?(?:in|at|on|under|near|behind|with|around) (?:the|my|your|our|a|one)\b", re.IGNORECASE
-)
 
 
 def is_context(said: Said) -> bool:

@@ -18,7 +18,7 @@ _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _DAYS_AWAY = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1}
 _COUNT = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2})"
 #: `about three weeks ago` names no week; `in two weeks` is a day only of what is announced, and else how long it took.
-_ROUGHLY = "".join(rf"(?<!\b{word} )" for word in "about over than almost nearly least some".split())
+_ROUGHLY = "".join(rf"(?<!\b{word} )" for word in "about over than almost nearly least some minus".split())
 _ANNOUNCED = "(?:" + "|".join(rf"(?<=\b{word} )" for word in "due back expires starts begins ends".split()) + ")"
 #: A span of these units is told no finer than it was said.
 _UNIT = re.compile(r"(day|week|month|year)", re.IGNORECASE)
@@ -78,7 +78,11 @@ def with_days(statement: str, written: date) -> str:
     for match in _RELATIVE.finditer(statement):
         if statement.count("`", 0, match.start()) % 2 or _SAID_ALREADY.match(statement, match.end()):
             continue
-        parts += (statement[done : match.end()], f" ({_meant(match, written)})")
+        try:
+            day = _meant(match, written)
+        except (OverflowError, ValueError):  # no calendar has it: `99 years ago`, of the year 60
+            continue
+        parts += (statement[done : match.end()], f" ({day})")
         done = match.end()
     return "".join([*parts, statement[done:]])
 

@@ -135,3 +135,10 @@ def test_what_is_denied_with_a_reason_ends_a_decision_of_the_human_too() -> None
 def test_what_a_denial_says_beside_it(said: str, instead: bool, so: str) -> None:
     assert says_instead(said) is instead
     assert (what_is_so(said) if what_is_so(said) != said else "") == so
+
+
+def test_a_question_that_puts_another_thing_forward_can_be_agreed_to() -> None:
+    said = kept(
+        "For the queue I'd take Redis.", "a: Redis loses jobs. Then we run it from a table in Postgres?", "Yes, good."
+    )
+    assert any("run it from a table in Postgres" in text for kind, text in said if kind == "decision")

@@ -128,3 +128,10 @@ def test_a_decision_that_begins_with_a_denial_withdraws_the_one_before_it() -> N
     assert second.withdraws == (first.id,)
     alone = read(talk("We decided to use SQLite.", "a: Good.", "Let's use Postgres for the reports.")).extractions
     assert [one.withdraws for one in alone] == [(), ()]
+
+
+@pytest.mark.parametrize("correction", ["No, I was born in 1985, not in 1984.", "Actually I was born in 1985."])
+def test_a_correction_of_what_is_long_past_withdraws_it(correction: str) -> None:
+    before = read(talk("I was born in 1984.")).extractions
+    after = read(talk(correction, at=START + timedelta(days=2)), known=before).extractions
+    assert {old for one in after for old in one.withdraws} == {one.id for one in before} != set()

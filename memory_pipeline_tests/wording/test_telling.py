@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory_pipeline.wording.agreement import says_the_same, status_of
 from memory_pipeline.wording.days import in_words, names_another_day, with_days
@@ -92,6 +95,18 @@ def test_words_for_another_day_carry_their_date_once(text: str, dated: str) -> N
     assert with_days(text, MONDAY) == dated == with_days(dated, MONDAY)
     assert names_another_day("It starts tomorrow.") and not names_another_day("It starts at noon.")
     assert in_words(MONDAY) == "30 March 2026"
+
+
+@given(
+    st.dates(),
+    st.sampled_from("0 00 1 12 99 a an ten".split()),
+    st.sampled_from(["day", "week", "month", "year"]),
+    st.sampled_from(["It broke {} {}s ago.", "It is due in {} {}s.", "It broke {} {}s ago, last night or last month."]),
+)
+def test_a_span_that_no_calendar_has_stays_without_a_date(written: date, many: str, unit: str, statement: str) -> None:
+    told = statement.format(many, unit)
+    dated = with_days(told, written)
+    assert re.sub(r" \([^()]*\)", "", dated) == told and dated == with_days(dated, written)
 
 
 def test_a_fact_is_kept_at_another_place_of_a_sentence() -> None:
