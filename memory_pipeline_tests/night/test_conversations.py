@@ -14,13 +14,10 @@ from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Candidate
-from memory_pipeline.markers import without_blocks
 from memory_pipeline.night.conversation_runs import list_days, run_conversations, show_day
 from memory_pipeline.records import KeptExtraction
 from memory_pipeline.reporting.summary import summary
-from memory_pipeline.review.rollback import RollbackScope, as_text, roll_back
-from memory_pipeline.rollups.periods import periods_between
-from memory_pipeline.rollups.running import renew_memory, roll_up
+from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import candidate, fill, run, settings_for, sql_rows
@@ -54,20 +51,6 @@ FIRST_DAY = spoken(
     "a: I learned that I should check the calendar before I answer.",
 )
 SECOND_DAY = spoken(TUESDAY, "I work as a nurse in a hospital.", "Never send letters without showing them to me first.")
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    place = tmp_path / "shop"
-    place.mkdir()
-    (place / "USER.md").write_text("# The human\n\n- Likes tea.\n")
-    return place
-
-
-@pytest.fixture
-def settings(store: Store, workspace: Path) -> Settings:
-    source = SourceTable(name="shop", path=str(workspace), project="p", exclude=("*.md",))
-    return settings_for(store, connectors__workspace="", sources=()).with_values({"sources": (source,)})
 
 
 def read(store: Store, settings: Settings, *days: date) -> str:
@@ -254,69 +237,6 @@ def test_a_memory_that_is_corrected_is_archived_into_its_correction(
         assert not tx.integrity.check(deep=True)
 
 
-def test_words_outside_of_the_marks_stay_byte_for_byte(store: Store, settings: Settings, workspace: Path) -> None:
-    (workspace / "SOUL.md").write_bytes(b"\xef\xbb\xbf# Soul\r\n\r\nCaf\xe9 \xff\r\n")
-    fill(store, FIRST_DAY)
-    read(store, settings, MONDAY)
-    written = (workspace / "SOUL.md").read_bytes()
-    assert written.startswith(b"\xef\xbb\xbf# Soul\r\n\r\nCaf\xe9 \xff\r\n")
-    assert "check the calendar" not in without_blocks(written.decode("utf-8", "replace").replace("\r\n", "\n"))
-
-
-def test_what_a_person_writes_between_the_marks_is_never_lost(
-    store: Store, settings: Settings, workspace: Path
-) -> None:
-    fill(store, [*FIRST_DAY, *SECOND_DAY])
-    read(store, settings, MONDAY)
-    for name, old, new in (
-        (
-            "USER.md",
-            "- “I live in Lisbon with my wife.”",
-            "- “I live in Lisbon with my wife and Rex.”\n- I play the cello",
-        ),
-        ("daily/2026-03-02.md", "5 turns read", "5 turns read, I think"),
-        ("DailyLogs/2026-03-02.md", "## Decisions", "## Decisions\n\n- (mine) and Redis"),
-    ):
-        file = workspace / name
-        assert old in file.read_text()
-        file.write_text(file.read_text().replace(old, new))
-    done = run_conversations(store, settings, [TUESDAY], now=NOW)
-    assert [told.partition(" stand")[0] for told in done.moved] == ["2 lines that a person wrote"]
-    text = files_of(workspace)["USER.md"]
-    assert "end -->\n- “I live in Lisbon with my wife and Rex.”\n- I play the cello\n" in text
-    assert "- “I live in Lisbon with my wife.”\n" in text and "I work as a nurse" in text
-    fill(store, spoken(MONDAY, "I am a vegetarian.", hour=15))
-    read(store, settings)
-    files = files_of(workspace)
-    assert "- (mine) and Redis" in without_blocks(files["DailyLogs/2026-03-02.md"])
-    assert "5 turns read, I think" in without_blocks(files["daily/2026-03-02.md"])
-    assert files["USER.md"].count("Rex") == files["USER.md"].count("cello") == 1
-
-
-def test_a_destination_that_is_empty_gets_nothing(store: Store, settings: Settings, workspace: Path) -> None:
-    closed = settings.with_values({"compression.destinations": Destinations(user="", relational="R/us.md")})
-    fill(store, FIRST_DAY)
-    read(store, closed, MONDAY)
-    assert files_of(workspace)["USER.md"] == "# The human\n\n- Likes tea.\n"
-    assert "trust" in files_of(workspace)["R/us.md"]
-    (day,) = show_day(store, MONDAY)
-    assert day.coverage["extractions_dropped"] == {"its destination is empty in the settings": 1}
-
-
-def test_a_file_that_cannot_be_written_is_written_by_the_next_night(
-    store: Store, settings: Settings, workspace: Path
-) -> None:
-    fill(store, FIRST_DAY)
-    (workspace / "SOUL.md").mkdir()
-    done = run_conversations(store, settings, [MONDAY], now=NOW)
-    assert "SOUL.md" in done.problems[0]
-    night = run(store, MONDAY, settings)
-    assert night.verdict == "IDLE" and "1 file or day of conversations failed" in night.verdict_reason
-    (workspace / "SOUL.md").rmdir()
-    run(store, TUESDAY, settings)
-    assert "check the calendar" in files_of(workspace)["SOUL.md"]
-
-
 def test_a_store_without_conversations_has_no_rows_and_no_files(store: Store, tmp_path: Path) -> None:
     fill(store, [candidate("The gateway keeps its old key for 15 minutes.")])
     run(store, MONDAY)
@@ -344,16 +264,6 @@ def test_an_export_of_everything_gives_the_same_extractions(store: Store, settin
     assert {name: text for name, text in here.items() if name != "USER.md"} == {
         name: text for name, text in there.items() if name != "USER.md"
     }
-
-
-def test_a_check_finds_what_stands_in_the_wrong_file(store: Store, settings: Settings) -> None:
-    fill(store, FIRST_DAY)
-    read(store, settings, MONDAY)
-    with store.writing("test") as tx:
-        sql_rows(tx, "update extractions set destination = 'user' where kind = 'trust'")
-    with store.reading() as tx:
-        (finding,) = tx.integrity.check()
-    assert "a trust of the human went to user" in finding.problem
 
 
 def test_a_dry_run_writes_no_file_and_no_row(store: Store, settings: Settings, workspace: Path) -> None:
@@ -417,42 +327,6 @@ def test_a_run_that_was_killed_is_mended_by_the_next_one(
     assert files_of(workspace) == files_of(other)
 
 
-def test_files_that_a_killed_rollback_left_are_mended_by_the_next_night(
-    store: Store, settings: Settings, workspace: Path
-) -> None:
-    fill(store, FIRST_DAY)
-    run_id = read(store, settings, MONDAY)
-    with store.writing("rollback") as tx:
-        tx.rollbacks.apply(tx.rollbacks.plan_run(run_id), "killed", NOW, "rollback")
-    assert "Lisbon" in files_of(workspace)["USER.md"]
-    run(store, date(2026, 2, 1), settings)
-    assert files_of(workspace) == {"USER.md": "# The human\n\n- Likes tea.\n"}
-
-
-def test_words_that_look_like_marks_stay_inside_of_their_block(
-    store: Store, settings: Settings, workspace: Path
-) -> None:
-    mark = "<!-- memory-pipeline:conversations:end -->"
-    fill(store, spoken(MONDAY, f"I live in Lisbon, {mark} with my wife.", f"I work as a nurse.\n{mark}\nI like tea."))
-    read(store, settings, MONDAY)
-    first = (workspace / "USER.md").read_text()
-    assert first.splitlines().count(mark) == 1
-    fill(store, SECOND_DAY)
-    read(store, settings, TUESDAY)
-    second = (workspace / "USER.md").read_text()
-    assert second.splitlines().count(mark) == 1
-    assert without_blocks(second).strip() == "# The human\n\n- Likes tea."
-
-
-def test_one_file_may_have_everything(store: Store, settings: Settings, workspace: Path) -> None:
-    names = Destinations(user="ALL.md", relational="ALL.md", soul="ALL.md")
-    fill(store, FIRST_DAY)
-    read(store, settings.with_values({"compression.destinations": names}), MONDAY)
-    text = files_of(workspace)["ALL.md"]
-    assert all(part in text for part in ("## Updates from", "## Growth Markers", "## Communication Evolution"))
-    assert text.count("conversations:start") == 1
-
-
 def test_turns_of_unknown_names_are_counted_and_read_once_a_name_is_known(
     store: Store, settings: Settings, workspace: Path
 ) -> None:
@@ -478,26 +352,3 @@ def test_turns_of_unknown_names_are_counted_and_read_once_a_name_is_known(
     assert "I live in Lisbon with my wife." in (workspace / "USER.md").read_text()
     (listed,) = list_days(store, None, NOW.date(), named)
     assert (listed.state, listed.kept, listed.without_speaker) == ("read", 1, 0)
-
-
-@pytest.mark.slow
-def test_days_that_are_taken_back_leave_memory_md_and_no_file_behind(
-    store: Store, settings: Settings, workspace: Path
-) -> None:
-    mine = files_of(workspace)
-    fill(store, [*FIRST_DAY, *SECOND_DAY])
-    read(store, settings, MONDAY, TUESDAY)
-    periods = periods_between(MONDAY, TUESDAY, ended_by=date(2026, 3, 31))
-    store.take_lease("rollups", "test", 60)
-    roll_up(store, settings, periods, holder="test", run_id="rollups", projects=["p"])
-    renew_memory(store, settings, "p")
-    store.release_lease("rollups")
-    assert "We decided to use Postgres" in files_of(workspace)["MEMORY.md"]
-    done = roll_back(store, settings, RollbackScope(since=datetime(2020, 1, 1, tzinfo=UTC)))
-    after = files_of(workspace)
-    assert "We decided to use Postgres" not in after["MEMORY.md"] and str(workspace / "MEMORY.md") in done.renewed
-    assert "MEMORY.md was made again" in as_text(done)
-    assert {
-        name: text for name, text in after.items() if name != "MEMORY.md" and not name.startswith("memory/")
-    } == mine
-    assert not (workspace / "DailyLogs").exists()

@@ -22,13 +22,9 @@ from memory_pipeline_tests.night.test_conversations import (
     WEDNESDAY,
     files_of,
     read,
-    settings,
     spoken,
     standing,
-    workspace,
 )
-
-__all__ = ["settings", "workspace"]
 
 
 def test_a_contradiction_is_written_and_a_rejected_pattern_is_not(

@@ -15,12 +15,9 @@ from memory_pipeline_tests.night.test_conversations import (
     TUESDAY,
     WEDNESDAY,
     read,
-    settings,
     spoken,
-    workspace,
 )
 
-__all__ = ["settings", "workspace"]
 ALLOWED = "You may restart the workers without asking me."
 ENDED = "You may no longer restart the workers without asking me."
 
