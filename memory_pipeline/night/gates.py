@@ -214,7 +214,8 @@ def untrue_series(evidence: Evidence) -> list[str]:
     ]
     if foreign:
         return [f"'{foreign[0]}' is no reading of this series"]
-    return [wrong] if (wrong := wrong_in_series(evidence.draft.content, facts, evidence.readings)) else []
+    said = (evidence.draft.content, *(part.content for part in evidence.draft.parts))
+    return [wrong] if (wrong := wrong_in_series(said, facts, evidence.readings)) else []
 
 
 def unlike_sources(evidence: Evidence) -> list[str]:

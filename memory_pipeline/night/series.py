@@ -38,7 +38,7 @@ from memory_pipeline.records import (
     fingerprint_of,
 )
 from memory_pipeline.records.drafts import drafts_of, members_of
-from memory_pipeline.records.series import SERIES, SeriesFacts
+from memory_pipeline.records.series import SERIES, SeriesFacts, SeriesPart
 from memory_pipeline.store import LEAST_TEXTS, SeriesMemory, Shape, Transaction, reading_in
 from memory_pipeline.wording.naming import tells_facts
 from memory_pipeline.wording.normalise import line_shape
@@ -254,12 +254,14 @@ def _longest_run(line: Line) -> str:
 
 def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
     """The next version of a series memory, or None if it would say and hold what the last one does."""
-    text = describe_series(found.series, night.embedder.count_tokens, night.settings.series.max_tokens)
+    count = night.embedder.count_tokens
+    texts = describe_series(found.series, count, night.settings.series.max_tokens)
     facts = SeriesFacts(found.shapes, WORDS_VERSION, len(found.series.readings), found.seen, found.breaking_ids)
-    said = [(version.content, version.facts.breaking_ids) for version in found.versions]
-    if not found.absorbed and said == [(text, found.breaking_ids)]:
+    said = [(version.said, version.facts.breaking_ids) for version in found.versions]
+    if not found.absorbed and said == [(texts, found.breaking_ids)]:
         return None
-    ids = tuple(sorted([*(version.id for version in found.versions), *(memory.id for memory in found.absorbed)]))
+    earlier = [i for version in found.versions for i in (version.id, *(part for part, _ in version.parts))]
+    ids = tuple(sorted([*earlier, *(memory.id for memory in found.absorbed)]))
     there = night.reader.memories(ids)
     members = [there[i] for i in ids]
     vectors = night.reader.vectors_in_order(ids)
@@ -267,12 +269,15 @@ def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
     cluster = _cluster(found, members, means)
     newest = found.memories[found.series.newest.memory_id]
     attempt = find_attempt({newest.id: newest.content})
-    reason = f"{STEERS}: {attempt}" if attempt else steering_draft(text)
-    before, after = sum(memory.token_count for memory in members), night.embedder.count_tokens(text)
+    steering = next(filter(None, map(steering_draft, texts)), None)
+    reason = f"{STEERS}: {attempt}" if attempt else steering
+    before = sum(memory.token_count for memory in members)
+    parts = tuple(SeriesPart(text, count(text)) for text in texts[1:])
+    after = count(texts[0]) + sum(part.token_count for part in parts)
     return Distillation(
         cluster=cluster,
         similarities=means,
-        content=text,
+        content=texts[0],
         attached=(),
         outcome="refused" if reason else "accepted",
         reason=reason,
@@ -289,6 +294,7 @@ def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
         relation=SERIES,
         tags=newest.tags,
         series=facts,
+        parts=parts,
     )
 
 

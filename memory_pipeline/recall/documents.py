@@ -191,7 +191,7 @@ class LineageEdge(Document):
     memory_id: str = Field(description="The memory that was made.")
     source_id: str = Field(description="What it was made from.")
     relation: str = Field(
-        description="How: distilled, merged, canonical, principle, series, duplicate, superseded, extracted."
+        description="How: distilled, merged, canonical, principle, series, part, duplicate, superseded, extracted."
     )
     similarity: float = Field(description="Cosine of the two.")
 

@@ -34,7 +34,7 @@ EXTRACTED = "conversations"
 LEVEL_RAW, LEVEL_MERGED, LEVEL_PATTERN, LEVEL_PRINCIPLE = 0, 1, 2, 3
 
 #: How one memory may be a source of another.
-RELATIONS = ("duplicate", "merged", "canonical", "distilled", "principle", "superseded", "series", "extracted")
+RELATIONS = ("duplicate", "merged", "canonical", "distilled", "principle", "superseded", "series", "part", "extracted")
 #: Relations of memories that are linked to a memory but that it was not made from.
 BESIDE = ("duplicate", "superseded", "extracted")
 
@@ -167,7 +167,8 @@ class LineageLink:
     relation: Annotated[
         str,
         Column("How it was made from it; `superseded`: a person settled a conflict in favour of the other side; "
-               "`extracted`: it says one thing of that turn of a conversation.",
+               "`part`: it says more of the same series; `extracted`: it says one thing of that turn of a "
+               "conversation.",
                choices=RELATIONS),
     ]  # fmt: skip
     similarity: Annotated[float, Column("Cosine of the source to the memory.", low=-1.0001, high=1.0001)]

@@ -7,6 +7,16 @@ from typing import Final
 
 #: The policy and the relation of series memories, and the name of the step that makes them.
 SERIES: Final = "series"
+#: The relation of a part of a series memory to that memory.
+PART: Final = "part"
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesPart:
+    """What a memory of its own says beside a series memory, where one has no room for all: its words and tokens."""
+
+    content: str
+    token_count: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,6 +109,9 @@ class Rollbacks:
             raise InputError(f"memory '{memory_id}' was made from nothing else; name an abstraction")
         if row[1] is not None:
             raise InputError(f"abstraction '{memory_id}' was already rolled back on {row[1]:%Y-%m-%d %H:%M:%S} UTC")
+        main = self._sql.row("select source_id from lineage where memory_id = $1 and relation = 'part'", [memory_id])
+        if main is not None:
+            raise InputError(f"memory '{memory_id}' is a part of the series memory '{main[0]}'; name that one")
         sources = self._sql.strings(
             """
             select m.id
@@ -231,6 +234,7 @@ class Rollbacks:
     def _with_dependents(
         self, scope: str, run_ids: tuple[str, ...], restored: set[str], retired: set[str], *, cascade: bool
     ) -> RollbackPlan:
+        retired |= self._parts_of(retired)
         while True:
             dependents = self._dependents(restored - retired, retired)
             if not dependents or not cascade:
@@ -243,6 +247,20 @@ class Rollbacks:
             restored_ids=tuple(sorted(restored - retired)),
             retired_ids=tuple(sorted(retired)),
             dependents=tuple(Dependent(memory_id, why) for memory_id, (why, _) in sorted(dependents.items())),
+        )
+
+    def _parts_of(self, memory_ids: set[str]) -> set[str]:
+        """The parts of series memories: they go with these."""
+        return set(
+            self._sql.strings(
+                """
+                select m.id
+                from lineage l
+                join memories m on m.id = l.memory_id
+                where l.relation = 'part' and m.rolled_back_at is null and l.source_id in (select unnest($1::text[]))
+                """,
+                [sorted(memory_ids)],
+            )
         )
 
     def _dependents(self, restored: set[str], retired: set[str]) -> dict[str, tuple[str, bool]]:

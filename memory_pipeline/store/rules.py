@@ -164,6 +164,7 @@ RULES = (
         from memories m
         left join compression_log g on g.compressed_memory_id = m.id and g.status = 'compressed'
         where m.source_connector = 'night' and m.archived_at is null and g.id is null
+          and not exists (select 1 from lineage l where l.memory_id = m.id and l.relation = 'part')
           -- What another store made has its log there.
           and exists (
               select 1
@@ -172,6 +173,17 @@ RULES = (
           )
         """,
         RESTORE,
+    ),
+    Rule(
+        "parts stand beside the series memory to which they belong",
+        """
+        select m.id, 'it is active, and ' || s.id || ', of which it is a part, is not'
+        from memories m
+        join lineage l on l.memory_id = m.id and l.relation = 'part'
+        join memories s on s.id = l.source_id
+        where (m.archived_at is null) <> (s.archived_at is null)
+        """,
+        "roll back the run that archived only one of them",
     ),
     Rule(
         "conflicting memories are not archived into one",
@@ -327,10 +339,18 @@ DEEP_RULES = (
         select g.id, 'says ' || g.compression_ratio || ', the tokens give ' || round(t.ratio, 4)
         from compression_log g
         join (
-            select l.memory_id, sum(s.token_count) / any_value(a.token_count)::double as ratio
+            select l.memory_id,
+                   sum(s.token_count) / (any_value(a.token_count) + coalesce(any_value(p.tokens), 0))::double as ratio
             from lineage l
             join memories s on s.id = l.source_id
             join memories a on a.id = l.memory_id
+            left join (
+                select l.source_id, sum(m.token_count) as tokens
+                from lineage l
+                join memories m on m.id = l.memory_id
+                where l.relation = 'part'
+                group by 1
+            ) p on p.source_id = l.memory_id
             where l.relation not in ('duplicate', 'superseded')
             group by 1
         ) t on t.memory_id = g.compressed_memory_id

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from memory_pipeline.records import Memory
-from memory_pipeline.records.series import SERIES, SeriesFacts
+from memory_pipeline.records.series import PART, SERIES, SeriesFacts
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import from_utc, to_utc
 from memory_pipeline.store.sql import Sql
@@ -47,13 +47,19 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class SeriesMemory:
-    """An active series memory and what it keeps of its series."""
+    """An active series memory and what it keeps of its series, with its parts: their ids and what they say."""
 
     id: str
     project_id: str
     content: str
     created_at: datetime
     facts: SeriesFacts
+    parts: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What it says, and what its parts say."""
+        return (self.content, *(content for _, content in self.parts))
 
 
 class SeriesMemories:
@@ -113,7 +119,29 @@ class SeriesMemories:
             [SERIES],
         )
         found = [(row, facts_in(str(row[4]))) for row in rows]
-        return [SeriesMemory(row[0], row[1], row[2], from_utc(row[3]), facts) for row, facts in found if facts]
+        parts = self._parts()
+        return [
+            SeriesMemory(row[0], row[1], row[2], from_utc(row[3]), facts, tuple(parts.get(str(row[0]), ())))
+            for row, facts in found
+            if facts
+        ]
+
+    def _parts(self) -> dict[str, list[tuple[str, str]]]:
+        """The active parts of series memories, by the id of these, in their order: id and content."""
+        rows = self._sql.rows(
+            """
+            select l.source_id, m.id, m.content
+            from lineage l
+            join memories m on m.id = l.memory_id
+            where l.relation = $1 and m.archived_at is null
+            order by l.source_id, (m.compressed_from ->> $1)::integer, m.id
+            """,
+            [PART],
+        )
+        found: dict[str, list[tuple[str, str]]] = {}
+        for main_id, part_id, content in rows:
+            found.setdefault(str(main_id), []).append((str(part_id), str(content)))
+        return found
 
     def series_of(self, one: SeriesMemory) -> Series:
         """The readings behind an active series memory, with those that break it."""
@@ -288,9 +316,9 @@ def reading_in(memory: Memory) -> Reading:
     return read_memory(memory.id, memory.said_at, memory.content, position)
 
 
-def wrong_in_series(content: str, facts: SeriesFacts, readings: Sequence[Memory]) -> str | None:
-    """What the words of a series memory say that its readings do not, or None. `readings`: the raw memories behind it
-    and those that break it.
+def wrong_in_series(said: Sequence[str], facts: SeriesFacts, readings: Sequence[Memory]) -> str | None:
+    """What the words of a series memory and its parts say that its readings do not, or None. `readings`: the raw
+    memories behind it and those that break it.
 
     Words in the form of this program are written again; in those of another one, the numbers are looked for.
     """
@@ -302,11 +330,11 @@ def wrong_in_series(content: str, facts: SeriesFacts, readings: Sequence[Memory]
         return f"it says {facts.readings} readings, there are {len(mine)}"
     series = series_of(mine, others)
     if facts.words == WORDS_VERSION:
-        return None if is_true(series, content) else "its words are not what its readings amount to"
+        return None if is_true(series, said) else "its words are not what its readings amount to"
     known = {number for memory in readings for number in _numbers(memory.content)}
     dates = {number for memory in readings for number in _numbers(f"{memory.said_at:%Y %-d}")}
     counts = {str(number) for number in range(len(readings) + 1)}
-    unknown = [number for number in _numbers(content) if number not in known | dates | counts]
+    unknown = [number for text in said for number in _numbers(text) if number not in known | dates | counts]
     return f"none of its readings says {unknown[0]}" if unknown else None
 
 

@@ -1,34 +1,189 @@
-"""What stands in brackets behind the newest value of a figure: what is usual, and what was unusual in it."""
+"""What stands in brackets behind the newest value of a figure: between which values it lies, and what was unusual."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_days import day_of, when
-from memory_pipeline.wording.series_figures import Figure
-from memory_pipeline.wording.series_line import amount, unit_of
-from memory_pipeline.wording.series_ranges import apart_with, range_in_brackets
-from memory_pipeline.wording.series_unusual import Named
+from memory_pipeline.wording.series_figures import Figure, Value
+from memory_pipeline.wording.series_levels import levels
+from memory_pipeline.wording.series_line import amount, amounts, unit_of
+from memory_pipeline.wording.series_near import EXACT, NEAR, rounded
 
 #: The hour at which a morning ends; the newest reading of a day and another one.
 _NOON, _BOTH = 12, 2
+#: So many unusual values are told one by one.
+_MOST_APART = 3
+#: What is usual is tight if it is at most so many times as wide as what holds four of five.
+_TIGHT = 2
+#: A steady rise has so many different values.
+_FEWEST_STEPS = 3
 
 
-def beside(series: Series, figure: Figure, shown: Named, levels: Mapping[int, int], nearness: int) -> str:
-    """What stands behind the newest value of a figure: what is usual, and what was unusual: `usually up to 1.4, 4.1 on
-    19 March`, or alone `up to 4.1 on 19 March`. Of a newest value that is unusual, between which values the others
-    lie. That a value is the most is also said where others lie apart on its side that are not told."""
-    numbers = sorted(shown.of(figure))
-    if numbers and numbers[-1] == len(figure.values) - 1:
-        return range_in_brackets(series, figure, shown)
-    place = figure.place
-    usual = range_in_brackets(series, figure, shown, levels[place], nearness) if place in levels else ""
-    is_one_of_several = " over " not in usual and len(apart_with(figure, numbers)) > len(numbers)
-    is_plain = any(map(shown.outside.get, levels)) and not is_one_of_several
-    once = [_once(series, figure, number, is_plain=is_plain) for number in numbers]
-    return ", ".join([*([usual] if usual else []), *once])
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Ways to say between which values a figure lies, without its unit, each list the fullest first: `whole` ones,
+    such as `usually 1.2 to 1.4; 4.1 on 19 March`, and those for where there is no room for one.
+
+    Each holds for all readings: every value is in a range, or told with its day, or the newest one."""
+
+    whole: tuple[str, ...] = ("",)
+    short: tuple[str, ...] = ()
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """All of them."""
+        return (*self.whole, *self.short)
+
+
+def beside(series: Series, figure: Figure) -> Beside:
+    """What stands behind the newest value of a figure: nothing, if it does not vary."""
+    if not figure.varies:
+        return Beside()
+    if steady := _steady(series, figure):
+        return Beside(tuple(steady))
+    newest = len(figure.values) - 1
+    apart, outside = (
+        [n for n, is_so in enumerate(flags) if is_so and n != newest] for flags in (figure.apart, figure.outside)
+    )
+    usual, others = (
+        [value for value, is_so in zip(figure.values, flags, strict=True) if not is_so]
+        for flags in (figure.apart, figure.outside)
+    )
+    plain = tuple(_whole(series, figure, with_days=with_days) for with_days in (True, False))
+    short = (*plain, _near(series, figure))
+    whole = _by_levels(series, figure, apart)
+    for values, numbers in ((usual, apart), (others, outside)):
+        if numbers and len(numbers) <= _MOST_APART and _is_tight(figure, values):
+            whole += [_usual_and_apart(series, figure, values, numbers, EXACT)]
+            whole += [_usual_and_apart(series, figure, values, numbers, NEAR)] if numbers == outside else []
+        elif numbers and len(numbers) <= _MOST_APART:
+            least, greatest = (choose(values, key=lambda value: value.number) for choose in (min, max))
+            between = _extremes(series, figure.place, least, greatest)
+            whole.append(f"{between}, {_mostly(series, figure)}{_one_by_one(series, figure, numbers)}")
+    if not whole and apart:
+        whole = [f"{plain[0]}, {_mostly(series, figure)}", plain[0]]
+    return Beside(tuple(dict.fromkeys(whole)), short) if whole else Beside(tuple(dict.fromkeys(short)))
+
+
+def _near(series: Series, figure: Figure) -> str:
+    if _is_either(figure.values):
+        return _whole(series, figure, with_days=False)
+    return _extremes(series, figure.place, figure.least, figure.greatest, NEAR)
+
+
+def _steady(series: Series, figure: Figure) -> list[str]:
+    """From where a figure has risen or fallen to its newest value, or until when it had its other one."""
+    if not (figure.rises or figure.falls):
+        return []
+    first, year = figure.first, series.newest.at.year
+    said = _plain(series, figure.place, first.text)
+    different = {value.number for value in figure.values}
+    if len(different) < _FEWEST_STEPS:
+        last = max(value.at for value in figure.values if value.number == first.number)
+        is_newest_day = last.date() == series.newest.at.date()
+        return [f"{said} until {'earlier that day' if is_newest_day else day_of(last, year)}"]
+    way = "up" if figure.rises else "down"
+    return [f"{way} from {said} on {day_of(first.at, year)}", f"{way} from {said}"]
+
+
+def _is_tight(figure: Figure, values: Sequence[Value]) -> bool:
+    """Whether values lie close together, beside what holds four of five of all."""
+    if figure.mostly is None or not values:
+        return True
+    least, greatest = min(value.number for value in values), max(value.number for value in values)
+    low, high = figure.mostly
+    return greatest - least <= _TIGHT * (high.number - low.number)
+
+
+def _usual_and_apart(
+    series: Series, figure: Figure, usual: Sequence[Value], apart: Sequence[int], nearness: int
+) -> str:
+    least, greatest = (choose(usual, key=lambda value: value.number) for choose in (min, max))
+    between = _extremes(series, figure.place, least, greatest, nearness, is_either=_is_either(usual))
+    return f"usually {between}{_one_by_one(series, figure, apart)}"
+
+
+def _one_by_one(series: Series, figure: Figure, numbers: Sequence[int]) -> str:
+    """Values with their days."""
+    said = (f"{_plain(series, figure.place, figure.values[n].text)} {_on(series, figure, n)}" for n in numbers)
+    return f"; {', '.join(said)}" if numbers else ""
+
+
+def _mostly(series: Series, figure: Figure) -> str:
+    """Between which values four of five of the readings before the newest lie, or the median of few."""
+    if figure.mostly is None:
+        return f"median {_plain(series, figure.place, figure.median)}"
+    low, high = figure.mostly
+    return f"mostly {_extremes(series, figure.place, low, high)}"
+
+
+def _by_levels(series: Series, figure: Figure, apart: Sequence[int]) -> list[str]:
+    """The two lasting levels of a figure: `0.44 to 0.76 until 11 March, 0.87 to 1.00 since`, or `then 0.87 to 1.00
+    until 1 April` if the newest reading has left it; with the values that lie apart. Nothing, if there are none."""
+    found = levels(figure, apart) if len(apart) <= _MOST_APART else None
+    if found is None:
+        return []
+    since = found[1]
+    until, last = (day_of(level.last, series.newest.at.year) for level in found)
+    is_left = not since.least.number <= figure.newest.number <= since.greatest.number
+    said = []
+    for nearness in (EXACT, NEAR):
+        one, other = (_extremes(series, figure.place, level.least, level.greatest, nearness) for level in found)
+        both = f"{one} until {until}, {f'then {other} until {last}' if is_left else f'{other} since'}"
+        said.append(both + _one_by_one(series, figure, apart))
+    return said
+
+
+def _whole(series: Series, figure: Figure, *, with_days: bool) -> str:
+    """The least and the greatest value, with the days of those that came once; that of the newest is told."""
+    times = Counter(value.number for value in figure.values)
+    if not with_days or _is_either(figure.values):
+        is_either = _is_either(figure.values)
+        return _extremes(series, figure.place, figure.least, figure.greatest, is_either=is_either)
+
+    def extreme(value: Value) -> str:
+        said = _plain(series, figure.place, value.text)
+        is_told = times[value.number] > 1 or value.number == figure.newest.number
+        return said if is_told else f"{said} {_on(series, figure, figure.values.index(value))}"
+
+    return f"{extreme(figure.least)} to {extreme(figure.greatest)}"
+
+
+def _extremes(
+    series: Series, place: int, least: Value, greatest: Value, nearness: int = EXACT, *, is_either: bool = False
+) -> str:
+    if least.number == greatest.number:
+        return _plain(series, place, least.text)
+    if is_either:
+        return _without_unit(series, place, amounts(series, place, least.text, " or ", greatest.text))
+    low, high = rounded(least.text, greatest.text, nearness)
+    return _without_unit(series, place, amounts(series, place, low, " to ", high))
+
+
+def _is_either(values: Sequence[Value]) -> bool:
+    times = Counter(value.number for value in values)
+    return len(times) == 2 and min(times.values()) > 1
+
+
+def _plain(series: Series, place: int, text: str) -> str:
+    return _without_unit(series, place, amount(series, place, text))
+
+
+def _without_unit(series: Series, place: int, said: str) -> str:
+    unit = unit_of(series, place)
+    return said.replace(unit, "") if unit.startswith(" ") else said
+
+
+def _on(series: Series, figure: Figure, number: int) -> str:
+    at, newest = figure.values[number].at, series.newest.at
+    if at.date() != newest.date():
+        return f"on {day_of(at, newest.year)}"
+    return "earlier that day" if when(series, at).startswith("earlier") else _hour(series, at)
 
 
 def _hour(series: Series, at: datetime) -> str:
@@ -37,18 +192,3 @@ def _hour(series: Series, at: datetime) -> str:
     of_day = sum(reading.at.date() == newest.date() for reading in series.every)
     is_other_half = at.hour < _NOON <= newest.hour
     return "that morning" if of_day == _BOTH and is_other_half else f"at {at:%H:%M} that day"
-
-
-def _once(series: Series, figure: Figure, number: int, *, is_plain: bool) -> str:
-    """An unusual value with its day. `is_plain`: without saying that it is the most or the least, where the usual
-    values are told."""
-    value = figure.values[number]
-    said, unit = amount(series, figure.place, value.text), unit_of(series, figure.place)
-    said = said.removesuffix(unit) if unit.startswith(" ") else said
-    lead = {figure.greatest.number: "up to ", figure.least.number: "down to "}.get(value.number, "")
-    if not value.number or is_plain:
-        lead = ""
-    day = when(series, value.at)
-    if value.at.date() == series.newest.at.date():
-        return f"{lead}{said} {'earlier' if day.startswith('earlier') else _hour(series, value.at)}"
-    return f"{lead}{said} on {day_of(value.at, series.newest.at.year)}"

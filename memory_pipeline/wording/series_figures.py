@@ -30,8 +30,6 @@ _SLOW_STEP = 0.5
 _FAR_FROM_ZERO, _FEWEST_FOR_ZERO = 0.25, 5
 #: Of so many values, two are compared with the others together.
 _FEWEST_FOR_TWO = 7
-#: A sum of rounded figures is off by at most this share.
-_ROUNDING = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,14 +229,6 @@ class Figure:
             variance = (squares - x * x) / others - ((total - x) / others) ** 2
             found.append(max(upper - lower, sqrt(max(variance, 0.0))))
         return tuple(found)
-
-
-def adds_up(whole: Figure, parts: Sequence[Figure]) -> bool:
-    """Whether a figure is the sum of others, of two or more, in every reading."""
-    if len(parts) < 2 or not any(value.number for value in whole.values):
-        return False
-    sums = [sum(value.number for value in values) for values in zip(*(part.values for part in parts), strict=True)]
-    return all(abs(one.number - total) <= _ROUNDING * abs(total) for one, total in zip(whole.values, sums, strict=True))
 
 
 def lies_within_fences(x: float, numbers: Sequence[float]) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 from math import exp
 from statistics import median
 
-from memory_pipeline.wording.series_figures import Figure, Value
+from memory_pipeline.wording.series_figures import SPREADS, Figure, Value
 
 #: Each part has so many readings.
 _FEWEST = 3
@@ -26,27 +26,51 @@ class Level:
     first: date
     last: date
 
+    @property
+    def width(self) -> float:
+        """How far apart they are."""
+        return self.greatest.number - self.least.number
+
 
 def levels(figure: Figure, apart: Collection[int]) -> tuple[Level, Level] | None:
     """The two levels of a figure, if all readings until a day lie on one side of a value and all later ones on the
     other, on neither side they move on, and the change is clear by the test of Pettitt (A non-parametric approach to
     the change-point problem, Applied Statistics, 1979), and wider than most steps. The newest reading is left out,
-    since it is compared with the others, and so are those that are told `apart`; None, if another one is outside."""
+    since it is compared with the others, and so are those that are told `apart`; None, if another one is outside.
+
+    Of few readings, a change is clear if it is so many times as wide as both levels as an unusual value is away.
+    """
     if any(is_outside and n not in apart for n, is_outside in enumerate(figure.outside)):
         return None
     values = [value for n, value in enumerate(figure.values[:-1]) if n not in apart]
     steps = [abs(one.number - other.number) for one, other in pairwise(values)]
     for middle in range(_FEWEST, len(values) - _FEWEST + 1):
-        before, since = values[:middle], values[middle:]
-        one, other = _level(before), _level(since)
-        gap = max(other.least.number - one.greatest.number, one.least.number - other.greatest.number)
-        moves_on = any(Figure(figure.place, tuple(part)).has_course for part in (before, since))
-        if gap > median(steps) and one.last < other.first and not moves_on and _chance(middle, len(values)) < _CHANCE:
+        one, other = _level(values[:middle]), _level(values[middle:])
+        is_clear = _gap(one, other) > median(steps) and _chance(middle, len(values)) < _CHANCE
+        if is_clear and _last(one, other, values[:middle], values[middle:]):
+            return one, other
+    return _step([*values, figure.newest]) if len(figure.values) - 1 not in apart else None
+
+
+def _step(values: Sequence[Value]) -> tuple[Level, Level] | None:
+    for middle in range(_FEWEST, len(values) - 1):
+        one, other = _level(values[:middle]), _level(values[middle:])
+        widest = max(one.width, other.width)
+        if _gap(one, other) > SPREADS * widest > 0 and _last(one, other, values[:middle], values[middle:]):
             return one, other
     return None
 
 
-def _level(values: list[Value]) -> Level:
+def _gap(one: Level, other: Level) -> float:
+    return max(other.least.number - one.greatest.number, one.least.number - other.greatest.number)
+
+
+def _last(one: Level, other: Level, *parts: Sequence[Value]) -> bool:
+    """Whether two levels are on different days and neither moves on."""
+    return one.last < other.first and not any(Figure(0, tuple(part)).has_course for part in parts)
+
+
+def _level(values: Sequence[Value]) -> Level:
     least, greatest = (choose(values, key=lambda value: value.number) for choose in (min, max))
     return Level(least, greatest, values[0].at.date(), values[-1].at.date())
 

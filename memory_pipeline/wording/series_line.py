@@ -197,11 +197,6 @@ def structure_of(series: Series, place: int) -> str:
     return readable(key.group(1).rpartition(". ")[2]) if key else ""
 
 
-def is_in_structure(series: Series, place: int) -> bool:
-    """Whether a figure stands in a structure, with or without a key: `{'trend': 'up', 'delta': 0.1}`."""
-    return bool(_opened(series, place)[1])
-
-
 def _opened(series: Series, place: int) -> tuple[str, list[int]]:
     """The text before a figure, and where the structures begin in it that are still open."""
     end = series.places[place].start

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from memory_pipeline.wording.readings import Series
@@ -16,9 +17,30 @@ _ODD, _ENOUGH = 2, 5
 
 
 def changes_in_lists(series: Series) -> list[str]:
-    """Sentences with how the lists before differ from the newest one, the fullest first. What was in a list and is not
-    now is said in each of them, or at least counted. Nothing, if the lists are always the same."""
-    ways = [way for place, one in enumerate(series.places) if one.kind == "list" if (way := _ways(series, place))]
+    """Sentences with all differences of the lists before from the newest one, the fullest first. Nothing, if the lists
+    are always the same."""
+    return _sentences([_ways(series, place) for place in _lists(series)])
+
+
+def changes_in_short(series: Series) -> list[str]:
+    """The same where there is room for no more: what was in a list and is not now is at least counted."""
+    return _sentences([_short_ways(series, place) for place in _lists(series)])
+
+
+def apart_from_list(series: Series, line: str) -> tuple[str, str]:
+    """A line before its first list, and that list, in words."""
+    newest = series.newest.values[_lists(series)[0]]
+    words = listed([readable(word) for word in list_elements(newest) or (newest,)])
+    lead, _, _ = line.partition(words)
+    return lead.strip(" :,;"), words
+
+
+def _lists(series: Series) -> list[int]:
+    return [place for place, one in enumerate(series.places) if one.kind == "list"]
+
+
+def _sentences(of_each: list[list[tuple[str, ...]]]) -> list[str]:
+    ways = [way for way in of_each if way]
     said = [[way[min(n, len(way) - 1)] for way in ways] for n in range(max(map(len, ways), default=0))]
     return ["".join(f" {capitalised(part)}." for parts in one for part in parts) for one in said]
 
@@ -37,9 +59,18 @@ def lists_of(series: Series, most: int) -> str:
     return "".join(f" {capitalised(text)}." for text in said)
 
 
-def _ways(series: Series, place: int) -> list[tuple[str, ...]]:
-    """Ways to say how the lists of a place changed, the fullest first, each in some parts: the odd days, what came and
-    went, and what was missing. The odd days are counted before anything that was there longer."""
+@dataclass(frozen=True)
+class _Changes:
+    """How the lists of a place differ from the newest: the days of what came for a day or two and is gone, of what was
+    missing for as long, and of what was there longer; and how often what is now there was missing."""
+
+    came: dict[str, list[datetime]]
+    went: dict[str, list[datetime]]
+    gone: dict[str, list[datetime]]
+    rare: list[tuple[str, int]]
+
+
+def _changes(series: Series, place: int) -> _Changes:
     lists = [(reading.at, set(list_elements(reading.values[place]) or ())) for reading in series.every]
     newest, before = lists[-1][1], lists[:-1]
     words = [word for word, _ in series.counts(place)]
@@ -50,18 +81,31 @@ def _ways(series: Series, place: int) -> list[tuple[str, ...]]:
     went = {word: days for word, days in missing.items() if is_enough and 0 < len(days) <= _ODD}
     gone = {word: there[word] for word in words if word not in newest and word not in came}
     rare = [(word, len(days)) for word, days in missing.items() if days and word not in went]
-    until = [_gone(series, gone)] if gone else []
-    without = [f"without {_by_count(rare)}"] if rare else []
-    odd = [_odd_days(series, came, went)] if came or went else []
-    ways = [[*until, *odd, *without], [*until, *odd]]
-    if gone and odd:
-        ways.append([f"{until[0]}; {_odd_days_in_short(series, came, went)}"])
-        # What came on a day is not told without what was missing on it: that would read as always there.
-        ways += [[f"{until[0]}; {_what_came(series, came)}"]] if came and not went else []
-        ways.append([f"{until[0]}; {_odd_days_alone(series, came, went)}"])
-    names = [readable(word) for word in (*gone, *came)]
-    ways += [[f"before also {listed(_at_most(names, most))}"] for most in range(len(names) - 1, -1, -1)]
-    return list(dict.fromkeys(tuple(way) for way in ways if way))
+    return _Changes(came, went, gone, rare)
+
+
+def _ways(series: Series, place: int) -> list[tuple[str, ...]]:
+    """Ways to say how the lists of a place changed, the fullest first, each in some parts: what was there longer, the
+    odd days, and what was missing."""
+    found = _changes(series, place)
+    until = [_gone(series, found.gone)] if found.gone else []
+    without = [f"without {_by_count(found.rare)}"] if found.rare else []
+    odd = [_odd_days(series, found.came, found.went)] if found.came or found.went else []
+    ways: list[tuple[str, ...]] = [(*until, *odd, *without)]
+    if until and odd:
+        ways.append((f"{until[0]}; {_odd_days_in_short(series, found.came, found.went)}", *without))
+    return [way for way in dict.fromkeys(ways) if way]
+
+
+def _short_ways(series: Series, place: int) -> list[tuple[str, ...]]:
+    """Ways to say some of it, at least how much is gone."""
+    found = _changes(series, place)
+    ways: list[tuple[str, ...]] = []
+    if found.gone and (found.came or found.went):
+        ways.append((f"{_gone(series, found.gone)}; {_odd_days_alone(series, found.came, found.went)}",))
+    names = [readable(word) for word in (*found.gone, *found.came)]
+    ways += [(f"before also {listed(_at_most(names, most))}",) for most in range(len(names) - 1, -1, -1)]
+    return list(dict.fromkeys(ways))
 
 
 def _odd_days(series: Series, came: dict[str, list[datetime]], went: dict[str, list[datetime]]) -> str:
@@ -85,15 +129,6 @@ def _odd_days_in_short(series: Series, came: dict[str, list[datetime]], went: di
         instead = f"{listed(there)} instead of {listed(missing)}" if there and missing else ""
         told = instead or (f"with {listed(there)}" if there else f"without {listed(missing)}")
         said.append(f"on {day_of(at, series.newest.at.year)} {told}")
-    return "; ".join(said)
-
-
-def _what_came(series: Series, came: dict[str, list[datetime]]) -> str:
-    """Where there is no room for more: `28 March reasoning`."""
-    said = []
-    for at in _days_in(came):
-        there = [readable(word) for word, found in came.items() if at in found]
-        said.append(f"{day_of(at, series.newest.at.year)} {listed(there)}")
     return "; ".join(said)
 
 

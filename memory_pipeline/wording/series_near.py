@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from decimal import ROUND_CEILING, ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 
 _DECIMAL = re.compile(r"\d{1,12}\.\d{1,12}")
 #: How many decimals are kept, by how near the ends are told: of values below one, below ten, below a hundred.
@@ -31,14 +31,6 @@ def rounded(least: str, greatest: str, nearness: int) -> tuple[str, str]:
         is_shorter = len(text) > len(f"{near:f}") and (near or not exact)
         ends.append(f"{near:f}" if is_shorter else text)
     return ends[0], ends[1]
-
-
-def raised(text: str, nearness: int) -> str:
-    """A value below which all of the others lie, rounded up."""
-    if nearness == EXACT or not _DECIMAL.fullmatch(text):
-        return text
-    near = f"{Decimal(text).quantize(_unit(Decimal(text), nearness), ROUND_CEILING):f}"
-    return near if len(near) < len(text) else text
 
 
 def _unit(size: Decimal, nearness: int) -> Decimal:

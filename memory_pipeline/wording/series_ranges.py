@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_days import day_of, when
-from memory_pipeline.wording.series_figures import Figure, Value, number_of
-from memory_pipeline.wording.series_levels import Level, levels
+from memory_pipeline.wording.series_figures import Figure, Value
 from memory_pipeline.wording.series_line import (
     amount,
     amounts,
@@ -22,8 +21,8 @@ from memory_pipeline.wording.series_line import (
     name_of,
     unit_of,
 )
-from memory_pipeline.wording.series_near import EXACT, raised, rounded
-from memory_pipeline.wording.series_unusual import Named, has_own_unit, is_extreme
+from memory_pipeline.wording.series_near import EXACT, rounded
+from memory_pipeline.wording.series_unusual import Named, has_own_unit, is_extreme, on_day
 
 #: How full a range is: only the bound beyond which something was unusual; the extremes; with the days of those that
 #: came once; with every day and where a course began; with the median.
@@ -40,28 +39,34 @@ _TIMES = ("once", "twice", "three times", "four times", "five times", "six times
 
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """Between which values a figure lies. `word`: nothing for all of them, `usually` for all that are not told apart,
-    `mostly` for four of five before the newest, where others lie apart that are not told, or all are much
-    further apart and the newest is not among the four."""
+    """Between which values a figure lies: nothing is left out but what is told apart, and then `word` is `usually`.
+    `mostly`: between which four of five before the newest lie, where others lie apart that are not told, or all are
+    much further apart and the newest is not among the four."""
 
     word: str
     least: Value
     greatest: Value
     is_either: bool = False
+    mostly: tuple[Value, Value] | None = None
 
 
-def usual_of(figure: Figure, named: Named) -> Usual:
-    """Between which values a figure lies, beside those that are told apart."""
-    values, told = kept(figure, named), named.of(figure)
+def usual_of(series: Series, figure: Figure, named: Named) -> Usual:
+    """Between which values a figure lies, beside those that are told apart, and beside a newest value of which it is
+    said that it is the least or the greatest."""
+    told, newest = named.of(figure), len(figure.values) - 1
+    values = kept(figure, named)
+    if len(values) > 1 and values[-1] is figure.newest and extreme_newest(series):
+        values = values[:-1]
     least, greatest = (choose(values, key=lambda value: value.number) for choose in (min, max))
     if told and figure.mostly is not None:
         low, high = figure.mostly
         is_told_whole = all(n in told for n, is_apart in enumerate(figure.apart) if is_apart)
         is_wide = greatest.number - least.number > _WIDE * (high.number - low.number)
-        is_newest_off = not low.number <= figure.newest.number <= high.number and len(figure.values) - 1 not in told
+        is_newest_off = not low.number <= figure.newest.number <= high.number and newest not in told
         is_inside = least.number <= low.number <= high.number <= greatest.number
-        if is_inside and (not is_told_whole or (is_wide and is_newest_off)):
-            return Usual("mostly", low, high)
+        is_narrower = (low.number, high.number) != (least.number, greatest.number)
+        if is_inside and is_narrower and (not is_told_whole or (is_wide and is_newest_off)):
+            return Usual("", least, greatest, mostly=figure.mostly)
     return Usual("usually" if told else "", least, greatest, _is_either(values))
 
 
@@ -147,51 +152,9 @@ def _together(
     others = [figure for figure in figures if figure.place not in steady]
     told = [_usually(series, figure, named, level, nearness, brief=brief) for figure in others]
     between = "; " if any(", " in one for one in told) else ", "
-    word = next((one for one in ("mostly", "usually") if any(usual_of(f, named).word == one for f in others)), "")
-    usually = " ".join(part for part in (word, between.join(told)) if part)
+    is_usual = any(map(named.of, others))
+    usually = " ".join(part for part in ("usually" if is_usual else "", between.join(told)) if part)
     return f" {capitalised(', '.join([*steady.values(), *([usually] if usually else [])]))}."
-
-
-def range_in_brackets(
-    series: Series, figure: Figure, named: Named, level: int = EXTREMES, nearness: int = EXACT
-) -> str:
-    """The range of a figure as it stands behind its newest value: `usually 0.87 to 1.00`. Nothing, if
-    that is the usual one."""
-    usual, place, unit = usual_of(figure, named), figure.place, unit_of(series, figure.place)
-    if usual.least.number == usual.greatest.number == figure.newest.number:
-        return ""
-    said = _extremes(series, place, usual, nearness)
-    if level == BOUND:
-        if over := _over(series, figure, named, nearness):
-            return over
-        said = _bound(series, figure, named) or said
-    between = _between(series, figure, level, named)
-    if level >= SINGLE_DAYS and not usual.word and between.count("(") == 2:
-        said = between.replace(" (", " on ").replace(")", "")
-    if usual.word == "mostly" and level > BOUND and (lasting := _by_levels(series, figure, named, level, nearness)):
-        return lasting.replace(unit, "") if unit.startswith(" ") else lasting
-    said = said.replace(unit, "") if unit.startswith(" ") else said
-    return f"{usual.word} {said}".lstrip()
-
-
-def _by_levels(series: Series, figure: Figure, named: Named, level: int, nearness: int = EXACT) -> str:
-    """The two lasting levels of a figure, or nothing: `0.44 to 0.76 until 11 March, 0.87 to 1.00 since`; in short the
-    one of now: `0.87 to 1.00 since 12 March`. Of a level that the newest reading has left, both together."""
-    found, year = levels(figure, named.of(figure)), series.newest.at.year
-    if found is None:
-        return ""
-
-    def between(*of: Level) -> str:
-        least = min((one.least for one in of), key=lambda value: value.number)
-        greatest = max((one.greatest for one in of), key=lambda value: value.number)
-        return _extremes(series, figure.place, Usual("", least, greatest), nearness)
-
-    before, since = found
-    if not since.least.number <= figure.newest.number <= since.greatest.number:
-        return between(before, since)
-    if level < SINGLE_DAYS:
-        return f"{between(since)} since {day_of(since.first, year)}"
-    return f"{between(before)} until {day_of(before.last, year)}, {between(since)} since"
 
 
 def _extremes(series: Series, place: int, usual: Usual, nearness: int = EXACT) -> str:
@@ -205,33 +168,12 @@ def _extremes(series: Series, place: int, usual: Usual, nearness: int = EXACT) -
 
 def _bound(series: Series, figure: Figure, named: Named) -> str:
     """The usual bound on the side on which values are told apart: `up to 1.4`, `80.5% or more`."""
-    usual, apart = usual_of(figure, named), [figure.values[n].number for n in named.of(figure)]
+    usual, apart = usual_of(series, figure, named), [figure.values[n].number for n in named.of(figure)]
     if apart and min(apart) > usual.greatest.number:
         return f"up to {amount(series, figure.place, usual.greatest.text)}"
     if apart and max(apart) < usual.least.number:
         return f"{amount(series, figure.place, usual.least.text)} or more"
     return ""
-
-
-def apart_with(figure: Figure, numbers: Collection[int]) -> list[int]:
-    """Which values of a figure lie apart above all others, if these do."""
-    found = [n for n, is_apart in enumerate(figure.apart) if is_apart or n in numbers]
-    usual = [value.number for n, value in enumerate(figure.values) if n not in found]
-    is_above = bool(usual) and all(figure.values[n].number > max(usual) for n in numbers)
-    return [n for n in found if figure.values[n].number > max(usual)] if numbers and is_above else []
-
-
-def _over(series: Series, figure: Figure, named: Named, nearness: int) -> str:
-    """How often a figure was above all of its usual values, if that was more often than is told: `twice over 1.45`."""
-    found, told = apart_with(figure, named.of(figure)), named.of(figure)
-    if len(found) <= len(told) or len(figure.values) - 1 in found:
-        return ""
-    usual = max((value for n, value in enumerate(figure.values) if n not in found), key=lambda value: value.number)
-    bound = raised(usual.text, nearness)
-    if any(number_of(bound) >= figure.values[n].number for n in found):
-        bound = usual.text
-    said, unit = amount(series, figure.place, bound), unit_of(series, figure.place)
-    return f"{often(len(found))} over {said.removesuffix(unit) if unit.startswith(' ') else said}"
 
 
 def _steady(series: Series, figure: Figure, named: Named, *, brief: bool = False) -> str:
@@ -248,24 +190,24 @@ def _steady(series: Series, figure: Figure, named: Named, *, brief: bool = False
     first, last = (amount(series, figure.place, value.text) for value in (values[0], values[-1]))
     is_said = brief and values[-1] is figure.newest
     moved = f"{name} {'rose' if rises else 'fell'} from {first}{'' if is_said else f' to {last}'}"
-    return moved if extreme_newest(series) else moved + _now(figure, named, " ({})")
+    return moved if extreme_newest(series) else moved + _now(series, figure, named, " ({})")
 
 
 def _usually(series: Series, figure: Figure, named: Named, level: int, nearness: int, *, brief: bool) -> str:
     bound = _bound(series, figure, named) if level == BOUND else ""
-    said = bound or _extremes(series, figure.place, usual_of(figure, named), nearness)
+    said = bound or _extremes(series, figure.place, usual_of(series, figure, named), nearness)
     if brief and said.count("%") > 1:
         said = said.replace("%", "", said.count("%") - 1)
     if shortfall := _shortfall(series, figure, named, with_day=False):
         return shortfall
     name = name_of(series, figure.place)
     if (bound or brief) and has_own_unit(series, figure.place):
-        return f"{said}{_now(figure, named, ' ({})')}"
+        return f"{said}{_now(series, figure, named, ' ({})')}"
     words = beside_name(series, figure.place, said) if name else f"{measure_of(series, figure.place)} {said}".strip()
     if _is_short_enough(series, figure.place):
         words = words.replace(name, name.rpartition(" ")[2], 1)
     is_sentence = _is_sentence_case(words) and not bound
-    return f"{words[:1].lower() + words[1:] if is_sentence else words}{_now(figure, named, ' ({})')}"
+    return f"{words[:1].lower() + words[1:] if is_sentence else words}{_now(series, figure, named, ' ({})')}"
 
 
 def _is_short_enough(series: Series, place: int) -> bool:
@@ -291,13 +233,14 @@ def _is_either(values: Sequence[Value]) -> bool:
     return len(times) == 2 and min(times.values()) > 1
 
 
-def _now(figure: Figure, named: Named, form: str) -> str:
+def _now(series: Series, figure: Figure, named: Named, form: str) -> str:
     """That the newest value is not among the usual ones."""
     if len(figure.values) - 1 not in named.of(figure):
         return ""
-    usual, newest = usual_of(figure, named), figure.newest.number
+    usual, newest = usual_of(series, figure, named), figure.newest.number
     is_above, is_below = newest > usual.greatest.number, newest < usual.least.number
-    return form.format("now above" if is_above else "now below" if is_below else "now apart")
+    words = "now above" if is_above else "now below" if is_below else "now apart" if usual.mostly is None else ""
+    return form.format(words) if words else ""
 
 
 def _shortfall(series: Series, figure: Figure, named: Named, *, with_day: bool = True) -> str:
@@ -324,7 +267,7 @@ def often(count: int) -> str:
 def _range(series: Series, figure: Figure, level: int, named: Named) -> str:
     name = _name(series, figure.place) or ("" if _is_measured(series, figure.place) else "value")
     first, newest, year = figure.first, figure.newest, series.newest.at.year
-    values, usual = kept(figure, named), usual_of(figure, named)
+    values, usual = kept(figure, named), usual_of(series, figure, named)
     is_told_apart = len(values) < len(figure.values)
     lead = f"{name} {usual.word} ".lstrip().replace("  ", " ")
     if steady := _steady(series, figure, named):
@@ -337,20 +280,47 @@ def _range(series: Series, figure: Figure, level: int, named: Named) -> str:
         return f"{name or 'value'} {moved} from {oldest} to {amount(series, figure.place, newest.text)}"
     if shortfall := _shortfall(series, figure, named):
         return shortfall
-    if usual.word == "mostly" and level >= SINGLE_DAYS and (lasting := _by_levels(series, figure, named, level)):
-        return f"{name} {lasting}".lstrip()
     if usual.is_either:
-        return f"{lead}{_extremes(series, figure.place, usual)}{_now(figure, named, ', {}')}"
+        return f"{lead}{_extremes(series, figure.place, usual)}{_now(series, figure, named, ', {}')}"
     bound = _bound(series, figure, named) if level == BOUND else ""
-    has_days = named.of(figure) <= series.lone_outcomes and usual.word != "mostly"
+    has_days = named.of(figure) <= series.lone_outcomes and usual.mostly is None
     between = _between(series, figure, level, named) if has_days else _extremes(series, figure.place, usual)
     text = f"{lead}{bound or between}"
+    if usual.mostly is not None:
+        text += f", {_mostly(series, figure, usual)}"
     if level >= MEDIAN and len({v.number for v in values}) > 2 and _has_median(figure):
         text += f", median {amount(series, figure.place, figure.median)}"
     if level >= DAYS and figure.has_course and not is_told_apart:
         said = (figure.least.text, figure.greatest.text, figure.median)
         text += f", at first {amount(series, figure.place, first.text)}" if first.text not in said else ""
-    return text if extreme_newest(series) else text + _now(figure, named, ", {}")
+    return text if extreme_newest(series) else text + _now(series, figure, named, ", {}")
+
+
+def _mostly(series: Series, figure: Figure, usual: Usual, *, brief: bool = False) -> str:
+    """Between which values four of five of the readings before the newest lie. `brief`: without the unit, and without
+    an end that is that of all."""
+    assert usual.mostly is not None
+    low, high = usual.mostly
+    said = _extremes(series, figure.place, Usual("", low, high))
+    if brief and high.number == usual.greatest.number:
+        said = f"from {amount(series, figure.place, low.text)}"
+    elif brief and low.number == usual.least.number:
+        said = f"up to {amount(series, figure.place, high.text)}"
+    unit = unit_of(series, figure.place)
+    return f"mostly {said.replace(unit, '') if brief and unit.startswith(' ') else said}"
+
+
+def range_of_one(series: Series, figure: Figure, named: Named) -> str:
+    """The range of the one figure that varies and what was unusual in it, in one sentence that says its unit once."""
+    usual, unit = usual_of(series, figure, named), unit_of(series, figure.place)
+    odd = [one for day in named.days for one in day if one.figure is figure and one.day != "now"]
+    odd.sort(key=lambda one: one.number)
+    told = [f"{amount(series, figure.place, figure.values[one.number].text)} {on_day(series, one)}" for one in odd]
+    mostly = f", {_mostly(series, figure, usual, brief=True)}" if usual.mostly is not None else ""
+    apart = ", ".join(told).replace(unit, "") if unit.startswith(" ") else ", ".join(told)
+    now = "" if extreme_newest(series) else _now(series, figure, named, ", {}")
+    said = f"{_name(series, figure.place)} {usual.word} {_extremes(series, figure.place, usual)}{mostly}{now}"
+    return f" {capitalised(' '.join(said.split()))}{f'; {apart}' if apart else ''}."
 
 
 def _has_median(figure: Figure) -> bool:

@@ -55,10 +55,9 @@ class Named:
         return Named(self.days[:most], outside, self.untold + len(self.days) - most)
 
 
-def named_values(series: Series, most_apart: int = 0, *, with_others: bool = True) -> Named:
+def named_values(series: Series, most_apart: int = 0) -> Named:
     """The readings in which a value is outside, with all their values that are off; where one figure varies, also the
-    farthest `most_apart` that lie apart. Of another outcome, the figures stand beside its count (`failed_with`).
-    `with_others`: false for only those that are outside by themselves, of a line that is too long."""
+    farthest `most_apart` that lie apart. Of another outcome, the figures stand beside its count (`failed_with`)."""
     varying = [figure for figure in series.told if figure.varies]
     found: dict[int, set[int]] = {}
     for figure in varying:
@@ -71,8 +70,7 @@ def named_values(series: Series, most_apart: int = 0, *, with_others: bool = Tru
         found[figure.place] = chosen
     odd = set(series.other_outcomes).union(*found.values())
     for figure in varying:
-        also_odd = odd if with_others else odd & series.other_outcomes
-        found[figure.place] |= {n for n in also_odd if is_off(series, figure, n, odd)}
+        found[figure.place] |= {n for n in odd if is_off(series, figure, n, odd)}
     days: dict[tuple[object, str], list[UnusualValue]] = {}
     for figure in varying:
         for n in sorted(found[figure.place] - series.lone_outcomes):
@@ -149,10 +147,10 @@ def _day(series: Series, values: Sequence[UnusualValue], *, brief: bool) -> str:
         words[f"{inside} {said}" if inside and inside != structure and not without else said] = None
         structure = inside
     day = values[0].day
-    return f"{', '.join(words)} {_on(series, values[0], brief=brief)}" if day != "now" else f"{', '.join(words)} now"
+    return f"{', '.join(words)} {on_day(series, values[0], brief=brief)}" if day != "now" else f"{', '.join(words)} now"
 
 
-def _on(series: Series, one: UnusualValue, *, brief: bool) -> str:
+def on_day(series: Series, one: UnusualValue, *, brief: bool = False) -> str:
     """The day of a value. `brief`: the one reading that came before the newest on its day is called earlier."""
     if one.day.startswith("earlier"):
         return one.day

@@ -25,8 +25,8 @@ from memory_pipeline.wording.series_line import (
     readable,
     subject_of,
 )
-from memory_pipeline.wording.series_lists import changes_in_lists, lists_of
-from memory_pipeline.wording.series_long import in_parts, left_out_sentence
+from memory_pipeline.wording.series_lists import apart_from_list, changes_in_lists, changes_in_short, lists_of
+from memory_pipeline.wording.series_long import are_texts, in_texts, left_out_sentence
 from memory_pipeline.wording.series_near import EXACT, NEAR, ROUGH
 from memory_pipeline.wording.series_pieces import Piece, joined, pieces_of
 from memory_pipeline.wording.series_ranges import (
@@ -37,6 +37,7 @@ from memory_pipeline.wording.series_ranges import (
     SINGLE_DAYS,
     extreme_newest,
     is_dull,
+    range_of_one,
     ranges,
     ranges_in_short,
     telling_figures,
@@ -44,7 +45,7 @@ from memory_pipeline.wording.series_ranges import (
 from memory_pipeline.wording.series_unusual import Named, failed_with, named_values, unusual
 
 #: The form of the words: a series in another form is rewritten by the next night that has a reading for it.
-WORDS_VERSION = "series-18"
+WORDS_VERSION = "series-19"
 #: Of a line with more figures that vary, each figure that is said has its range behind it.
 _MOST_RANGES = 4
 #: On so many days what is unusual is said; so many values that lie apart are among them.
@@ -59,9 +60,9 @@ _COUNTED = re.compile(
 #: The day of a long line stands before its values, and what was unusual behind them.
 _DAY_BEFORE = re.compile(rf"{_DAY}(?=: )|^On{_DAY.removeprefix(' on')} ")
 _BESIDE = re.compile(
-    r" \((?:usually|mostly|up to|down to|(?:twice|[a-z\d]+ times) over) [^()]{1,200}\)"
-    r"| \([^\w()]?\d[^()]{0,200}(?: to | or | on \d| at \d\d:| earlier| that morning| since \d)[^()]{0,200}\)"
-    r"| and \d+ more figures?(?:, most unusual [^;]{1,200})?(?=;|$)"
+    r" \((?:usually|up from|down from) [^()]{1,200}\)"
+    r"| \([^\w()]?\d[^()]{0,200}(?: to | or | until )[^()]{0,200}\)"
+    r"| and \d+ more figures?(?=;|$)"
 )
 _MOST_WORDS = 8
 #: An outcome of at most so many of so many readings is rare.
@@ -73,28 +74,36 @@ _DOING = re.compile(r"(?<=[a-z]): (?=[a-z]+ing )")
 #: A line with more characters is told in parts.
 _LONGEST_LINE = 600
 
-#: What is said of the parts of a line: that each varies, if it does; that of all but one, which is left out; or the
-#: newest values of all.
-_Parts = Literal["all", "all but one", "newest"]
+#: What is said of the parts of a line: that each varies, if it does; or the newest values of all.
+_Parts = Literal["all", "newest"]
 
 
-def describe_series(series: Series, count_tokens: Callable[[str], int], most: int) -> str:
-    """A series in at most `most` tokens, as whole sentences."""
+def describe_series(series: Series, count_tokens: Callable[[str], int], most: int) -> tuple[str, ...]:
+    """A series in texts of at most `most` tokens each, as whole sentences: one, or several if there are many figures or
+    long lists to tell."""
     shortest = ""
-    for text in _versions(series):
+    for text in _whole_versions(series):
         if count_tokens(text) <= most:
-            return text
+            return (text,)
+    if texts := _in_several(series, count_tokens, most):
+        return texts
+    for text in _short_versions(series):
+        if count_tokens(text) <= most:
+            return (text,)
         shortest = text if not shortest or len(text) < len(shortest) else shortest
     words = shortest.split()
     while len(words) > 1 and count_tokens(" ".join(words)) > most:
         words.pop()
-    return " ".join(words)
+    return (" ".join(words),)
 
 
-def is_true(series: Series, text: str) -> bool:
-    """Whether a text is one of the ways to say a series, or the beginning of one that was too long."""
-    versions = list(_versions(series))
-    return text in versions or min(versions, key=len).startswith(f"{text} ")
+def is_true(series: Series, texts: Sequence[str]) -> bool:
+    """Whether texts are one of the ways to say a series, or the beginning of one that was too long."""
+    if len(texts) == 1:
+        versions = [*_whole_versions(series), *_short_versions(series)]
+        if texts[0] in versions or min(versions, key=len).startswith(f"{texts[0]} "):
+            return True
+    return _are_several(series, texts)
 
 
 def line_in(text: str) -> str:
@@ -104,34 +113,88 @@ def line_in(text: str) -> str:
     return text if line == text else _BESIDE.sub("", _DAY_BEFORE.sub("", line, count=1))
 
 
-def _versions(series: Series) -> Iterator[str]:
-    """Ways to say the series, the fullest first: figures that never vary go first, then days and medians, then the
-    ranges that say least, then all but one unusual day."""
+def _whole_versions(series: Series) -> Iterator[str]:
+    """Ways to say all that there is to say of the series in one text, the fullest first: figures that never vary go
+    first, then days and medians."""
     telling = telling_figures(series)
     if not telling:
-        yield from _without_figures(series, headline(series))
+        yield from _without_figures(series, changes_in_lists(series))
         return
-    after = f" on {newest_day(series)}; {_span(series)}{_all_well(series)}."
-    pieces = pieces_of(series)
     is_long = sum(figure.varies for figure in series.told) > _MOST_RANGES
-    numbers = (len(telling),) if is_long else range(len(telling), -1, -1)
-    days = range(_MOST_DAYS, 0, -1) if named_values(series, _MOST_APART).days else (0,)
+    numbers, days = _numbers_and_days(series, telling)
+    everything = _all_of(series, days) if is_long else days
+    after = _after(series)
     if not is_long:
-        yield from _with_held(series, telling, pieces)
-    if (odd := _unusual_in(series)) and not is_long:
-        yield from _whole(series, telling, after, numbers[:1], _all_of(series, days), "all")
+        yield from _with_held(series, telling, pieces_of(series))
+    if _unusual_in(series) and not is_long:
         if _all_of(series, days):
+            yield from _whole(series, telling, after, numbers[:1], _all_of(series, days), "all")
             yield from _in_short(series, telling, after)
-        yield from _whole(series, telling, after, numbers[1:], _all_of(series, days), "newest", odd)
-        yield from _whole(series, telling, after, numbers, _all_of(series, days), "newest", odd, (BOUND,))
-    yield from _whole(series, telling, after, numbers, days, "all")
-    yield from _whole(series, telling, after, numbers, days, "all but one")
-    for many in (_MOST_WORDS, 2, 1) if series.words else (0,):
-        counted = _counted(series, many, with_repeated=False)
-        yield from in_parts(series, pieces, f"{_span(series)}{_all_well(series)}", counted)
-    if not is_long:
+        if sum(figure.varies for figure in series.told) == 1:
+            namings = _namings(series, _MOST_DAYS)
+            for named, counted in product(namings, _counted_fully_first(series)):
+                yield f"{headline(series)}{after}{counted}{range_of_one(series, telling[0], named)}"
+    yield from _whole(series, telling, after, numbers, everything, "all")
+
+
+def _in_several(series: Series, count_tokens: Callable[[str], int], most: int) -> tuple[str, ...]:
+    """The same in several texts, or nothing if that cannot be done."""
+    if not telling_figures(series):
+        told = (texts for texts in _lists_apart(series) if all(count_tokens(text) <= most for text in texts))
+        return next(told, ())
+    return in_texts(series, pieces_of(series), *_readings_of(series), count_tokens, most)
+
+
+def _are_several(series: Series, texts: Sequence[str]) -> bool:
+    if not telling_figures(series):
+        return tuple(texts) in _lists_apart(series)
+    return are_texts(series, pieces_of(series), *_readings_of(series), texts)
+
+
+def _short_versions(series: Series) -> Iterator[str]:
+    """Ways to say some of it where there is room for no more."""
+    telling, after = telling_figures(series), _after(series)
+    if not telling:
+        yield from _without_figures_in_short(series)
+        return
+    if sum(figure.varies for figure in series.told) <= _MOST_RANGES:
+        numbers, days = _numbers_and_days(series, telling)
+        if odd := _unusual_in(series):
+            yield from _whole(series, telling, after, numbers[1:], _all_of(series, days), "newest", odd)
+            yield from _whole(series, telling, after, numbers, _all_of(series, days), "newest", odd, (BOUND,))
         yield from _whole(series, telling, after, numbers, (*days, 0), "newest")
     yield f"{subject_of(series)}{after}"
+
+
+def _numbers_and_days(series: Series, telling: Sequence[Figure]) -> tuple[Sequence[int], Sequence[int]]:
+    """Of how many figures ranges are told, and on how many days what was unusual, each with the most first."""
+    days = range(_MOST_DAYS, 0, -1) if named_values(series, _MOST_APART).days else (0,)
+    is_long = sum(figure.varies for figure in series.told) > _MOST_RANGES
+    return (len(telling),) if is_long else range(len(telling), -1, -1), days
+
+
+def _after(series: Series) -> str:
+    return f" on {newest_day(series)}; {_span(series)}{_all_well(series)}."
+
+
+def _readings_of(series: Series) -> tuple[str, list[str]]:
+    """How many readings there are, since when; and ways to say which words vary."""
+    counts = [_counted(series, many, with_repeated=False) for many in (_MOST_WORDS, 2, 1)] if series.words else [""]
+    return f"{_span(series)}{_all_well(series)}", counts
+
+
+def _lists_apart(series: Series) -> list[tuple[str, str]]:
+    """The newest lists, and in a second text how they were before."""
+    start = _DOING.sub(" ", headline(series), count=1)
+    first = f"{start}{_after(series)}{_counted(series)}"
+    texts = []
+    for changes in changes_in_lists(series):
+        lead, newest = apart_from_list(series, start)
+        before = changes.strip().removeprefix("Before also ")
+        before = before[:1].lower() + before[1:]
+        then = f"{lead} before {newest_day(series)}, beside"
+        texts += [(first, f"{then} {beside}: {before}") for beside in (newest, "the newest")]
+    return sorted(texts, key=lambda told: newest not in told[1])
 
 
 def _whole(
@@ -221,24 +284,18 @@ def _left_out(telling: Sequence[Figure], figures: Sequence[Figure], named: Named
 
 
 def _starts(series: Series, pieces: Sequence[Piece], left_out: set[int], parts: _Parts) -> list[tuple[str, str]]:
-    """The line with its newest values, and without what never varies; with the sentence about the part that is left
-    out of it. Nothing, if more would have to be left out than may be."""
-    varying = {figure.place for figure in series.told if figure.varies}
-    kept = [piece for n, piece in enumerate(pieces) if not n or not left_out & {*piece.places}]
-    if parts == "newest":
-        kept = list(pieces)
-    elif len(pieces) - len(kept) != (parts == "all but one") or any(left_out & {*piece.places} for piece in kept):
+    """The line with its newest values, and without what never varies; with the sentence about what is left out of it.
+    Nothing, if a part that varies would have to be left out."""
+    if parts == "all" and any(left_out & {*piece.places} for piece in pieces):
         return []
-    whole = joined(kept) if len(kept) < len(pieces) else headline(series)
-    told = [one for n, one in enumerate(kept) if not n or not one.places or varying & {*one.places}]
+    varying = {figure.place for figure in series.told if figure.varies}
+    told = [one for n, one in enumerate(pieces) if not n or not one.places or varying & {*one.places}]
     shorter = joined(told)
     for share in series.repeated_shares:
         shorter = shorter.replace(f" ({share})", "")
-    more = len(left_out) if len(kept) < len(pieces) else 0
-    starts = [(whole, left_out_sentence(more) if more else "")]
-    if constant := len(kept) - len(told):
-        starts.append((shorter, left_out_sentence(more + constant)))
-    return list(dict.fromkeys([*starts, (shorter, starts[0][1])]))
+    constant = len(pieces) - len(told)
+    starts = [(headline(series), ""), *([(shorter, left_out_sentence(constant))] if constant else []), (shorter, "")]
+    return list(dict.fromkeys(starts))
 
 
 def _namings(series: Series, days: int) -> list[Named]:
@@ -253,27 +310,39 @@ def _said_now(series: Series, figures: Sequence[Figure]) -> set[int]:
     return varying if extreme_newest(series) else {figure.place for figure in figures}
 
 
-def _without_figures(series: Series, whole: str) -> Iterator[str]:
-    """Ways to say a series in which no figure moves: how often, and which words."""
-    named = named_values(series)
-    tails = tuple(dict.fromkeys(unusual(series, named.first(days)) for days in (3, 2, 1, 0)))
+def _without_figures(series: Series, changes: Sequence[str]) -> Iterator[str]:
+    """Ways to say a series in which no figure moves: how often, and which words. `changes`: ways to say how its lists
+    changed; nothing if they did not."""
+    whole, tails = headline(series), _tails(series)
+    if not series.words and not changes_in_lists(series):
+        yield from (_occurrences(series, whole) + tail for tail in tails)
+        return
+    without_words = _occurrences(series, headline(series, with_words=False))
+    for tail in tails:
+        for change in changes if changes_in_lists(series) else [""]:
+            for start in dict.fromkeys((whole, _DOING.sub(" ", whole, count=1))):
+                yield f"{start}{_after(series)}{_counted(series)}{change}{tail}"
+        if series.words:
+            for newest in (True, False):
+                counted = _counted(series, with_newest=newest)
+                yield without_words + counted + lists_of(series, _MOST_WORDS) + tail
+
+
+def _without_figures_in_short(series: Series) -> Iterator[str]:
+    """The same where there is room for no more: some of the words and of the lists."""
+    yield from _without_figures(series, changes_in_short(series))
+    tail = _tails(series)[-1]
     if series.words or changes_in_lists(series):
-        after = f" on {newest_day(series)}; {_span(series)}{_all_well(series)}."
-        without_words = _occurrences(series, headline(series, with_words=False))
-        for tail in tails:
-            for changes in changes_in_lists(series) or [""]:
-                for start in dict.fromkeys((whole, _DOING.sub(" ", whole, count=1))):
-                    yield f"{start}{after}{_counted(series)}{changes}{tail}"
-            if series.words:
-                for newest in (True, False):
-                    counted = _counted(series, with_newest=newest)
-                    yield without_words + counted + lists_of(series, _MOST_WORDS) + tail
         for text in dict.fromkeys((headline(series, with_words=False), subject_of(series))):
             for many in (_MOST_WORDS, 6, 4, 2, 1):
-                yield f"{_occurrences(series, text)}{_counted(series, many)}{lists_of(series, many)}{tails[-1]}"
-    else:
-        yield from (_occurrences(series, whole) + tail for tail in tails)
-    yield from (_occurrences(series, subject_of(series)) + tails[-1], _occurrences(series, subject_of(series)))
+                yield f"{_occurrences(series, text)}{_counted(series, many)}{lists_of(series, many)}{tail}"
+    yield from (_occurrences(series, subject_of(series)) + tail, _occurrences(series, subject_of(series)))
+
+
+def _tails(series: Series) -> list[str]:
+    """What is unusual on fewer and fewer days."""
+    named = named_values(series)
+    return list(dict.fromkeys(unusual(series, named.first(days)) for days in (3, 2, 1, 0)))
 
 
 def _occurrences(series: Series, whole: str) -> str:

@@ -129,7 +129,7 @@ def test_words_that_vary_are_never_told_as_if_they_were_always_so(store: Store) 
     assert "13 readings since 1 March" in said and "crit 7, outp 6" in said
     with store.reading() as tx:
         (one,) = tx.series.active()
-        short = describe_series(tx.series.series_of(one), lambda text: len(text.split()), 22)
+        (short,) = describe_series(tx.series.series_of(one), lambda text: len(text.split()), 22)
     assert line_in(said).endswith("of the evening runs") and line_in(short) == "Prompt variant"
     assert line_in("Keep 3 copies on 4 March 2026; they are needed.").endswith("needed.")
     assert short.startswith("Prompt variant, 13 times from 1 to 14 March 2026.") and "(type" not in short
