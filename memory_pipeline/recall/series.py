@@ -19,12 +19,20 @@ _WIDTH = 40
 _LEVELS = "▁▂▃▄▅▆▇█"
 
 
+class PartOfSeries(Document):
+    """A memory that says more of a series, where one has no room for all."""
+
+    id: str = Field(description="The memory.")
+    content: str = Field(description="What it says.")
+
+
 class DescribedSeries(Document):
     """A series memory and how much it stands for."""
 
     id: str = Field(description="The series memory.")
     project_id: str = Field(description="Its project.")
     content: str = Field(description="What it says.")
+    parts: tuple[PartOfSeries, ...] = Field(description="The memories that say the rest, of a line with many figures.")
     readings: int = Field(
         description="How many readings it tells of, including those that break it or have another outcome."
     )
@@ -87,8 +95,8 @@ def list_series(tx: Transaction, project: str | None = None) -> list[DescribedSe
 
 
 def show_series(tx: Transaction, series_id: str) -> ShownSeries:
-    """The series memory with an id, or the only active one whose id starts with it. Raises InputError for none or
-    several."""
+    """The series memory with an id, or the only active one whose id starts with it; that of a part is the series memory
+    to which it belongs. Raises InputError for none or several."""
     one = _only(tx.series.active(), series_id)
     series = tx.series.series_of(one)
     names = tuple(name_of(series, place) for place in range(len(series.places)))
@@ -118,7 +126,7 @@ def show_series(tx: Transaction, series_id: str) -> ShownSeries:
 
 def series_text(shown: ShownSeries) -> str:
     """A series as plain text: its words, each figure over time, and every reading."""
-    lines = [f"{shown.id}  project {shown.project_id}", "", shown.content, ""]
+    lines = [f"{shown.id}  project {shown.project_id}", "", shown.content, *(part.content for part in shown.parts), ""]
     for figure in shown.figures:
         if figure.least.value != figure.greatest.value:
             lines.append(f"{figure.name or 'value'}: {figure.least.value} to {figure.greatest.value}{figure.unit}")
@@ -171,6 +179,7 @@ def _described(one: SeriesMemory, series: Series) -> DescribedSeries:
         id=one.id,
         project_id=one.project_id,
         content=one.content,
+        parts=tuple(PartOfSeries(id=part_id, content=content) for part_id, content in one.parts),
         readings=len(series.every),
         first_at=series.every[0].at,
         newest_at=series.newest.at,
@@ -196,7 +205,9 @@ def _value(value: Value) -> ValueOfFigure:
 
 
 def _only(every: Sequence[SeriesMemory], series_id: str) -> SeriesMemory:
-    found = [one for one in every if one.id == series_id] or [one for one in every if one.id.startswith(series_id)]
+    ids = [(one, (one.id, *(part for part, _ in one.parts))) for one in every]
+    found = [one for one, its_own in ids if series_id in its_own]
+    found = found or [one for one, its_own in ids if any(i.startswith(series_id) for i in its_own)]
     if len(found) == 1 and series_id:
         return found[0]
     count = f"{len(found)} series start" if found else "no active series starts"

@@ -119,24 +119,24 @@ class SeriesMemories:
             [SERIES],
         )
         found = [(row, facts_in(str(row[4]))) for row in rows]
-        parts = self._parts()
+        parts = self.parts_of([str(row[0]) for row in rows])
         return [
             SeriesMemory(row[0], row[1], row[2], from_utc(row[3]), facts, tuple(parts.get(str(row[0]), ())))
             for row, facts in found
             if facts
         ]
 
-    def _parts(self) -> dict[str, list[tuple[str, str]]]:
-        """The active parts of series memories, by the id of these, in their order: id and content."""
+    def parts_of(self, memory_ids: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+        """The parts of series memories, by the id of these, in their order: id and content."""
         rows = self._sql.rows(
             """
             select l.source_id, m.id, m.content
             from lineage l
             join memories m on m.id = l.memory_id
-            where l.relation = $1 and m.archived_at is null
+            where l.relation = $1 and l.source_id in (select unnest($2::text[]))
             order by l.source_id, (m.compressed_from ->> $1)::integer, m.id
             """,
-            [PART],
+            [PART, list(memory_ids)],
         )
         found: dict[str, list[tuple[str, str]]] = {}
         for main_id, part_id, content in rows:
