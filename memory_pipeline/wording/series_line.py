@@ -10,6 +10,8 @@ from memory_pipeline.wording.templates import Place, list_elements
 
 _LABEL = re.compile(r"([^\W\d](?:[\w '&\U000F0000-\U000FFFFD-]|\.(?! )){0,40}?)\s*(?:\([\w .-]{1,30}\))?:\s+(?=\S)")
 _SHOUTED = re.compile(r"\b[A-Z][A-Z_]{3,}\b")
+#: Several of them in a row are words in capitals, not a name.
+_SHOUTED_WORDS = re.compile(r"\b[A-Z]{4,}(?: [A-Z]{4,})+\b")
 _KEY = re.compile(r"([\w.-]+)\s*=\s*$")
 #: A key of a word, which may stand in quotes before a colon.
 _QUOTED_KEY = re.compile(r"([\w.-]+)(?:\s*=\s*|['\"]\s*:\s*)['\"]?$")
@@ -273,7 +275,7 @@ def _plain(text: str) -> str:
     label = _LABEL.match(text)
     start = label.end() if label else 0
     lead = _SHOUTED.sub(lambda match: match.group().replace("_", " ").lower(), text[:start])
-    rest = _COLON_BEFORE_NUMBER.sub(" ", text[start:])
+    rest = _SHOUTED_WORDS.sub(lambda match: match.group().lower(), _COLON_BEFORE_NUMBER.sub(" ", text[start:]))
     return capitalised(_ONE_OF_SEVERAL.sub(r"\1 ", lead + rest, count=1).rstrip(" .;,:"))
 
 

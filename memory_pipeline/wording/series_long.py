@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_beside import Beside, beside
@@ -115,26 +115,21 @@ def in_texts(
     """The line in texts of at most `most` tokens, which together tell each of its figures; nothing, if there is no room
     for one. `span`: how many readings there are, since when; `counts`: ways to say which words vary, the fullest first.
 
-    Figures that never vary are left out before others, and then the last ones of the line.
+    Figures that find no room are counted: those that never vary before others, and then the last ones of the line.
+    Those that never vary are left out where there is no room even for their number.
     """
     line = _read(series, pieces, span, counts)
-
-    def fits(text: str) -> bool:
-        return count_tokens(text) <= most
-
-    for numbers in _chosen(line):
-        groups = _grouped(line, numbers, fits)
-        if groups is not None and len(groups) <= _MOST_TEXTS:
-            left = len(line.valued) - len(numbers)
-            last = len(groups) - 1
-            texts = [_fullest(line, group, n, left * (n == last), fits) for n, group in enumerate(groups)]
-            if all(texts):
-                return tuple(texts)
+    teller = _Teller(line, lambda text: count_tokens(text) <= most)
+    for number in range(len(line.moving), 0, -1):
+        groups = teller.groups(line.moving[:number])
+        if groups and len(groups) <= _MOST_TEXTS and (texts := teller.texts(groups)):
+            return texts
     return ()
 
 
 def are_texts(series: Series, pieces: Sequence[Piece], span: str, counts: Sequence[str], texts: Sequence[str]) -> bool:
-    """Whether texts are ways to tell a line that together tell each of its figures, or count those left out."""
+    """Whether texts are ways to tell a line that together tell each of its figures that vary, or count those left
+    out."""
     line = _read(series, pieces, span, counts)
     found: list[int] = []
     left = 0
@@ -143,7 +138,7 @@ def are_texts(series: Series, pieces: Sequence[Piece], span: str, counts: Sequen
         if not numbers:
             return False
         found, left = [*found, *numbers], left + more
-    return len(found) + left == len(line.valued)
+    return len(found) + left == len(line.valued) or (not left and {*found} >= {*line.moving})
 
 
 def _together(text: str, of_each: Sequence[Sequence[str]]) -> tuple[str, ...]:
@@ -158,62 +153,95 @@ def _read(series: Series, pieces: Sequence[Piece], span: str, counts: Sequence[s
     return _Line(series, lead, tuple(pairs), span, tuple(counts))
 
 
-def _chosen(line: _Line) -> Iterator[list[int]]:
-    """The numbers of the pairs that are told: all, those that vary, and fewer and fewer of these."""
-    yield list(line.told)
-    for number in range(len(line.moving), 0, -1):
-        yield list(line.moving[:number])
+@dataclass(frozen=True)
+class _Text:
+    """A text of some pairs: the way to tell each, by its number; its end, and how many figures are left out."""
+
+    line: _Line
+    said: Mapping[int, str]
+    end: str
+    left: int = 0
+    with_clock: bool = False
+
+    def __str__(self) -> str:
+        told: list[str] = []
+        for n, way in sorted(self.said.items()):
+            told.append(self.line.named(n, way, ", ".join([self.line.lead, *told])))
+        more = f" and {self.left} more figure{'s' if self.left > 1 else ''}" if self.left else ""
+        return f"{self.line.start(with_clock=self.with_clock)}{', '.join(told)}{more}{self.end}"
 
 
-def _grouped(line: _Line, numbers: Sequence[int], fits: Callable[[str], bool]) -> list[list[int]] | None:
-    """The pairs in groups that fit into a text each, every pair in the first one that has room for it; None, if one
-    does not fit alone."""
-    groups: list[list[int]] = []
-    for n in numbers:
-        room = next((k for k, group in enumerate(groups) if _shortest(line, [*group, n], k, fits)), None)
-        if room is not None:
-            groups[room].append(n)
-        elif _shortest(line, [n], len(groups), fits):
-            groups.append([n])
-        else:
-            return None
-    return groups
+@dataclass(frozen=True)
+class _Teller:
+    """Tells a line in texts that fit."""
 
+    line: _Line
+    fits: Callable[[str], bool]
 
-def _shortest(line: _Line, numbers: Sequence[int], group: int, fits: Callable[[str], bool]) -> bool:
-    """Whether some pairs fit into a text, each in its shortest whole way; into the first one beside the words, if one
-    pair does."""
-    one = {numbers[0]: _short_way(line, numbers[0], group, fits)}
-    end = next((end for end in line.ends(is_first=not group) if fits(_text(line, one, end))), None)
-    return end is not None and fits(_text(line, {n: _short_way(line, n, group, fits) for n in numbers}, end))
+    def groups(self, numbers: Sequence[int]) -> list[list[int]]:
+        """The pairs in groups that fit into a text each, every pair in that of the one before it or in the first one
+        that has room for it; nothing, if one does not fit alone."""
+        groups: list[list[int]] = []
+        for before, n in pairwise([-1, *numbers]):
+            nearest = sorted(range(len(groups)), key=lambda k: before not in groups[k])
+            room = next((k for k in nearest if self._shortest([*groups[k], n], is_first=not k)), None)
+            if room is not None:
+                groups[room].append(n)
+            elif self._shortest([n], is_first=not groups):
+                groups.append([n])
+            else:
+                return []
+        return groups
 
+    def texts(self, groups: Sequence[Sequence[int]]) -> tuple[str, ...]:
+        """The texts of these groups, with the figures that never vary where there is room beside all that is said.
+        Those left out are counted; nothing, if one that varies is left out and there is no room for that."""
+        told = [self._fullest(numbers, is_first=not k) for k, numbers in enumerate(groups)]
+        for n in (n for n in self.line.told if n not in self.line.moving):
+            more = {n: self.line.ways[n].whole[0]}
+            nearest = sorted(range(len(told)), key=lambda k: n - 1 not in told[k].said)
+            wider = ((k, replace(told[k], said={**told[k].said, **more})) for k in nearest)
+            for k, text in next(([(k, text)] for k, text in wider if self.fits(str(text))), []):
+                told[k] = text
+        last = told[-1]
+        for candidate in (last, self._fullest(groups[-1], is_first=len(groups) == 1, with_left=True)):
+            said = sum(len(text.said) for text in (*told[:-1], candidate))
+            text = replace(candidate, left=len(self.line.valued) - said)
+            if self.fits(str(text)):
+                return tuple(map(self._with_clock, (*told[:-1], text)))
+        return tuple(map(self._with_clock, told)) if sum(map(len, groups)) == len(self.line.moving) else ()
 
-def _short_way(line: _Line, n: int, group: int, fits: Callable[[str], bool]) -> str:
-    """The shortest whole way to tell a pair, if there is room for it in a text of its own."""
-    whole = line.ways[n].whole[-1]
-    return whole if fits(_text(line, {n: whole}, line.ends(is_first=not group)[-1])) else line.ways[n].every[-1]
+    def _shortest(self, numbers: Sequence[int], *, is_first: bool) -> bool:
+        """Whether some pairs fit into a text, each in its shortest whole way; into the first one beside the words, if
+        one pair does."""
+        said = {n: self._short_way(n, is_first=is_first) for n in numbers}
+        one = {numbers[0]: said[numbers[0]]}
+        ends = self.line.ends(is_first=is_first)
+        end = next((end for end in ends if self.fits(str(_Text(self.line, one, end)))), None)
+        return end is not None and self.fits(str(_Text(self.line, said, end)))
 
+    def _short_way(self, n: int, *, is_first: bool) -> str:
+        """The shortest whole way to tell a pair, if there is room for it in a text of its own."""
+        whole, end = self.line.ways[n].whole[-1], self.line.ends(is_first=is_first)[-1]
+        return whole if self.fits(str(_Text(self.line, {n: whole}, end))) else self.line.ways[n].every[-1]
 
-def _fullest(line: _Line, numbers: Sequence[int], group: int, left: int, fits: Callable[[str], bool]) -> str:
-    """The text of some pairs with as much of the words, of the clock time and beside each value as there is room for;
-    nothing, if there is not even room for how many figures are `left` out."""
-    said = {n: _short_way(line, n, group, fits) for n in numbers}
-    end = next((e for e in line.ends(is_first=not group) if fits(_text(line, said, e, left))), None)
-    if end is None:
-        return ""
-    for n in numbers:
-        ways = ({**said, n: way} for way in line.ways[n].every)
-        said = next(one for one in ways if fits(_text(line, one, end, left)))
-    with_clock = _text(line, said, end, left, with_clock=True)
-    return with_clock if fits(with_clock) else _text(line, said, end, left)
+    def _fullest(self, numbers: Sequence[int], *, is_first: bool, with_left: bool = False) -> _Text:
+        """The text of some pairs that fit, with as much of the words and beside each value as there is room for.
+        `with_left`: leaves room for how many figures are left out."""
+        left = len(self.line.valued) * with_left
+        short = {n: self._short_way(n, is_first=is_first) for n in numbers}
+        ends = self.line.ends(is_first=is_first)
+        texts = [_Text(self.line, short, end, left) for end in ends]
+        text = next((one for one in texts if self.fits(str(one))), texts[-1])
+        for n in numbers:
+            ways = (replace(text, said={**text.said, n: way}) for way in self.line.ways[n].every)
+            text = next((one for one in ways if self.fits(str(one))), text)
+        return replace(text, left=0)
 
-
-def _text(line: _Line, said: dict[int, str], end: str, left: int = 0, *, with_clock: bool = False) -> str:
-    told: list[str] = []
-    for n, way in said.items():
-        told.append(line.named(n, way, ", ".join([line.lead, *told])))
-    more = f" and {left} more figure{'s' if left > 1 else ''}" if left else ""
-    return f"{line.start(with_clock=with_clock)}{', '.join(told)}{more}{end}"
+    def _with_clock(self, text: _Text) -> str:
+        """A text with the clock time of the newest reading, if there is another one on its day, and room."""
+        longer = str(replace(text, with_clock=True))
+        return longer if self.fits(longer) else str(text)
 
 
 def _numbers_in(line: _Line, text: str, told: Collection[int], *, is_first: bool) -> tuple[list[int], int]:

@@ -22,11 +22,9 @@ NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")
 
 def test_every_figure_of_a_line_is_told_whole_in_one_of_several_texts() -> None:
     assert told(series(HOOKS, *STEADY), 38) == (
-        "Hooks on 8 March 2026: 6 ran, slow_one 2.2 s (up from 1.5), fast_one 0.001 s, idle_one 0 s; "
+        "Hooks on 8 March 2026: slow_one 2.2 s (up from 1.5), long_one 1.9 s (up from 1.2); 8 readings since 1 March.",
+        "Hooks on 8 March 2026: middle_one 1.2 s (up from 0.5), last_one 0.008 s (up from 0.001); "
         "8 readings since 1 March.",
-        "Hooks on 8 March 2026: long_one 1.9 s (up from 1.2), middle_one 1.2 s (up from 0.5); "
-        "8 readings since 1 March.",
-        "Hooks on 8 March 2026: last_one 0.008 s (up from 0.001 on 1 March); 8 readings since 1 March.",
     )
     assert told(series(CHECK, *CHECKED), 38) == (
         "Check on 24 March 2026: alpha 6 (5 to 9), beta 43 (40 to 43), gamma 3 (0 to 4); 24 readings since 1 March.",
@@ -115,7 +113,7 @@ def test_the_line_of_a_long_series_is_without_its_day_and_what_stands_beside_its
     lines = [line_in(text) for text in told(series(CHECK, *values))]
     assert ", ".join(lines).replace("Check: ", "") == "alpha 6, beta 43, gamma 3, delta 22, epsilon 5, zeta 41"
     hooks = [line_in(text) for text in told(series(HOOKS, *STEADY), 38)]
-    assert hooks[1] == "Hooks: long_one 1.9 s, middle_one 1.2 s"
+    assert hooks[1] == "Hooks: middle_one 1.2 s, last_one 0.008 s"
 
 
 def test_the_dash_of_a_list_is_no_part_of_a_figure() -> None:
@@ -137,7 +135,7 @@ def test_a_short_line_is_told_in_several_texts_where_one_has_no_room_for_its_ran
     )
 
 
-def test_figures_beyond_what_some_texts_hold_are_counted_those_that_never_vary_first() -> None:
+def test_figures_beyond_what_some_texts_hold_are_counted_the_last_ones_first() -> None:
     names = [f"figure_{chr(97 + n)}" for n in range(20)]
     line = "Table: " + ", ".join(f"{name} {{}}" for name in names)
     values = [[n if k % 5 == 4 else 1000 * n + k for k in range(20)] for n in (3, 1, 4, 1, 5, 9)]
@@ -145,7 +143,7 @@ def test_figures_beyond_what_some_texts_hold_are_counted_those_that_never_vary_f
     texts = told(series(line, *map(tuple, values)), 34)
     (more,) = re.findall(r" and (\d+) more figures;", texts[-1])
     named = [name for name in names if any(re.search(rf"{name} \d", text) for text in texts)]
-    assert len(texts) == 6 and len(named) + int(more) == 20 and "figure_d" not in named
+    assert len(texts) == 6 and len(named) + int(more) == 20 and "figure_t" not in named
 
 
 LONG = (
