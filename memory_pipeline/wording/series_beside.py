@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory_pipeline.wording.readings import Series
-from memory_pipeline.wording.series_days import day_of, when
+from memory_pipeline.wording.series_days import day_of, span_of, when
 from memory_pipeline.wording.series_figures import Figure, Value
-from memory_pipeline.wording.series_levels import levels
+from memory_pipeline.wording.series_levels import levels, stay
 from memory_pipeline.wording.series_line import amount, amounts, unit_of
 from memory_pipeline.wording.series_near import EXACT, NEAR, rounded
 
@@ -22,6 +22,9 @@ _MOST_APART = 3
 _TIGHT = 2
 #: A steady rise has so many different values.
 _FEWEST_STEPS = 3
+#: One or two values stand for a figure if they are this share of all, and at least so many others are this many times
+#: as far from them as they are from each other.
+_MOST_OF_THEM, _FEWEST_ELSE, _FAR = 0.6, 4, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,9 @@ def beside(series: Series, figure: Figure) -> Beside:
     )
     plain = tuple(_whole(series, figure, with_days=with_days) for with_days in (True, False))
     short = (*plain, _near(series, figure))
-    whole = _by_levels(series, figure, apart)
+    whole = _by_levels(series, figure, apart) or _by_stay(series, figure)
+    if modal := _by_count(series, figure):
+        return Beside((modal,), short)
     for values, numbers in ((usual, apart), (others, outside)):
         if numbers and len(numbers) <= _MOST_APART and _is_tight(figure, values):
             whole += [_usual_and_apart(series, figure, values, numbers, EXACT)]
@@ -84,9 +89,11 @@ def _steady(series: Series, figure: Figure) -> list[str]:
     said = _plain(series, figure.place, first.text)
     different = {value.number for value in figure.values}
     if len(different) < _FEWEST_STEPS:
-        last = max(value.at for value in figure.values if value.number == first.number)
-        is_newest_day = last.date() == series.newest.at.date()
-        return [f"{said} until {'earlier that day' if is_newest_day else day_of(last, year)}"]
+        before = [n for n, value in enumerate(figure.values) if value.number == first.number]
+        last = figure.values[before[-1]].at
+        if len(before) == 1 or last.date() == series.newest.at.date():
+            return [f"{said} {_on(series, figure, before[-1])}"]
+        return [f"{said} until {day_of(last, year)}"]
     way = "up" if figure.rises else "down"
     return [f"{way} from {said} on {day_of(first.at, year)}", f"{way} from {said}"]
 
@@ -139,6 +146,51 @@ def _by_levels(series: Series, figure: Figure, apart: Sequence[int]) -> list[str
     return said
 
 
+def _by_stay(series: Series, figure: Figure) -> list[str]:
+    """The level on which a figure was for some days, and where it was else: `0.096 to 0.160 from 15 to 18 March, else
+    0.002 to 0.003`. Nothing, if there is none."""
+    found = stay(figure)
+    if found is None:
+        return []
+    there, other = found
+    days = span_of(there.first, there.last, series.newest.at.year)
+    return [
+        f"{_extremes(series, figure.place, there.least, there.greatest, nearness)} {days}, else "
+        f"{_extremes(series, figure.place, other.least, other.greatest, nearness)}"
+        for nearness in (EXACT, NEAR)
+    ]
+
+
+def _by_count(series: Series, figure: Figure) -> str:
+    """One or two values that most readings have, where the others lie far from them: `0.000 or 0.001 in 11 of 16, else
+    0.161 to 3.149 on 24 March`."""
+    times = Counter(value.number for value in figure.values)
+    ordered = sorted(times, key=lambda number: -times[number])
+    for most in (ordered[:1], ordered[:2]):
+        others = [value for value in figure.values if value.number not in most]
+        count = len(figure.values) - len(others)
+        width = max(most) - min(most) or _digit(figure)
+        away = min((min(abs(value.number - number) for number in most) for value in others), default=0.0)
+        if len(others) < _FEWEST_ELSE or count < _MOST_OF_THEM * len(figure.values) or away <= _FAR * width:
+            continue
+        said = sorted({value.number: value for value in figure.values if value.number in most}.values(), key=_number)
+        low, high = min(others, key=_number), max(others, key=_number)
+        usual = " or ".join(_plain(series, figure.place, value.text) for value in said)
+        day = f" {_on(series, figure, figure.values.index(high))}" if high.number != figure.newest.number else ""
+        far = _plain(series, figure.place, high.text) + day
+        return f"{usual} in {count} of {len(figure.values)}, else {_plain(series, figure.place, low.text)} to {far}"
+    return ""
+
+
+def _number(value: Value) -> float:
+    return value.number
+
+
+def _digit(figure: Figure) -> float:
+    """One unit of the last digit."""
+    return float(10.0 ** -min(max(len(value.plain.partition(".")[2]) for value in figure.values), 300))
+
+
 def _whole(series: Series, figure: Figure, *, with_days: bool) -> str:
     """The least and the greatest value, with the days of those that came once; that of the newest is told."""
     times = Counter(value.number for value in figure.values)
@@ -148,7 +200,8 @@ def _whole(series: Series, figure: Figure, *, with_days: bool) -> str:
 
     def extreme(value: Value) -> str:
         said = _plain(series, figure.place, value.text)
-        is_told = times[value.number] > 1 or value.number == figure.newest.number
+        is_of_today = value.at.date() == series.newest.at.date()
+        is_told = times[value.number] > 1 or value.number == figure.newest.number or is_of_today
         return said if is_told else f"{said} {_on(series, figure, figure.values.index(value))}"
 
     return f"{extreme(figure.least)} to {extreme(figure.greatest)}"

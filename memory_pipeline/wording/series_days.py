@@ -16,6 +16,14 @@ def day_of(at: date, year: int | None = None) -> str:
     return f"{at.day} {_MONTHS[at.month - 1]}" + ("" if at.year == year else f" {at.year}")
 
 
+def span_of(first: date, last: date, year: int | None = None) -> str:
+    """From a day to another in words: `from 15 to 18 March`."""
+    if first == last:
+        return f"on {day_of(first, year)}"
+    start = str(first.day) if (first.year, first.month) == (last.year, last.month) else day_of(first, last.year)
+    return f"from {start} to {day_of(last, year)}"
+
+
 def newest_day(series: Series, *, with_clock: bool = True) -> str:
     """The day of the newest reading, with its clock time if there is another one on that day."""
     at = series.newest.at

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import exp
 from statistics import median
 
 from memory_pipeline.wording.series_figures import SPREADS, Figure, Value
 
+#: Before a stay, during it, and after it.
+_RUNS_OF_STAY = 3
 #: Each part has so many readings.
 _FEWEST = 3
 #: A change is no chance if a random order would show one so clear in fewer than 5 of 100 cases.
@@ -50,6 +52,22 @@ def levels(figure: Figure, apart: Collection[int]) -> tuple[Level, Level] | None
         if is_clear and _last(one, other, values[:middle], values[middle:]):
             return one, other
     return _step([*values, figure.newest]) if len(figure.values) - 1 not in apart else None
+
+
+def stay(figure: Figure) -> tuple[Level, Level] | None:
+    """The level on which a figure was for three readings or more in a row and at no other time, neither at first nor at
+    last, and that of all other readings. The two are further from each other than each is wide."""
+    values = figure.values
+    ordered = sorted(value.number for value in values)
+    gap, middle = max(((b - a, (a + b) / 2) for a, b in pairwise(ordered)), default=(0.0, 0.0))
+    sides = [value.number > middle for value in values]
+    runs = [len([*run]) for _, run in groupby(sides)]
+    if len(runs) != _RUNS_OF_STAY or min(runs[1], runs[0] + runs[2]) < _FEWEST:
+        return None
+    there, other = (_level([v for v, side in zip(values, sides, strict=True) if (side != sides[0]) is is_there])
+                    for is_there in (True, False))  # fmt: skip
+    apart = values[runs[0] - 1].at.date() < there.first and there.last < values[runs[0] + runs[1]].at.date()
+    return (there, other) if apart and gap > max(there.width, other.width) else None
 
 
 def _step(values: Sequence[Value]) -> tuple[Level, Level] | None:

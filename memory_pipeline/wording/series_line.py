@@ -194,9 +194,14 @@ def without_marks(marked: str) -> str:
 
 def structure_of(series: Series, place: int) -> str:
     """The key of the structure in which a figure stands, as in `timings={'total': 0.3}`, or nothing."""
+    return next(iter(structures_of(series, place)), "")
+
+
+def structures_of(series: Series, place: int) -> list[str]:
+    """The key of the structure in which a figure stands, and of the one in which that stands; nothing without a key."""
     text, opened = _opened(series, place)
-    key = _KEY_OF_STRUCTURE.search(text, 0, opened[-1]) if opened else None
-    return readable(key.group(1).rpartition(". ")[2]) if key else ""
+    keys = [_KEY_OF_STRUCTURE.search(text, 0, start) for start in opened[::-1][:2]]
+    return [readable(key.group(1).rpartition(". ")[2]) for key in keys if key] if keys and keys[0] else []
 
 
 def _opened(series: Series, place: int) -> tuple[str, list[int]]:

@@ -11,7 +11,7 @@ from itertools import pairwise, product
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_beside import Beside, beside
 from memory_pipeline.wording.series_days import newest_day
-from memory_pipeline.wording.series_line import capitalised, structure_of
+from memory_pipeline.wording.series_line import capitalised, structures_of
 from memory_pipeline.wording.series_pieces import Piece
 from memory_pipeline.wording.templates import list_elements
 
@@ -24,7 +24,8 @@ _MOST_WORDS = 3
 #: Words in brackets between a name and its value.
 _ASIDE = re.compile(r" \([^\W\d][^()\d]{0,30}\)(?= \d)")
 _MORE = re.compile(r" and (\d+) more figures?")
-_LABEL = re.compile(r"([^\W\d][^:\d]*): (?=\S)")
+_LABEL = re.compile(r"([^\W\d][^:]{0,60}): (?=\S)")
+_NUMBER = re.compile(r"(?<!\w)\d[\d.,]*")
 #: The end of what a line is about that its values say too.
 _DONE = re.compile(r"(?<=\w \w\w)(\w*) (?:complete|completed|done|finished)$")
 
@@ -73,9 +74,9 @@ class _Line:
         return found
 
     @cached_property
-    def structures(self) -> dict[int, str]:
-        """By the number of a pair, the key of the structure in which its figure stands."""
-        return {n: structure_of(self.series, self.pairs[n].places[0]) for n in self.told if self.pairs[n].places}
+    def structures(self) -> dict[int, list[str]]:
+        """By the number of a pair, the key of the structure in which its figure stands, and of that around it."""
+        return {n: structures_of(self.series, self.pairs[n].places[0]) for n in self.told if self.pairs[n].places}
 
     @cached_property
     def always(self) -> str:
@@ -88,9 +89,10 @@ class _Line:
         return ", ".join(map(_worded, same)) if not self.series.strangers else ""
 
     def named(self, n: int, way: str, before: str) -> str:
-        """A pair as it is told, with the name of its structure unless that stands before it already."""
-        structure = self.structures.get(n, "")
-        return way if not structure or structure in before or structure in way else f"{structure} {way}"
+        """A pair as it is told, with the names of its structures unless they stand before it already."""
+        for name in self.structures.get(n, ()):
+            way = way if name in before or name in way else f"{name} {way}"
+        return way
 
     def start(self, *, with_clock: bool) -> str:
         """What the line is about, and the day."""
@@ -120,10 +122,12 @@ def in_texts(
     """
     line = _read(series, pieces, span, counts)
     teller = _Teller(line, lambda text: count_tokens(text) <= most)
-    for number in range(len(line.moving), 0, -1):
-        groups = teller.groups(line.moving[:number])
-        if groups and len(groups) <= _MOST_TEXTS and (texts := teller.texts(groups)):
-            return texts
+    most_texts = _MOST_TEXTS if line.lead else 1
+    for number in range(len(line.moving), 0 if line.lead else len(line.moving) - 1, -1):
+        for in_order in (True, False):
+            groups = teller.groups(line.moving[:number], in_order=in_order)
+            if groups and len(groups) <= most_texts and (texts := teller.texts(groups)):
+                return texts
     return ()
 
 
@@ -149,7 +153,7 @@ def _together(text: str, of_each: Sequence[Sequence[str]]) -> tuple[str, ...]:
 
 
 def _read(series: Series, pieces: Sequence[Piece], span: str, counts: Sequence[str]) -> _Line:
-    lead, pairs = _lead_and_pairs(pieces)
+    lead, pairs = _lead_and_pairs(series, pieces)
     return _Line(series, lead, tuple(pairs), span, tuple(counts))
 
 
@@ -178,12 +182,12 @@ class _Teller:
     line: _Line
     fits: Callable[[str], bool]
 
-    def groups(self, numbers: Sequence[int]) -> list[list[int]]:
-        """The pairs in groups that fit into a text each, every pair in that of the one before it or in the first one
-        that has room for it; nothing, if one does not fit alone."""
+    def groups(self, numbers: Sequence[int], *, in_order: bool) -> list[list[int]]:
+        """The pairs in groups that fit into a text each, every pair in that of the one before it or, unless they are to
+        stay `in_order`, in the first one that has room for it; nothing, if one does not fit alone."""
         groups: list[list[int]] = []
         for before, n in pairwise([-1, *numbers]):
-            nearest = sorted(range(len(groups)), key=lambda k: before not in groups[k])
+            nearest = sorted(range(len(groups)), key=lambda k: before not in groups[k])[: 1 if in_order else None]
             room = next((k for k in nearest if self._shortest([*groups[k], n], is_first=not k)), None)
             if room is not None:
                 groups[room].append(n)
@@ -270,12 +274,16 @@ def _pairs_in(line: _Line, text: str, told: Collection[int], last: int, before: 
     return None
 
 
-def _lead_and_pairs(pieces: Sequence[Piece]) -> tuple[str, list[Piece]]:
-    """What the line is about, and its pairs. Of a line that begins with a value, the former is empty."""
+def _lead_and_pairs(series: Series, pieces: Sequence[Piece]) -> tuple[str, list[Piece]]:
+    """What the line is about, and its pairs. Of a line that begins with a value, the former is empty; a number that
+    never varies is part of a label (`NAS volume 1: 83.0% used`)."""
     first, *others = _without_brackets(pieces)
     label = _LABEL.match(first.text)
     if label is not None:
-        return _DONE.sub(r"\1", label.group(1)), [replace(first, text=first.text[label.end() :]), *others]
+        places = first.places[len(_NUMBER.findall(label.group(1))) :]
+        if all(len({*series.columns[place]}) == 1 for place in {*first.places} - {*places}):
+            lead = _DONE.sub(r"\1", label.group(1))
+            return lead, [replace(first, text=first.text[label.end() :], places=places), *others]
     return ("", [first, *others]) if first.places else (_DONE.sub(r"\1", first.text.rstrip(" .,;:")), others)
 
 

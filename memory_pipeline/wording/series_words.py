@@ -14,7 +14,7 @@ from typing import Literal
 
 from memory_pipeline.wording.lexicon import OUTCOMES
 from memory_pipeline.wording.readings import Series
-from memory_pipeline.wording.series_days import day_of, newest_day
+from memory_pipeline.wording.series_days import day_of, newest_day, span_of
 from memory_pipeline.wording.series_figures import Figure
 from memory_pipeline.wording.series_held import held
 from memory_pipeline.wording.series_line import (
@@ -126,7 +126,8 @@ def _whole_versions(series: Series) -> Iterator[str]:
     after = _after(series)
     if not is_long:
         yield from _with_held(series, telling, pieces_of(series))
-    if _unusual_in(series) and not is_long:
+    odd = _unusual_in(series)
+    if odd and not is_long:
         if _all_of(series, days):
             yield from _whole(series, telling, after, numbers[:1], _all_of(series, days), "all")
             yield from _in_short(series, telling, after)
@@ -134,7 +135,7 @@ def _whole_versions(series: Series) -> Iterator[str]:
             namings = _namings(series, _MOST_DAYS)
             for named, counted in product(namings, _counted_fully_first(series)):
                 yield f"{headline(series)}{after}{counted}{range_of_one(series, telling[0], named)}"
-    yield from _whole(series, telling, after, numbers, everything, "all")
+    yield from _whole(series, telling, after, numbers, everything, "all", odd & {figure.place for figure in telling})
 
 
 def _in_several(series: Series, count_tokens: Callable[[str], int], most: int) -> tuple[str, ...]:
@@ -347,9 +348,7 @@ def _tails(series: Series) -> list[str]:
 
 def _occurrences(series: Series, whole: str) -> str:
     """How often, from when to when."""
-    first, last = series.every[0].at, series.newest.at
-    start = str(first.day) if (first.year, first.month) == (last.year, last.month) else day_of(first, last.year)
-    return f"{whole}, {len(series.every)} times from {start} to {day_of(last)}."
+    return f"{whole}, {len(series.every)} times {span_of(series.every[0].at, series.newest.at)}."
 
 
 def _span(series: Series) -> str:

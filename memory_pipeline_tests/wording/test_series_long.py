@@ -62,6 +62,52 @@ def test_what_was_unusual_stands_with_its_day_behind_what_is_usual() -> None:
         assert "two 1.339 s (usually 1.219 to 1.429; 2.653 on 1 March, 4.080 on 6 March)" in text
 
 
+def test_where_most_readings_have_one_value_or_two_they_are_counted() -> None:
+    values = [
+        "0.001",
+        "0.000",
+        "0.001",
+        "0.216",
+        "0.721",
+        "0.001",
+        "0.001",
+        "3.149",
+        "0.000",
+        "0.161",
+        "0.000",
+        "0.001",
+    ]
+    text = said(series(CHECK, *[(value, *CHECKED[n][1:]) for n, value in enumerate(values)]))
+    assert "alpha 0.001 (0.000 or 0.001 in 8 of 12, else 0.161 to 3.149 on 8 March)" in text
+
+
+def test_a_stay_on_another_level_is_told_with_its_days() -> None:
+    values = ["0.0018", "0.1598", "0.1037", "0.0956", "0.0026", "0.0027"]
+    text = said(series(CHECK, *[(value, *CHECKED[n][1:]) for n, value in enumerate(values)]))
+    assert "alpha 0.0027 (0.0956 to 0.1598 from 2 to 4 March, else 0.0018 to 0.0027)" in text
+
+
+def test_what_was_so_once_at_first_has_its_day() -> None:
+    text = said(series(CHECK, *[(int(not n), *row[1:]) for n, row in enumerate(CHECKED)]))
+    assert "alpha 0 (1 on 1 March)" in text
+    text = said(series(CHECK, *[(int(n < 3), *row[1:]) for n, row in enumerate(CHECKED)]))
+    assert "alpha 0 (1 until 3 March)" in text
+
+
+def test_every_text_of_a_line_says_what_it_is_about() -> None:
+    line = "NAS volume 2: {}% used, {} GB free, disk {} C, {} writes, {} reads, load {}"
+    texts = told(series(line, *CHECKED), 34)
+    assert len(texts) > 1 and all(text.startswith("NAS volume 2 on 24 March 2026: ") for text in texts)
+    texts = told(series("Goods {}, Income {} EUR, Returns {}", *[row[:3] for row in CHECKED]), 22)
+    assert len(texts) == 1
+
+
+def test_figures_of_a_structure_within_another_have_the_names_of_both() -> None:
+    line = "Look: a {}, b {}, c {}. Parts: {{'memory': {{'score': {}, 'found': {{'edges': {}, 'nodes': {}}}}}}}"
+    text = said(series(line, *CHECKED), 40)
+    assert "memory found nodes 41 (40 or 41)" in text and "Parts memory score 22" in text
+
+
 def test_where_there_is_no_room_an_unusual_value_is_the_end_of_a_range_with_its_day() -> None:
     values = [*CHECKED]
     values[3] = (900, *values[3][1:])
