@@ -82,8 +82,8 @@ class Contents:
 
     @property
     def series(self) -> list[Memory]:
-        """The series memories."""
-        return [memory for memory in self.memories if is_series(memory)]
+        """The series memories and their parts, those of one line together."""
+        return sorted(filter(is_series, self.memories), key=lambda memory: (memory.content, memory.id))
 
 
 def project_named(store: Store, named: str | None) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import InputError
+from memory_pipeline.exports.contents import contents_of
 from memory_pipeline.recall.series import list_series, series_text, show_series
 from memory_pipeline.records import Memory
 from memory_pipeline.reporting.pages import as_markdown
@@ -16,7 +17,7 @@ from memory_pipeline.review.decisions import approve_proposals
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import SeriesMemory, Store
 from memory_pipeline.wording.normalise import content_hash, shape_hash
-from memory_pipeline_tests.build import fill, run, settings_for, sql_rows
+from memory_pipeline_tests.build import FIRST, fill, run, settings_for, sql_rows
 from memory_pipeline_tests.night.test_series import active_hash, lines, problems
 
 TEXT = "HOOKS: 8 ran (structural_health={}s, perf_benchmark={}s, latency_budget={}s, procedural_record={}s, audit={}s)"
@@ -142,6 +143,17 @@ def test_a_part_that_was_changed_or_is_gone_is_found(told: Store, change: str, p
         sql_rows(tx, "drop trigger memories_updated on memories")
         sql_rows(tx, change, [part.id, wrong, content_hash(wrong), shape_hash(wrong)])
     assert any(found.startswith(problem) or problem in found for found in problems(told))
+
+
+def test_the_page_of_a_day_says_the_first_and_exports_say_all_together(told: Store) -> None:
+    fill(told, lines("Pump check complete in {}s", 30, 31, 33, 29, 32))
+    night(told, NEXT_NIGHT)
+    with told.reading() as tx:
+        wide = next(one for one in tx.series.active() if one.parts)
+        day = tx.rollups.series("p", FIRST + timedelta(days=8), FIRST + timedelta(days=14))
+    said = [memory.content for memory in contents_of(told, "p").series]
+    assert len(said) == len(wide.said) + 1 and {*said[:-1]} == {*wide.said}
+    assert [memory.id for memory in day if memory.content.startswith("Hooks")] == [wide.id]
 
 
 def test_lists_and_reports_name_the_parts(store: Store) -> None:
