@@ -1,8 +1,8 @@
 """A series of readings in words: the line with its newest values and their day, then how many readings, from when, and
 between which values.
 
-Everything comes from the readings. Of what there is to say, as much is said as fits into a number of tokens: levels
-such as scores come before counters and durations, and what is unusual is always said.
+Everything comes from the readings. What one text has no room for is said in further ones; only where that cannot be
+done something is left out: levels such as scores come before counters and durations, and what is unusual is said first.
 """
 
 from __future__ import annotations
@@ -12,17 +12,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import combinations, product
 from typing import Literal
 
-from memory_pipeline.wording.lexicon import OUTCOMES
 from memory_pipeline.wording.readings import Series
+from memory_pipeline.wording.series_counts import MOST_WORDS, all_well, counted_fully_first, counted_words
 from memory_pipeline.wording.series_days import day_of, newest_day, span_of
 from memory_pipeline.wording.series_figures import Figure
 from memory_pipeline.wording.series_held import held
 from memory_pipeline.wording.series_line import (
-    capitalised,
     headline,
-    key_of,
-    listed,
-    readable,
     subject_of,
 )
 from memory_pipeline.wording.series_lists import apart_from_list, changes_in_lists, changes_in_short, lists_of
@@ -42,7 +38,7 @@ from memory_pipeline.wording.series_ranges import (
     ranges_in_short,
     telling_figures,
 )
-from memory_pipeline.wording.series_unusual import Named, failed_with, named_values, unusual
+from memory_pipeline.wording.series_unusual import Named, named_values, unusual
 
 #: The form of the words: a series in another form is rewritten by the next night that has a reading for it.
 WORDS_VERSION = "series-19"
@@ -64,11 +60,6 @@ _BESIDE = re.compile(
     r"| \([^\w()]?\d[^()]{0,200}(?: to | or | until )[^()]{0,200}\)"
     r"| and \d+ more figures?(?=;|$)"
 )
-_MOST_WORDS = 8
-#: An outcome of at most so many of so many readings is rare.
-_RARE, _ENOUGH_FOR_RARE = 2, 8
-#: What programs count when all is well.
-_WELL = re.compile(r"(?<![\d.,/])0 (?:failed|failures|errors)\b", re.IGNORECASE)
 #: The colon between what the line is about and what that does, as in `Gate: suppressing one`.
 _DOING = re.compile(r"(?<=[a-z]): (?=[a-z]+ing )")
 #: A line with more characters is told in parts.
@@ -133,7 +124,7 @@ def _whole_versions(series: Series) -> Iterator[str]:
             yield from _in_short(series, telling, after)
         if sum(figure.varies for figure in series.told) == 1:
             namings = _namings(series, _MOST_DAYS)
-            for named, counted in product(namings, _counted_fully_first(series)):
+            for named, counted in product(namings, counted_fully_first(series)):
                 yield f"{headline(series)}{after}{counted}{range_of_one(series, telling[0], named)}"
     yield from _whole(series, telling, after, numbers, everything, "all", odd & {figure.place for figure in telling})
 
@@ -175,19 +166,19 @@ def _numbers_and_days(series: Series, telling: Sequence[Figure]) -> tuple[Sequen
 
 
 def _after(series: Series) -> str:
-    return f" on {newest_day(series)}; {_span(series)}{_all_well(series)}."
+    return f" on {newest_day(series)}; {_span(series)}{all_well(series)}."
 
 
 def _readings_of(series: Series) -> tuple[str, list[str]]:
     """How many readings there are, since when; and ways to say which words vary."""
-    counts = [_counted(series, many, with_repeated=False) for many in (_MOST_WORDS, 2, 1)] if series.words else [""]
-    return f"{_span(series)}{_all_well(series)}", counts
+    counts = [counted_words(series, many, with_repeated=False) for many in (MOST_WORDS, 2, 1)] if series.words else [""]
+    return f"{_span(series)}{all_well(series)}", counts
 
 
 def _lists_apart(series: Series) -> list[tuple[str, str]]:
     """The newest lists, and in a second text how they were before."""
     start = _DOING.sub(" ", headline(series), count=1)
-    first = f"{start}{_after(series)}{_counted(series)}"
+    first = f"{start}{_after(series)}{counted_words(series)}"
     texts = []
     for changes in changes_in_lists(series):
         lead, newest = apart_from_list(series, start)
@@ -213,7 +204,7 @@ def _whole(
     if len(headline(series)) > _LONGEST_LINE:
         return
     said: dict[object, str] = {}
-    pieces, counteds = pieces_of(series), _counted_fully_first(series)
+    pieces, counteds = pieces_of(series), counted_fully_first(series)
     for days in most_days:
         for chosen in (one for number in numbers for one in combinations(telling, number)):
             if len(chosen) < min(days - 1, len(telling)) or not {*needed} <= {figure.place for figure in chosen}:
@@ -237,12 +228,12 @@ def _with_held(series: Series, telling: Sequence[Figure], pieces: Sequence[Piece
     gone, words = held(series, pieces)
     if not gone or len(headline(series)) > _LONGEST_LINE:
         return
-    well = _all_well(series)
+    well = all_well(series)
     after = f" on {newest_day(series)}; {_span(series)}{'' if well.removeprefix(', all ') in words else well}{words}."
     named = named_values(series, _MOST_APART)
     figures = sorted(telling, key=lambda figure: figure.place)
     start = joined([piece for piece in pieces if piece not in gone])
-    for level, counted in product((MEDIAN, DAYS, SINGLE_DAYS), _counted_fully_first(series)):
+    for level, counted in product((MEDIAN, DAYS, SINGLE_DAYS), counted_fully_first(series)):
         tail = unusual(series, named, _said_now(series, figures))
         yield f"{start}{after}{counted}{ranges(series, figures, level, named)}{tail}"
 
@@ -263,7 +254,7 @@ def _in_short(series: Series, telling: Sequence[Figure], after: str) -> Iterator
             if len(named.days) > 1 or "usually " not in usual.lower():
                 continue
             usual, tail = usual.rstrip("."), f"; {tail.partition(': ')[2]}"
-        for counted in _counted_fully_first(series):
+        for counted in counted_fully_first(series):
             yield f"{headline(series)}{after}{counted}{usual}{tail}"
 
 
@@ -322,11 +313,11 @@ def _without_figures(series: Series, changes: Sequence[str]) -> Iterator[str]:
     for tail in tails:
         for change in changes if changes_in_lists(series) else [""]:
             for start in dict.fromkeys((whole, _DOING.sub(" ", whole, count=1))):
-                yield f"{start}{_after(series)}{_counted(series)}{change}{tail}"
+                yield f"{start}{_after(series)}{counted_words(series)}{change}{tail}"
         if series.words:
             for newest in (True, False):
-                counted = _counted(series, with_newest=newest)
-                yield without_words + counted + lists_of(series, _MOST_WORDS) + tail
+                counted = counted_words(series, with_newest=newest)
+                yield without_words + counted + lists_of(series, MOST_WORDS) + tail
 
 
 def _without_figures_in_short(series: Series) -> Iterator[str]:
@@ -335,8 +326,8 @@ def _without_figures_in_short(series: Series) -> Iterator[str]:
     tail = _tails(series)[-1]
     if series.words or changes_in_lists(series):
         for text in dict.fromkeys((headline(series, with_words=False), subject_of(series))):
-            for many in (_MOST_WORDS, 6, 4, 2, 1):
-                yield f"{_occurrences(series, text)}{_counted(series, many)}{lists_of(series, many)}{tail}"
+            for many in (MOST_WORDS, 6, 4, 2, 1):
+                yield f"{_occurrences(series, text)}{counted_words(series, many)}{lists_of(series, many)}{tail}"
     yield from (_occurrences(series, subject_of(series)) + tail, _occurrences(series, subject_of(series)))
 
 
@@ -354,66 +345,3 @@ def _occurrences(series: Series, whole: str) -> str:
 def _span(series: Series) -> str:
     start = day_of(series.every[0].at, series.newest.at.year)
     return f"{extreme_newest(series)}{len(series.every)} readings since {start}"
-
-
-def _all_well(series: Series) -> str:
-    """That all readings say `0 failed`, if they do: another number would have stood in the same place. A line with
-    another word, `failure` for `success`, is of another shape, so that nothing can be said of all."""
-    text, places = series.newest.line.text, series.places
-    columns = zip(places, series.columns, strict=True)
-    held = [(place.start, place.end) for place, column in columns if len(set(column)) > 1]
-    words = []
-    for match in _WELL.finditer(text):
-        start, end = match.span()
-        if all(end <= a or b <= start for a, b in held):
-            words.append(match.group())
-    return f", all {listed(list(dict.fromkeys(words)))}" if words else ""
-
-
-def _counted_fully_first(series: Series) -> list[str]:
-    """The words with their counts, with every figure of another outcome, and without those that only repeat it."""
-    return list(dict.fromkeys(_counted(series, with_repeated=with_repeated) for with_repeated in (True, False)))
-
-
-def _counted(series: Series, most: int = _MOST_WORDS, *, with_repeated: bool = True, with_newest: bool = False) -> str:
-    """The words of each place with their counts. `with_newest`: marks those of the newest reading, where the line is
-    told without them."""
-    said = []
-    for place in series.words:
-        counts = _with_strange_days(series, place, with_repeated=with_repeated)
-        if with_newest:
-            newest = series.newest.values[place]
-            counts = [(word, n, aside or (" (newest)" if word == newest else "")) for word, n, aside in counts]
-        key, text = key_of(series, place), _with_counts(counts, most)
-        said.append(f"{key} {text}" if key else text)
-    return "".join(f" {capitalised(text)}." for text in said)
-
-
-def _with_strange_days(series: Series, place: int, *, with_repeated: bool) -> list[tuple[str, int, str]]:
-    """The words of a place with their counts, and with the days of one that only a stranger says, and of an outcome
-    that is rare; with the figures of the one reading that has another outcome."""
-    known = {reading.values[place] for reading in series.readings}
-    days: dict[str, dict[str, None]] = {}
-    figures: dict[str, list[str]] = {}
-    for n, reading in enumerate(series.every):
-        word = reading.values[place]
-        days.setdefault(word, {})[day_of(reading.at, series.newest.at.year)] = None
-        if n in series.lone_outcomes:
-            figures[word] = failed_with(series, n, with_repeated=with_repeated)
-    is_long = len(series.every) >= _ENOUGH_FOR_RARE
-    found = []
-    for word, count in series.counts(place):
-        is_strange = count == 1 and word not in known
-        if is_strange or (is_long and count <= _RARE and word.casefold() in OUTCOMES):
-            told = listed(list(days[word])) + (f": {', '.join(figures[word])}" if figures.get(word) else "")
-            found.append((word, count, f" ({told})"))
-        else:
-            found.append((word, count, ""))
-    return found
-
-
-def _with_counts(counts: Sequence[tuple[str, int, str]], most: int) -> str:
-    shown = counts if len(counts) == most + 1 else counts[:most]
-    others = sum(count for _, count, _ in counts[len(shown) :])
-    said = [f"{readable(word)} {count}{aside}" for word, count, aside in shown]
-    return ", ".join([*said, *([f"others {others}"] if others else [])])
