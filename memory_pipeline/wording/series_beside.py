@@ -10,7 +10,7 @@ from datetime import datetime
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_days import day_of, span_of, when
 from memory_pipeline.wording.series_figures import Figure, Value
-from memory_pipeline.wording.series_levels import levels, stay
+from memory_pipeline.wording.series_levels import levels, nearly_rises, reset, stay
 from memory_pipeline.wording.series_line import amount, amounts, unit_of
 from memory_pipeline.wording.series_near import EXACT, NEAR, rounded
 
@@ -59,7 +59,7 @@ def beside(series: Series, figure: Figure) -> Beside:
     )
     plain = tuple(_whole(series, figure, with_days=with_days) for with_days in (True, False))
     short = (*plain, _near(series, figure))
-    whole = _by_levels(series, figure, apart) or _by_stay(series, figure)
+    whole = _by_reset(series, figure) or _by_levels(series, figure, apart) or _by_stay(series, figure)
     if modal := _by_count(series, figure):
         return Beside((modal,), short)
     for values, numbers in ((usual, apart), (others, outside)):
@@ -84,7 +84,7 @@ def _near(series: Series, figure: Figure) -> str:
 def _steady(series: Series, figure: Figure) -> list[str]:
     """From where a figure has risen or fallen to its newest value, or until when it had its other one."""
     if not (figure.rises or figure.falls):
-        return []
+        return _nearly_rising(series, figure)
     first, year = figure.first, series.newest.at.year
     said = _plain(series, figure.place, first.text)
     different = {value.number for value in figure.values}
@@ -96,6 +96,18 @@ def _steady(series: Series, figure: Figure) -> list[str]:
         return [f"{said} until {day_of(last, year)}"]
     way = "up" if figure.rises else "down"
     return [f"{way} from {said} on {day_of(first.at, year)}", f"{way} from {said}"]
+
+
+def _nearly_rising(series: Series, figure: Figure) -> list[str]:
+    """From where a figure has risen, but for small falls, and how far: `up from 30 on 6 March, 190 on 1 April`."""
+    if not nearly_rises(figure.values):
+        return []
+    first, most, year = figure.first, figure.greatest, series.newest.at.year
+    if most.number == figure.newest.number or most.at.date() == series.newest.at.date():
+        return []
+    least, far = (_plain(series, figure.place, value.text) for value in (first, most))
+    end = f"at most {far} on {day_of(most.at, year)}"
+    return [f"up from {least} on {day_of(first.at, year)}, {end}", f"up from {least}, {end}"]
 
 
 def _is_tight(figure: Figure, values: Sequence[Value]) -> bool:
@@ -116,8 +128,14 @@ def _usual_and_apart(
 
 
 def _one_by_one(series: Series, figure: Figure, numbers: Sequence[int]) -> str:
-    """Values with their days."""
-    said = (f"{_plain(series, figure.place, figure.values[n].text)} {_on(series, figure, n)}" for n in numbers)
+    """Values with their days; `that morning` only where no other day is named."""
+    newest, year = series.newest.at.date(), series.newest.at.year
+    days = {figure.values[n].at.date() for n in numbers}
+    said = []
+    for n in numbers:
+        is_among_others = len(days) > 1 and figure.values[n].at.date() == newest
+        day = f"earlier on {day_of(newest, year)}" if is_among_others else _on(series, figure, n)
+        said.append(f"{_plain(series, figure.place, figure.values[n].text)} {day}")
     return f"; {', '.join(said)}" if numbers else ""
 
 
@@ -144,6 +162,15 @@ def _by_levels(series: Series, figure: Figure, apart: Sequence[int]) -> list[str
         both = f"{one} until {until}, {f'then {other} until {last}' if is_left else f'{other} since'}"
         said.append(both + _one_by_one(series, figure, apart))
     return said
+
+
+def _by_reset(series: Series, figure: Figure) -> list[str]:
+    """The two courses of a figure that rises and was set back once: `194 to 344 until 19 March, 238 to 338 since`."""
+    found = reset(figure)
+    if found is None:
+        return []
+    one, other = (_extremes(series, figure.place, level.least, level.greatest) for level in found)
+    return [f"{one} until {day_of(found[0].last, series.newest.at.year)}, {other} since"]
 
 
 def _by_stay(series: Series, figure: Figure) -> list[str]:

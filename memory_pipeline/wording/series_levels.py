@@ -13,6 +13,10 @@ from memory_pipeline.wording.series_figures import SPREADS, Figure, Value
 
 #: Before a stay, during it, and after it.
 _RUNS_OF_STAY = 3
+#: What rises has small falls if they are together at most this share of the way, and no step wider than that one.
+_SMALL_FALLS, _WIDEST_STEP = 0.1, 0.5
+#: A reset is at least that much of the range, with so many readings before it and since.
+_RESET, _FEWEST_RISING = 0.25, 5
 #: Each part has so many readings.
 _FEWEST = 3
 #: A change is no chance if a random order would show one so clear in fewer than 5 of 100 cases.
@@ -68,6 +72,34 @@ def stay(figure: Figure) -> tuple[Level, Level] | None:
                     for is_there in (True, False))  # fmt: skip
     apart = values[runs[0] - 1].at.date() < there.first and there.last < values[runs[0] + runs[1]].at.date()
     return (there, other) if apart and gap > max(there.width, other.width) else None
+
+
+def nearly_rises(values: Sequence[Value]) -> bool:
+    """Whether values rise, but for falls that are together at most a tenth of the way."""
+    numbers = [value.number for value in values]
+    falls = any(other < one for one, other in pairwise(numbers))
+    return len(numbers) >= _FEWEST_RISING and falls and _climbs(values) and min(numbers) == numbers[0]
+
+
+def reset(figure: Figure) -> tuple[Level, Level] | None:
+    """The two courses of a figure that rises all the time, but for small falls, and was set back once between two days:
+    by a quarter of its range or more."""
+    numbers = [value.number for value in figure.values]
+    drop, middle = max(((a - b, n) for n, (a, b) in enumerate(pairwise(numbers), start=1)), default=(0.0, 0))
+    parts = figure.values[:middle], figure.values[middle:]
+    if drop < _RESET * (max(numbers) - min(numbers)) or drop <= 0 or min(map(len, parts)) < _FEWEST_RISING:
+        return None
+    one, other = map(_level, parts)
+    rise = all(_climbs(part) for part in parts) and not any(figure.outside)
+    return (one, other) if rise and one.last < other.first else None
+
+
+def _climbs(values: Sequence[Value]) -> bool:
+    """Whether values rise in many steps, but for small falls."""
+    numbers = [value.number for value in values]
+    falls = sum(max(0.0, one - other) for one, other in pairwise(numbers))
+    way, widest = numbers[-1] - numbers[0], max(other - one for one, other in pairwise(numbers))
+    return way > 0 and falls <= _SMALL_FALLS * way and widest <= _WIDEST_STEP * way
 
 
 def _step(values: Sequence[Value]) -> tuple[Level, Level] | None:

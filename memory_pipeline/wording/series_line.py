@@ -10,8 +10,10 @@ from memory_pipeline.wording.templates import Place, list_elements
 
 _LABEL = re.compile(r"([^\W\d](?:[\w '&\U000F0000-\U000FFFFD-]|\.(?! )){0,40}?)\s*(?:\([\w .-]{1,30}\))?:\s+(?=\S)")
 _SHOUTED = re.compile(r"\b[A-Z][A-Z_]{3,}\b")
-#: Several of them in a row are words in capitals, not a name.
-_SHOUTED_WORDS = re.compile(r"\b[A-Z]{4,}(?: [A-Z]{4,})+\b")
+#: A label of several of them, before a number that has its own name.
+_SHOUTED_LABEL = re.compile(
+    r"\b[\w.-]+ [A-Z]{4,}(?: [A-Z]{4,})+: (?=[\U000F0000-\U000FFFFD]?\d[\d.,]* [^\W\d]{2,} [^\W\d]{2,})"
+)
 _KEY = re.compile(r"([\w.-]+)\s*=\s*$")
 #: A key of a word, which may stand in quotes before a colon.
 _QUOTED_KEY = re.compile(r"([\w.-]+)(?:\s*=\s*|['\"]\s*:\s*)['\"]?$")
@@ -198,9 +200,11 @@ def structure_of(series: Series, place: int) -> str:
 
 
 def structures_of(series: Series, place: int) -> list[str]:
-    """The key of the structure in which a figure stands, and of the one in which that stands; nothing without a key."""
+    """The key of the structure in which a figure stands, and of the one around it unless that is the outermost; nothing
+    without a key."""
     text, opened = _opened(series, place)
-    keys = [_KEY_OF_STRUCTURE.search(text, 0, start) for start in opened[::-1][:2]]
+    around = opened[-1:] + (opened[-2:-1] if len(opened) > 2 else [])
+    keys = [_KEY_OF_STRUCTURE.search(text, 0, start) for start in around]
     return [readable(key.group(1).rpartition(". ")[2]) for key in keys if key] if keys and keys[0] else []
 
 
@@ -280,7 +284,7 @@ def _plain(text: str) -> str:
     label = _LABEL.match(text)
     start = label.end() if label else 0
     lead = _SHOUTED.sub(lambda match: match.group().replace("_", " ").lower(), text[:start])
-    rest = _SHOUTED_WORDS.sub(lambda match: match.group().lower(), _COLON_BEFORE_NUMBER.sub(" ", text[start:]))
+    rest = _COLON_BEFORE_NUMBER.sub(" ", _SHOUTED_LABEL.sub("", text[start:]))
     return capitalised(_ONE_OF_SEVERAL.sub(r"\1 ", lead + rest, count=1).rstrip(" .;,:"))
 
 

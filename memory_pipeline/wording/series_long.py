@@ -15,7 +15,7 @@ from memory_pipeline.wording.series_line import capitalised, structures_of
 from memory_pipeline.wording.series_pieces import Piece
 from memory_pipeline.wording.templates import list_elements
 
-#: So many texts tell a line; figures that find no room in them are counted in the last one.
+#: So many texts tell the figures of a line that vary; those that find no room in them are counted in the last one.
 _MOST_TEXTS = 6
 #: Of a longer line, only so many pairs are looked at.
 _MOST_PAIRS = 40
@@ -100,10 +100,22 @@ class _Line:
         return capitalised(f"{self.lead} on {day}: " if self.lead else f"On {day} ")
 
     def ends(self, *, is_first: bool) -> list[str]:
-        """Ways to end a text, the fullest first: the first one says the words."""
+        """Ways to end a text, the fullest first: the first one says the words, unless a text of its own says what is
+        always so."""
         always = f"{self.always}, as in all " if self.always and is_first else ""
         counts = self.counts if is_first else ("",)
         return [f"; {words}{self.span}.{counted}" for words in dict.fromkeys((always, "")) for counted in counts]
+
+    @property
+    def end_of_always(self) -> list[str]:
+        """Ways to end the text of what is always so, with the words and without."""
+        words = f", {self.always}" if self.always else ""
+        return [f"{said}, as in all {self.span}." for said in dict.fromkeys((words, ""))]
+
+    @cached_property
+    def constants(self) -> tuple[int, ...]:
+        """The numbers of the pairs that may be told and never vary."""
+        return tuple(n for n in self.told if n not in self.moving)
 
 
 def in_texts(
@@ -198,22 +210,31 @@ class _Teller:
         return groups
 
     def texts(self, groups: Sequence[Sequence[int]]) -> tuple[str, ...]:
-        """The texts of these groups, with the figures that never vary where there is room beside all that is said.
-        Those left out are counted; nothing, if one that varies is left out and there is no room for that."""
+        """The texts of these groups, and what never varies: in the only one if it has room for it, else in a text of
+        its own. Figures left out are counted; nothing, if one that varies is left out and there is no room for that."""
+        line, constants = self.line, {n: self.line.ways[n].whole[0] for n in self.line.constants}
         told = [self._fullest(numbers, is_first=not k) for k, numbers in enumerate(groups)]
-        for n in (n for n in self.line.told if n not in self.line.moving):
-            more = {n: self.line.ways[n].whole[0]}
-            nearest = sorted(range(len(told)), key=lambda k: n - 1 not in told[k].said)
-            wider = ((k, replace(told[k], said={**told[k].said, **more})) for k in nearest)
-            for k, text in next(([(k, text)] for k, text in wider if self.fits(str(text))), []):
-                told[k] = text
-        last = told[-1]
-        for candidate in (last, self._fullest(groups[-1], is_first=len(groups) == 1, with_left=True)):
-            said = sum(len(text.said) for text in (*told[:-1], candidate))
-            text = replace(candidate, left=len(self.line.valued) - said)
-            if self.fits(str(text)):
-                return tuple(map(self._with_clock, (*told[:-1], text)))
-        return tuple(map(self._with_clock, told)) if sum(map(len, groups)) == len(self.line.moving) else ()
+        if len(told) == 1 and self.fits(str(whole := replace(told[0], said={**told[0].said, **constants}))):
+            told = [whole]
+        elif constants and (always := self._always(constants)) is not None:
+            first = self._fullest(groups[0], is_first=True, without_words=line.always in always.end)
+            told = [first, *told[1:], always]
+        left = len(line.valued) - sum(len(text.said) for text in told)
+        last = len(groups) - 1
+        if left and self.fits(str(counted := replace(told[last], left=left))):
+            told[last] = counted
+        elif left and sum(map(len, groups)) < len(line.moving):
+            return ()
+        return tuple(map(self._with_clock, told))
+
+    def _always(self, constants: Mapping[int, str]) -> _Text | None:
+        """The text of what never varies, or of as much of it as there is room for."""
+        texts = (
+            _Text(self.line, dict(sorted(constants.items())[:number]), end)
+            for number in range(len(constants), 0, -1)
+            for end in self.line.end_of_always
+        )
+        return next((text for text in texts if self.fits(str(text))), None)
 
     def _shortest(self, numbers: Sequence[int], *, is_first: bool) -> bool:
         """Whether some pairs fit into a text, each in its shortest whole way; into the first one beside the words, if
@@ -229,18 +250,17 @@ class _Teller:
         whole, end = self.line.ways[n].whole[-1], self.line.ends(is_first=is_first)[-1]
         return whole if self.fits(str(_Text(self.line, {n: whole}, end))) else self.line.ways[n].every[-1]
 
-    def _fullest(self, numbers: Sequence[int], *, is_first: bool, with_left: bool = False) -> _Text:
+    def _fullest(self, numbers: Sequence[int], *, is_first: bool, without_words: bool = False) -> _Text:
         """The text of some pairs that fit, with as much of the words and beside each value as there is room for.
-        `with_left`: leaves room for how many figures are left out."""
-        left = len(self.line.valued) * with_left
+        `without_words`: another text says what is always so."""
         short = {n: self._short_way(n, is_first=is_first) for n in numbers}
-        ends = self.line.ends(is_first=is_first)
-        texts = [_Text(self.line, short, end, left) for end in ends]
+        ends = [end for end in self.line.ends(is_first=is_first) if not (without_words and ", as in all " in end)]
+        texts = [_Text(self.line, short, end) for end in ends]
         text = next((one for one in texts if self.fits(str(one))), texts[-1])
         for n in numbers:
             ways = (replace(text, said={**text.said, n: way}) for way in self.line.ways[n].every)
             text = next((one for one in ways if self.fits(str(one))), text)
-        return replace(text, left=0)
+        return text
 
     def _with_clock(self, text: _Text) -> str:
         """A text with the clock time of the newest reading, if there is another one on its day, and room."""
@@ -251,17 +271,20 @@ class _Teller:
 def _numbers_in(line: _Line, text: str, told: Collection[int], *, is_first: bool) -> tuple[list[int], int]:
     """The numbers of the pairs that a text tells, and how many figures it counts; none if it is no way to tell some.
     `told`: those that texts before tell."""
-    for with_clock, end in product((False, True), line.ends(is_first=is_first)):
+    ends = [(end, line.told) for end in line.ends(is_first=is_first)]
+    ends += [(end, line.constants) for end in line.end_of_always]
+    for with_clock, (end, some) in product((False, True), ends):
         start = line.start(with_clock=with_clock)
         if text.startswith(start) and text.endswith(end) and len(start) + len(end) < len(text):
-            found = _pairs_in(line, text[len(start) : -len(end)], told, -1, "")
+            left = [n for n in some if n not in told]
+            found = _pairs_in(line, text[len(start) : -len(end)], left, "")
             if found is not None:
                 return found
     return [], 0
 
 
-def _pairs_in(line: _Line, text: str, told: Collection[int], last: int, before: str) -> tuple[list[int], int] | None:
-    for n in (n for n in line.told if n > last and n not in told):
+def _pairs_in(line: _Line, text: str, left: Sequence[int], before: str) -> tuple[list[int], int] | None:
+    for place, n in enumerate(left):
         for way in line.ways[n].every:
             said = line.named(n, way, f"{line.lead}, {before}" if before else line.lead)
             if not text.startswith(said):
@@ -269,8 +292,9 @@ def _pairs_in(line: _Line, text: str, told: Collection[int], last: int, before: 
             rest = text[len(said) :]
             if not rest or (more := _MORE.fullmatch(rest)):
                 return [n], int(more.group(1)) if rest and more else 0
-            if rest.startswith(", ") and (found := _pairs_in(line, rest[2:], told, n, f"{before}{said}, ")) is not None:
-                return [n, *found[0]], found[1]
+            following = _pairs_in(line, rest[2:], left[place + 1 :], f"{before}{said}, ") if rest[:2] == ", " else None
+            if following is not None:
+                return [n, *following[0]], following[1]
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -100,6 +101,9 @@ def check_beside(said: str, numbers: Sequence[float]) -> None:
         assert within(found.group(3), [x for x in numbers if x not in most]), said
     elif found := re.fullmatch(rf"({NUMBER}) on 1 March", usual):
         assert float(found.group(1)) == numbers[0] and len({*numbers[1:]}) == 1, said
+    elif found := re.fullmatch(rf"up from ({NUMBER})(?: on 1 March)?, at most ({NUMBER}) on {DAY}", usual):
+        assert [float(x) for x in found.groups()] == [numbers[0], max(numbers)] and min(numbers) == numbers[0], said
+        assert sum(max(0.0, a - b) for a, b in pairwise(numbers)) <= 0.1001 * (newest - numbers[0]), said
     elif found := re.fullmatch(rf"(up|down) from ({NUMBER})(?: on 1 March)?", usual):
         assert float(found.group(2)) == numbers[0] and sorted(numbers, reverse=found.group(1) == "down") == [*numbers]
     else:
