@@ -15,6 +15,8 @@ from memory_pipeline.wording.normalise import LEADING_STAMP, normalise, shape_ha
 from memory_pipeline.wording.sentences import join_statements, split_statements, strip_lead_in
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+#: A clock time of two digits behind a date, in one zone.
+_CLOCK = re.compile(r"(?<=[ T])(?P<clock>[012]\d:[0-5]\d(?::[0-5]\d)?)(?= ?UTC|Z)")
 _LABEL = re.compile(r"\W{0,4}(\w[\w ./()-]{0,40}?)\W{0,4}[:=]\s*\S")
 
 
@@ -50,14 +52,18 @@ def merge_contents(contents: Sequence[str]) -> str:
 
 
 def _without_own_time(content: str, contents: Sequence[str]) -> str:
-    """A content without the time at its start, unless all begin with it: a merge stands for several times. The date
-    stays if all have it: what was so on a day is not always so."""
+    """A content without the time at its start, unless all begin with it: a merge stands for several times. If all are
+    of one day, the newest keeps its time, and another one the date: what was so then is not always so."""
     stamps = {match.group().strip() if (match := LEADING_STAMP.match(each)) else "" for each in contents}
     match = LEADING_STAMP.match(content)
     if not match or len(stamps) == 1 or not (rest := content[match.end() :].strip()):
         return content
     dates = {found.group() if (found := _DATE.search(stamp)) else "" for stamp in stamps}
-    return f"{date}: {rest}" if len(dates) == 1 and (date := dates.pop()) else content[match.end() :]
+    if len(dates) > 1 or not (date := dates.pop()):
+        return content[match.end() :]
+    own, times = _CLOCK.search(match.group()), [_CLOCK.search(stamp) for stamp in stamps]
+    is_newest = own is not None and all(time is not None and time.groups() <= own.groups() for time in times)
+    return content if is_newest else f"{date}: {rest}"
 
 
 def says_again(one: str, other: str) -> bool:
