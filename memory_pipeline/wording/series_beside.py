@@ -9,7 +9,7 @@ from datetime import datetime
 
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_days import day_of, span_of, when
-from memory_pipeline.wording.series_figures import Figure, Value
+from memory_pipeline.wording.series_figures import Figure, Value, are_two
 from memory_pipeline.wording.series_levels import levels, nearly_rises, reset, stay
 from memory_pipeline.wording.series_line import amount, amounts, unit_of
 from memory_pipeline.wording.series_near import EXACT, NEAR, rounded
@@ -76,7 +76,7 @@ def beside(series: Series, figure: Figure) -> Beside:
 
 
 def _near(series: Series, figure: Figure) -> str:
-    if _is_either(figure.values):
+    if are_two(figure.values):
         return _whole(series, figure, with_days=False)
     return _extremes(series, figure.place, figure.least, figure.greatest, NEAR)
 
@@ -123,7 +123,7 @@ def _usual_and_apart(
     series: Series, figure: Figure, usual: Sequence[Value], apart: Sequence[int], nearness: int
 ) -> str:
     least, greatest = (choose(usual, key=lambda value: value.number) for choose in (min, max))
-    between = _extremes(series, figure.place, least, greatest, nearness, is_either=_is_either(usual))
+    between = _extremes(series, figure.place, least, greatest, nearness, is_either=are_two(usual))
     return f"usually {between}{_one_by_one(series, figure, apart)}"
 
 
@@ -221,8 +221,7 @@ def _digit(figure: Figure) -> float:
 def _whole(series: Series, figure: Figure, *, with_days: bool) -> str:
     """The least and the greatest value, with the days of those that came once; that of the newest is told."""
     times = Counter(value.number for value in figure.values)
-    if not with_days or _is_either(figure.values):
-        is_either = _is_either(figure.values)
+    if (is_either := are_two(figure.values)) or not with_days:
         return _extremes(series, figure.place, figure.least, figure.greatest, is_either=is_either)
 
     def extreme(value: Value) -> str:
@@ -243,11 +242,6 @@ def _extremes(
         return _without_unit(series, place, amounts(series, place, least.text, " or ", greatest.text))
     low, high = rounded(least.text, greatest.text, nearness)
     return _without_unit(series, place, amounts(series, place, low, " to ", high))
-
-
-def _is_either(values: Sequence[Value]) -> bool:
-    times = Counter(value.number for value in values)
-    return len(times) == 2 and min(times.values()) > 1
 
 
 def _plain(series: Series, place: int, text: str) -> str:

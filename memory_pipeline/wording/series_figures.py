@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -229,6 +230,12 @@ class Figure:
             variance = (squares - x * x) / others - ((total - x) / others) ** 2
             found.append(max(upper - lower, sqrt(max(variance, 0.0))))
         return tuple(found)
+
+
+def are_two(values: Sequence[Value]) -> bool:
+    """Whether values are one of two, each more than once."""
+    times = Counter(value.number for value in values)
+    return len(times) == 2 and min(times.values()) > 1
 
 
 def lies_within_fences(x: float, numbers: Sequence[float]) -> bool:

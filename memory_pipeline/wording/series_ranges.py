@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_days import day_of, when
-from memory_pipeline.wording.series_figures import Figure, Value
+from memory_pipeline.wording.series_figures import Figure, Value, are_two
 from memory_pipeline.wording.series_line import (
     amount,
     amounts,
@@ -67,7 +67,7 @@ def usual_of(series: Series, figure: Figure, named: Named) -> Usual:
         is_narrower = (low.number, high.number) != (least.number, greatest.number)
         if is_inside and is_narrower and (not is_told_whole or (is_wide and is_newest_off)):
             return Usual("", least, greatest, mostly=figure.mostly)
-    return Usual("usually" if told else "", least, greatest, _is_either(values))
+    return Usual("usually" if told else "", least, greatest, are_two(values))
 
 
 def extreme_newest(series: Series) -> str:
@@ -226,11 +226,6 @@ def kept(figure: Figure, named: Named) -> list[Value]:
     """The values of a figure that are not told apart."""
     apart = named.of(figure)
     return [value for n, value in enumerate(figure.values) if n not in apart]
-
-
-def _is_either(values: Sequence[Value]) -> bool:
-    times = Counter(value.number for value in values)
-    return len(times) == 2 and min(times.values()) > 1
 
 
 def _now(series: Series, figure: Figure, named: Named, form: str) -> str:
