@@ -261,8 +261,9 @@ def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
     if not found.absorbed and said == [(texts, found.breaking_ids)]:
         return None
     earlier = [i for version in found.versions for i in (version.id, *(part for part, _ in version.parts))]
-    ids = tuple(sorted([*earlier, *(memory.id for memory in found.absorbed)]))
-    there = night.reader.memories(ids)
+    there = night.reader.memories([*earlier, *(memory.id for memory in found.absorbed)])
+    # Other words may have taken the place of a part since.
+    ids = tuple(sorted(i for i, memory in there.items() if memory.archived_at is None))
     members = [there[i] for i in ids]
     vectors = night.reader.vectors_in_order(ids)
     means = _mean_cosines(vectors)

@@ -30,7 +30,7 @@ _MOST_OF_THEM, _FEWEST_ELSE, _FAR = 0.6, 4, 20
 @dataclass(frozen=True, slots=True)
 class Beside:
     """Ways to say between which values a figure lies, without its unit, each list the fullest first: `whole` ones,
-    such as `usually 1.2 to 1.4; 4.1 on 19 March`, and those for where there is no room for one.
+    such as `usually 1.2 to 1.4; 4.1 on 19 March`, and those for where there is no room for one, at last nothing.
 
     Each holds for all readings: every value is in a range, or told with its day, or the newest one."""
 
@@ -48,7 +48,7 @@ def beside(series: Series, figure: Figure) -> Beside:
     if not figure.varies:
         return Beside()
     if steady := _steady(series, figure):
-        return Beside(tuple(steady))
+        return Beside(tuple(steady), ("",))
     newest = len(figure.values) - 1
     apart, outside = (
         [n for n, is_so in enumerate(flags) if is_so and n != newest] for flags in (figure.apart, figure.outside)
@@ -58,21 +58,21 @@ def beside(series: Series, figure: Figure) -> Beside:
         for flags in (figure.apart, figure.outside)
     )
     plain = tuple(_whole(series, figure, with_days=with_days) for with_days in (True, False))
-    short = (*plain, _near(series, figure))
+    short = (*plain, _near(series, figure), "")
     whole = _by_reset(series, figure) or _by_levels(series, figure, apart) or _by_stay(series, figure)
     if modal := _by_count(series, figure):
         return Beside((modal,), short)
     for values, numbers in ((usual, apart), (others, outside)):
         if numbers and len(numbers) <= _MOST_APART and _is_tight(figure, values):
-            whole += [_usual_and_apart(series, figure, values, numbers, EXACT)]
-            whole += [_usual_and_apart(series, figure, values, numbers, NEAR)] if numbers == outside else []
+            whole.append(_usual_and_apart(series, figure, values, numbers, EXACT))
+            short = (_usual_and_apart(series, figure, values, numbers, NEAR), *short)
         elif numbers and len(numbers) <= _MOST_APART:
             least, greatest = (choose(values, key=lambda value: value.number) for choose in (min, max))
             between = _extremes(series, figure.place, least, greatest)
             whole.append(f"{between}, {_mostly(series, figure)}{_one_by_one(series, figure, numbers)}")
     if not whole and apart:
         whole = [f"{plain[0]}, {_mostly(series, figure)}", plain[0]]
-    return Beside(tuple(dict.fromkeys(whole)), short) if whole else Beside(tuple(dict.fromkeys(short)))
+    return Beside(tuple(dict.fromkeys(whole)), short) if whole else Beside(tuple(dict.fromkeys(plain)), short[2:])
 
 
 def _near(series: Series, figure: Figure) -> str:
@@ -156,12 +156,9 @@ def _by_levels(series: Series, figure: Figure, apart: Sequence[int]) -> list[str
     since = found[1]
     until, last = (day_of(level.last, series.newest.at.year) for level in found)
     is_left = not since.least.number <= figure.newest.number <= since.greatest.number
-    said = []
-    for nearness in (EXACT, NEAR):
-        one, other = (_extremes(series, figure.place, level.least, level.greatest, nearness) for level in found)
-        both = f"{one} until {until}, {f'then {other} until {last}' if is_left else f'{other} since'}"
-        said.append(both + _one_by_one(series, figure, apart))
-    return said
+    one, other = (_extremes(series, figure.place, level.least, level.greatest) for level in found)
+    both = f"{one} until {until}, {f'then {other} until {last}' if is_left else f'{other} since'}"
+    return [both + _one_by_one(series, figure, apart)]
 
 
 def _by_reset(series: Series, figure: Figure) -> list[str]:
@@ -179,13 +176,10 @@ def _by_stay(series: Series, figure: Figure) -> list[str]:
     found = stay(figure)
     if found is None:
         return []
-    there, other = found
+    there = found[0]
     days = span_of(there.first, there.last, series.newest.at.year)
-    return [
-        f"{_extremes(series, figure.place, there.least, there.greatest, nearness)} {days}, else "
-        f"{_extremes(series, figure.place, other.least, other.greatest, nearness)}"
-        for nearness in (EXACT, NEAR)
-    ]
+    one, two = (_extremes(series, figure.place, level.least, level.greatest) for level in found)
+    return [f"{one} {days}, else {two}"]
 
 
 def _by_count(series: Series, figure: Figure) -> str:
@@ -193,6 +187,8 @@ def _by_count(series: Series, figure: Figure) -> str:
     0.161 to 3.149 on 24 March`."""
     times = Counter(value.number for value in figure.values)
     ordered = sorted(times, key=lambda number: -times[number])
+    if len(times) < _FEWEST_STEPS:
+        return ""
     for most in (ordered[:1], ordered[:2]):
         others = [value for value in figure.values if value.number not in most]
         count = len(figure.values) - len(others)
@@ -203,9 +199,10 @@ def _by_count(series: Series, figure: Figure) -> str:
         said = sorted({value.number: value for value in figure.values if value.number in most}.values(), key=_number)
         low, high = min(others, key=_number), max(others, key=_number)
         usual = " or ".join(_plain(series, figure.place, value.text) for value in said)
-        day = f" {_on(series, figure, figure.values.index(high))}" if high.number != figure.newest.number else ""
-        far = _plain(series, figure.place, high.text) + day
-        return f"{usual} in {count} of {len(figure.values)}, else {_plain(series, figure.place, low.text)} to {far}"
+        is_lone = times[high.number] == 1 and high.number != figure.newest.number
+        day = f", the most {_on(series, figure, figure.values.index(high))}" if is_lone else ""
+        else_ = _extremes(series, figure.place, low, high)
+        return f"{usual} in {count} of {len(figure.values)}, else {else_}{day}"
     return ""
 
 
@@ -230,7 +227,11 @@ def _whole(series: Series, figure: Figure, *, with_days: bool) -> str:
         is_told = times[value.number] > 1 or value.number == figure.newest.number or is_of_today
         return said if is_told else f"{said} {_on(series, figure, figure.values.index(value))}"
 
-    return f"{extreme(figure.least)} to {extreme(figure.greatest)}"
+    low, high = extreme(figure.least), extreme(figure.greatest)
+    (least, _, first), (most, _, last) = low.partition(" on "), high.partition(" on ")
+    if bool(first) != bool(last):  # one day behind a range would be read of both ends
+        return f"{least} to {most}, the {'least' if first else 'most'} on {first or last}"
+    return f"{low} to {high}"
 
 
 def _extremes(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 from math import exp
 from statistics import median
 
@@ -17,6 +17,8 @@ _RUNS_OF_STAY = 3
 _SMALL_FALLS, _WIDEST_STEP = 0.1, 0.5
 #: A reset is at least that much of the range, with so many readings before it and since.
 _RESET, _FEWEST_RISING = 0.25, 5
+#: So many readings are on the newest level.
+_FEWEST_SINCE = 2
 #: Each part has so many readings.
 _FEWEST = 3
 #: A change is no chance if a random order would show one so clear in fewer than 5 of 100 cases.
@@ -49,10 +51,9 @@ def levels(figure: Figure, apart: Collection[int]) -> tuple[Level, Level] | None
     if any(is_outside and n not in apart for n, is_outside in enumerate(figure.outside)):
         return None
     values = [value for n, value in enumerate(figure.values[:-1]) if n not in apart]
-    steps = [abs(one.number - other.number) for one, other in pairwise(values)]
-    for middle in range(_FEWEST, len(values) - _FEWEST + 1):
-        one, other = _level(values[:middle]), _level(values[middle:])
-        is_clear = _gap(one, other) > median(steps) and _chance(middle, len(values)) < _CHANCE
+    usual_step = median([abs(one.number - other.number) for one, other in pairwise(values)] or [0.0])
+    for middle, one, other in _apart(values, _FEWEST, _FEWEST):
+        is_clear = _gap(one, other) > usual_step and _chance(middle, len(values)) < _CHANCE
         if is_clear and _last(one, other, values[:middle], values[middle:]):
             return one, other
     return _step([*values, figure.newest]) if len(figure.values) - 1 not in apart else None
@@ -102,9 +103,28 @@ def _climbs(values: Sequence[Value]) -> bool:
     return way > 0 and falls <= _SMALL_FALLS * way and widest <= _WIDEST_STEP * way
 
 
+def _apart(values: Sequence[Value], before: int, since: int) -> Iterator[tuple[int, Level, Level]]:
+    """Where values lie on one side of a value until a reading and on the other after it, with the two levels. `before`
+    and `since`: each has so many readings. In time proportional to the values."""
+    least, greatest = ([*accumulate(values, choose)] for choose in (_lower, _higher))
+    last_least, last_greatest = ([*accumulate(values[::-1], choose)][::-1] for choose in (_lower, _higher))
+    for middle in range(before, len(values) - since + 1):
+        one = Level(least[middle - 1], greatest[middle - 1], values[0].at.date(), values[middle - 1].at.date())
+        other = Level(last_least[middle], last_greatest[middle], values[middle].at.date(), values[-1].at.date())
+        if _gap(one, other) > 0:
+            yield middle, one, other
+
+
+def _lower(one: Value, other: Value) -> Value:
+    return min(one, other, key=lambda value: value.number)
+
+
+def _higher(one: Value, other: Value) -> Value:
+    return max(one, other, key=lambda value: value.number)
+
+
 def _step(values: Sequence[Value]) -> tuple[Level, Level] | None:
-    for middle in range(_FEWEST, len(values) - 1):
-        one, other = _level(values[:middle]), _level(values[middle:])
+    for middle, one, other in _apart(values, _FEWEST, _FEWEST_SINCE):
         widest = max(one.width, other.width)
         if _gap(one, other) > SPREADS * widest > 0 and _last(one, other, values[:middle], values[middle:]):
             return one, other

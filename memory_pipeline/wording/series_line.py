@@ -9,6 +9,11 @@ from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.templates import Place, list_elements
 
 _LABEL = re.compile(r"([^\W\d](?:[\w '&\U000F0000-\U000FFFFD-]|\.(?! )){0,40}?)\s*(?:\([\w .-]{1,30}\))?:\s+(?=\S)")
+#: A label before the first of several pairs: `Phase: alpha: 3.4; beta: 2.1`.
+_PAIRS_OF_ONE = re.compile(
+    r"[^\W\d][\w '-]{0,40}: [^\W\d][\w .-]{0,40}(?:: [^\W\d][\w .-]{0,40})?:? [\U000F0000-\U000FFFFD]?[-+]?[\d\x01]\S*"
+    r"[,;] [^\W\d][\w .-]{0,40}:? [\U000F0000-\U000FFFFD]?[-+]?[\d\x01]"
+)
 _SHOUTED = re.compile(r"\b[A-Z][A-Z_]{3,}\b")
 #: A label of several of them, before a number that has its own name.
 _SHOUTED_LABEL = re.compile(
@@ -289,8 +294,9 @@ def _plain(text: str) -> str:
 
 
 def _without_channels(text: str) -> str:
-    """A text without the labels of the program that wrote it, up to the label that names its subject."""
-    while (label := _LABEL.match(text)) and (following := text[label.end() :]):
+    """A text without the labels of the program that wrote it, up to the label that names its subject. What a structure
+    or several pairs are of is no such label."""
+    while _PAIRS_OF_ONE.match(text) is None and (label := _LABEL.match(text)) and (following := text[label.end() :]):
         if _LABEL.match(following) is None and not _is_channel(label.group(1), following):
             break
         text = following

@@ -27,12 +27,11 @@ def changes_in_short(series: Series) -> list[str]:
     return _sentences([_short_ways(series, place) for place in _lists(series)])
 
 
-def apart_from_list(series: Series, line: str) -> tuple[str, str]:
-    """A line before its first list, and that list, in words."""
+def before_list(series: Series, line: str) -> str:
+    """What a line says before its first list."""
     newest = series.newest.values[_lists(series)[0]]
-    words = listed([readable(word) for word in list_elements(newest) or (newest,)])
-    lead, _, _ = line.partition(words)
-    return lead.strip(" :,;"), words
+    lead, _, _ = line.partition(listed([readable(word) for word in list_elements(newest) or (newest,)]))
+    return lead.strip(" :,;")
 
 
 def _lists(series: Series) -> list[int]:

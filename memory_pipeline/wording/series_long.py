@@ -94,11 +94,6 @@ class _Line:
             way = way if name in before or name in way else f"{name} {way}"
         return way
 
-    def start(self, *, with_clock: bool) -> str:
-        """What the line is about, and the day."""
-        day = newest_day(self.series, with_clock=with_clock)
-        return capitalised(f"{self.lead} on {day}: " if self.lead else f"On {day} ")
-
     def ends(self, *, is_first: bool) -> list[str]:
         """Ways to end a text, the fullest first: the first one says the words, unless a text of its own says what is
         always so."""
@@ -113,6 +108,13 @@ class _Line:
         return [f"{said}, as in all {self.span}." for said in dict.fromkeys((words, ""))]
 
     @cached_property
+    def starts(self) -> tuple[str, str]:
+        """What the line is about, and the day; and with the clock time of the newest reading, if it has another one."""
+        days = (newest_day(self.series, with_clock=with_clock) for with_clock in (False, True))
+        plain, clock = (capitalised(f"{self.lead} on {day}: " if self.lead else f"On {day}: ") for day in days)
+        return plain, clock
+
+    @cached_property
     def constants(self) -> tuple[int, ...]:
         """The numbers of the pairs that may be told and never vary."""
         return tuple(n for n in self.told if n not in self.moving)
@@ -125,17 +127,21 @@ def in_texts(
     counts: Sequence[str],
     count_tokens: Callable[[str], int],
     most: int,
+    *,
+    is_long: bool,
 ) -> tuple[str, ...]:
     """The line in texts of at most `most` tokens, which together tell each of its figures; nothing, if there is no room
     for one. `span`: how many readings there are, since when; `counts`: ways to say which words vary, the fullest first.
 
     Figures that find no room are counted: those that never vary before others, and then the last ones of the line.
-    Those that never vary are left out where there is no room even for their number.
+    Those that never vary are left out where there is no room even for their number. A line that begins with a value has
+    one text, which has to tell each of its figures unless it `is_long`.
     """
     line = _read(series, pieces, span, counts)
     teller = _Teller(line, lambda text: count_tokens(text) <= most)
     most_texts = _MOST_TEXTS if line.lead else 1
-    for number in range(len(line.moving), 0 if line.lead else len(line.moving) - 1, -1):
+    fewest = 1 if line.lead or is_long else len(line.moving)
+    for number in range(len(line.moving), fewest - 1, -1):
         for in_order in (True, False):
             groups = teller.groups(line.moving[:number], in_order=in_order)
             if groups and len(groups) <= most_texts and (texts := teller.texts(groups)):
@@ -184,7 +190,7 @@ class _Text:
         for n, way in sorted(self.said.items()):
             told.append(self.line.named(n, way, ", ".join([self.line.lead, *told])))
         more = f" and {self.left} more figure{'s' if self.left > 1 else ''}" if self.left else ""
-        return f"{self.line.start(with_clock=self.with_clock)}{', '.join(told)}{more}{self.end}"
+        return f"{self.line.starts[self.with_clock]}{', '.join(told)}{more}{self.end}"
 
 
 @dataclass(frozen=True)
@@ -246,9 +252,10 @@ class _Teller:
         return end is not None and self.fits(str(_Text(self.line, said, end)))
 
     def _short_way(self, n: int, *, is_first: bool) -> str:
-        """The shortest whole way to tell a pair, if there is room for it in a text of its own."""
-        whole, end = self.line.ways[n].whole[-1], self.line.ends(is_first=is_first)[-1]
-        return whole if self.fits(str(_Text(self.line, {n: whole}, end))) else self.line.ways[n].every[-1]
+        """The shortest whole way to tell a pair, if there is room for it in a text of its own; or another one."""
+        ways, end = self.line.ways[n], self.line.ends(is_first=is_first)[-1]
+        fitting = (way for way in (ways.whole[-1], *ways.short) if self.fits(str(_Text(self.line, {n: way}, end))))
+        return next(fitting, ways.every[-1])
 
     def _fullest(self, numbers: Sequence[int], *, is_first: bool, without_words: bool = False) -> _Text:
         """The text of some pairs that fit, with as much of the words and beside each value as there is room for.
@@ -274,7 +281,7 @@ def _numbers_in(line: _Line, text: str, told: Collection[int], *, is_first: bool
     ends = [(end, line.told) for end in line.ends(is_first=is_first)]
     ends += [(end, line.constants) for end in line.end_of_always]
     for with_clock, (end, some) in product((False, True), ends):
-        start = line.start(with_clock=with_clock)
+        start = line.starts[with_clock]
         if text.startswith(start) and text.endswith(end) and len(start) + len(end) < len(text):
             left = [n for n in some if n not in told]
             found = _pairs_in(line, text[len(start) : -len(end)], left, "")

@@ -21,7 +21,7 @@ from memory_pipeline.wording.series_line import (
     headline,
     subject_of,
 )
-from memory_pipeline.wording.series_lists import apart_from_list, changes_in_lists, changes_in_short, lists_of
+from memory_pipeline.wording.series_lists import before_list, changes_in_lists, changes_in_short, lists_of
 from memory_pipeline.wording.series_long import are_texts, in_texts, left_out_sentence
 from memory_pipeline.wording.series_near import EXACT, NEAR, ROUGH
 from memory_pipeline.wording.series_pieces import Piece, joined, pieces_of
@@ -54,7 +54,7 @@ _COUNTED = re.compile(
     re.DOTALL,
 )
 #: The day of a long line stands before its values, and what was unusual behind them.
-_DAY_BEFORE = re.compile(rf"{_DAY}(?=: )|^On{_DAY.removeprefix(' on')} ")
+_DAY_BEFORE = re.compile(rf"{_DAY}(?=: )|^On{_DAY.removeprefix(' on')}: ")
 _BESIDE = re.compile(
     r" \((?:usually|up from|down from) [^()]{1,200}\)"
     r"| \([^\w()]?\d[^()]{0,200}(?: to | or | until )[^()]{0,200}\)"
@@ -111,7 +111,7 @@ def _whole_versions(series: Series) -> Iterator[str]:
     if not telling:
         yield from _without_figures(series, changes_in_lists(series))
         return
-    is_long = sum(figure.varies for figure in series.told) > _MOST_RANGES
+    is_long = _is_long(series)
     numbers, days = _numbers_and_days(series, telling)
     everything = _all_of(series, days) if is_long else days
     after = _after(series)
@@ -126,7 +126,16 @@ def _whole_versions(series: Series) -> Iterator[str]:
             namings = _namings(series, _MOST_DAYS)
             for named, counted in product(namings, counted_fully_first(series)):
                 yield f"{headline(series)}{after}{counted}{range_of_one(series, telling[0], named)}"
-    yield from _whole(series, telling, after, numbers, everything, "all", odd & {figure.place for figure in telling})
+    if not is_long or _tells_each(series, telling):
+        needed = odd & {figure.place for figure in telling}
+        yield from _whole(series, telling, after, numbers, everything, "all", needed)
+
+
+def _tells_each(series: Series, telling: Sequence[Figure]) -> bool:
+    """Whether each figure that varies is among these, or always has the value of one of them."""
+    values = {tuple(value.number for value in figure.values) for figure in telling}
+    varying = (figure for figure in series.told if figure.varies)
+    return all(tuple(value.number for value in figure.values) in values for figure in varying)
 
 
 def _in_several(series: Series, count_tokens: Callable[[str], int], most: int) -> tuple[str, ...]:
@@ -134,7 +143,7 @@ def _in_several(series: Series, count_tokens: Callable[[str], int], most: int) -
     if not telling_figures(series):
         told = (texts for texts in _lists_apart(series) if all(count_tokens(text) <= most for text in texts))
         return next(told, ())
-    return in_texts(series, pieces_of(series), *_readings_of(series), count_tokens, most)
+    return in_texts(series, pieces_of(series), *_readings_of(series), count_tokens, most, is_long=_is_long(series))
 
 
 def _are_several(series: Series, texts: Sequence[str]) -> bool:
@@ -149,7 +158,7 @@ def _short_versions(series: Series) -> Iterator[str]:
     if not telling:
         yield from _without_figures_in_short(series)
         return
-    if sum(figure.varies for figure in series.told) <= _MOST_RANGES:
+    if not _is_long(series):
         numbers, days = _numbers_and_days(series, telling)
         if odd := _unusual_in(series):
             yield from _whole(series, telling, after, numbers[1:], _all_of(series, days), "newest", odd)
@@ -161,8 +170,11 @@ def _short_versions(series: Series) -> Iterator[str]:
 def _numbers_and_days(series: Series, telling: Sequence[Figure]) -> tuple[Sequence[int], Sequence[int]]:
     """Of how many figures ranges are told, and on how many days what was unusual, each with the most first."""
     days = range(_MOST_DAYS, 0, -1) if named_values(series, _MOST_APART).days else (0,)
-    is_long = sum(figure.varies for figure in series.told) > _MOST_RANGES
-    return (len(telling),) if is_long else range(len(telling), -1, -1), days
+    return (len(telling),) if _is_long(series) else range(len(telling), -1, -1), days
+
+
+def _is_long(series: Series) -> bool:
+    return sum(figure.varies for figure in series.told) > _MOST_RANGES
 
 
 def _after(series: Series) -> str:
@@ -171,7 +183,10 @@ def _after(series: Series) -> str:
 
 def _readings_of(series: Series) -> tuple[str, list[str]]:
     """How many readings there are, since when; and ways to say which words vary."""
-    counts = [counted_words(series, many, with_repeated=False) for many in (MOST_WORDS, 2, 1)] if series.words else [""]
+    counts = [
+        counted_words(series, many, with_repeated=False, with_newest=True) + lists_of(series, many)
+        for many in (MOST_WORDS, 2, 1)
+    ]
     return f"{_span(series)}{all_well(series)}", counts
 
 
@@ -181,12 +196,12 @@ def _lists_apart(series: Series) -> list[tuple[str, str]]:
     first = f"{start}{_after(series)}{counted_words(series)}"
     texts = []
     for changes in changes_in_lists(series):
-        lead, newest = apart_from_list(series, start)
-        before = changes.strip().removeprefix("Before also ")
-        before = before[:1].lower() + before[1:]
-        then = f"{lead} before {newest_day(series)}, beside"
-        texts += [(first, f"{then} {beside}: {before}") for beside in (newest, "the newest")]
-    return sorted(texts, key=lambda told: newest not in told[1])
+        days = span_of(series.every[0].at, series.every[-2].at)
+        before, lead = changes.strip(), before_list(series, start)
+        also = before.removeprefix("Before also ")
+        said = f" also {also}" if also != before else f": {before[:1].lower()}{before[1:]}"
+        texts.append((first, f"{lead} {days}{said}"))
+    return texts
 
 
 def _whole(

@@ -95,7 +95,9 @@ def check_beside(said: str, numbers: Sequence[float]) -> None:
         during = range(int(first or last) - 1, int(last))
         assert within(there, [numbers[n] for n in during]), said
         assert within(other, [x for n, x in enumerate(numbers) if n not in during]), said
-    elif found := re.fullmatch(rf"({RANGE}) in (\d+) of \d+, else ({NUMBER} to {NUMBER})(?: on {DAY})?", usual):
+    elif found := re.fullmatch(
+        rf"({RANGE}) in (\d+) of \d+, else ({NUMBER}(?: to {NUMBER})?)(?:, the most on {DAY})?", usual
+    ):
         most = {float(value) for value in re.findall(NUMBER, found.group(1))}
         assert sum(x in most for x in numbers) == int(found.group(2)), said
         assert within(found.group(3), [x for x in numbers if x not in most]), said
@@ -107,7 +109,7 @@ def check_beside(said: str, numbers: Sequence[float]) -> None:
     elif found := re.fullmatch(rf"(up|down) from ({NUMBER})(?: on 1 March)?", usual):
         assert float(found.group(2)) == numbers[0] and sorted(numbers, reverse=found.group(1) == "down") == [*numbers]
     else:
-        plain = re.sub(rf" on {DAY}", "", usual)
+        plain = re.sub(rf"(?:, the (?:least|most))? on {DAY}", "", usual)
         found = re.fullmatch(rf"(usually )?({RANGE})(?:, mostly ({RANGE}))?(?:, median [\d.]+)?", plain)
         assert found is not None, said
         assert within(found.group(2), [x for x in before if x not in apart]), said

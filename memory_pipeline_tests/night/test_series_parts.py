@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.embedding import choose_embedder
+from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import InputError
 from memory_pipeline.exports.contents import contents_of
+from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.recall.series import list_series, series_text, show_series
 from memory_pipeline.records import Memory
 from memory_pipeline.reporting.pages import as_markdown
@@ -17,7 +19,7 @@ from memory_pipeline.review.decisions import approve_proposals
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import SeriesMemory, Store
 from memory_pipeline.wording.normalise import content_hash, shape_hash
-from memory_pipeline_tests.build import FIRST, fill, run, settings_for, sql_rows
+from memory_pipeline_tests.build import FIRST, NOW, candidate, fill, run, settings_for, sql_rows
 from memory_pipeline_tests.night.test_series import active_hash, lines, problems
 
 TEXT = "HOOKS: 8 ran (structural_health={}s, perf_benchmark={}s, latency_budget={}s, procedural_record={}s, audit={}s)"
@@ -124,6 +126,23 @@ def test_a_person_approves_a_series_with_its_parts(store: Store) -> None:
     assert len(one_series(store).parts) >= 1 and problems(store) == []
 
 
+@pytest.mark.parametrize("number", [0, 1])
+def test_other_words_under_the_id_of_one_of_them_leave_the_store_sound(told: Store, number: int) -> None:
+    before = one_series(told)
+    edited = [before.id, before.parts[0][0]][number]
+    edit = candidate("These hooks are of no interest.", FIRST + timedelta(days=10), native_id=edited)
+    import_memories(told, iter([edit]), project="p", embedder=Lexical(), now=NOW, critical_floor=2.5)
+    with told.reading() as tx:
+        assert tx.memories.read([edited])[edited].archived_at is not None
+        assert [one.said for one in tx.series.active()] == [before.said] * number
+    assert problems(told) == []
+    fill(told, lines(TEXT, LATER, start=12))
+    night(told, NEXT_NIGHT)
+    assert problems(told) == []
+    if number:
+        assert all("10 readings since 1 March" in text for text in one_series(told).said)
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -132,7 +151,7 @@ def test_a_person_approves_a_series_with_its_parts(store: Store) -> None:
         (
             "update memories set archived_at = created_at, archived_by = 'x', importance_before = 1.0, "
             "consolidated_into_id = id where id = $1 and $2 || $3 || $4 <> ''",
-            "it is active, and",
+            "it is archived, and",
         ),
     ],
 )

@@ -79,7 +79,7 @@ def test_where_most_readings_have_one_value_or_two_they_are_counted() -> None:
         "0.001",
     ]
     text = said(series(CHECK, *[(value, *CHECKED[n][1:]) for n, value in enumerate(values)]))
-    assert "alpha 0.001 (0.000 or 0.001 in 8 of 12, else 0.161 to 3.149 on 8 March)" in text
+    assert "alpha 0.001 (0.000 or 0.001 in 8 of 12, else 0.161 to 3.149, the most on 8 March)" in text
 
 
 def test_a_stay_on_another_level_is_told_with_its_days() -> None:
@@ -95,6 +95,44 @@ def test_a_counter_that_was_set_back_or_fell_a_little_is_no_scatter() -> None:
     correct = [30, 39, 44, 51, 80, 89, 112, 124, 137, 150, 161, 190, 188]
     text = said(series(CHECK, *[(value, *CHECKED[n][1:]) for n, value in enumerate(correct)]), 44)
     assert "alpha 188 (up from 30, at most 190 on 12 March)" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "start"),
+    [
+        ("Score weights: {{'alpha': {}, 'beta': {}, 'gamma': {}, 'delta': {}, 'eps': {}, 'zeta': {}}}",
+         "Score weights on 24 March 2026: alpha 6 (5 to 9), beta 43"),
+        ("State: {{'cpu': {{'user': {}, 'sys': {}}}, 'mem': {{'free': {}, 'swap': {}, 'used': {}}}, 'all': {}}}",
+         "State on 24 March 2026: cpu user 6 (5 to 9), sys 43"),
+        ("Phase: alpha: {}; beta: {}; gamma: {}; delta: {}; eps: {}; zeta: {}", "Phase on 24 March 2026: alpha 6 (5"),
+    ],
+)  # fmt: skip
+def test_what_pairs_are_of_is_the_subject(line: str, start: str) -> None:
+    assert told(series(line, *CHECKED), 40)[0].startswith(start)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{} jobs done, {} failed, {} retried, queue {}, latency {} ms, {} tests",
+        "The nightly run took {} minutes, read {} files, wrote {} rows, skipped {} rows, used {} GB and cost {} EUR.",
+        "perf alpha={} beta={} gamma={} delta={} epsilon={} zeta={}",
+        "| web | {} | {} | {} | {} | {} | {} |",
+        "Stage timings for the nightly rebuild of everything in the northern region of the second cluster here: "
+        "stage_number_a={}s, stage_number_b={}s, stage_number_c={}s, stage_d={}s, stage_e={}s, stage_f={}s",
+    ],
+)
+def test_a_line_without_a_short_label_tells_what_figures_it_can_and_counts_the_others(line: str) -> None:
+    text = said(series(line, *CHECKED), 44)
+    (more,) = re.findall(r" and (\d+) more figures?;", text)
+    assert len(re.findall(r"\(\d+ (?:to|or) \d+[,)]", text)) + int(more) in (5, 6), text
+
+
+def test_a_list_beside_many_figures_is_told_with_its_words() -> None:
+    line = "Modules loaded: {}, cpu {}%, mem {} GB, load {}, procs {}, temp {} C, fan {} rpm"
+    lists = ["['core', 'net', 'disk']", "['core', 'net', 'ssd']"]
+    first = told(series(line, *[(lists[n > 15], *row) for n, row in enumerate(CHECKED)]))[0]
+    assert first.endswith(" Always core and net. Disk 16 times, ssd eight times.")
 
 
 def test_what_was_so_once_at_first_has_its_day() -> None:
@@ -186,8 +224,8 @@ def test_a_short_line_is_told_in_several_texts_where_one_has_no_room_for_its_ran
     (text,) = told(series(line, *values), 36)
     assert "level 4, groups 75, hosts 3" in text and text.endswith("Level 4 or 5, groups 70 to 76, hosts 3 to 10.")
     assert told(series(line, *values), 32) == (
-        "Broadcast on 9 March 2026: level 4 (4 or 5), groups 75 (70 to 76 on 5 March); 9 readings since 1 March.",
-        "Broadcast on 9 March 2026: hosts 3 (3 to 10 on 6 March); 9 readings since 1 March.",
+        "Broadcast on 9 March 2026: level 4 (4 or 5), groups 75 (70 to 76); 9 readings since 1 March.",
+        "Broadcast on 9 March 2026: hosts 3 (3 to 10, the most on 6 March); 9 readings since 1 March.",
     )
 
 
@@ -233,7 +271,7 @@ def test_a_list_of_one_word_is_not_said_of_all_readings() -> None:
 def test_words_that_vary_are_counted_in_the_first_text(most: int) -> None:
     one = series(LONG, *[(("increasing", "flat")[n % 3 == 0], *long_values(n)) for n in range(12)])
     first, *others = told(one, most)
-    assert first.endswith("rend increasing 8, flat 4.") and "trend increasing, " not in first
+    assert first.endswith(" Trend increasing 8 (newest), flat 4.") and "trend increasing, " not in first
     assert all("flat" not in text for text in others)
 
 
