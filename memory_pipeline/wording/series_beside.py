@@ -156,6 +156,8 @@ def _by_levels(series: Series, figure: Figure, apart: Sequence[int]) -> list[str
     since = found[1]
     until, last = (day_of(level.last, series.newest.at.year) for level in found)
     is_left = not since.least.number <= figure.newest.number <= since.greatest.number
+    if is_left and since.last == series.newest.at.date():
+        return []
     one, other = (_extremes(series, figure.place, level.least, level.greatest) for level in found)
     both = f"{one} until {until}, {f'then {other} until {last}' if is_left else f'{other} since'}"
     return [both + _one_by_one(series, figure, apart)]

@@ -168,11 +168,17 @@ class Figure:
 
     def is_fall_to_zero(self, n: int) -> bool:
         """Whether a value is the one zero among values that are all far from it."""
-        others = [abs(value.number) for m, value in enumerate(self.values) if m != n]
-        if self.values[n].number or len(others) < _FEWEST_FOR_ZERO - 1:
+        if self._lone_zero != n or len(self.values) < _FEWEST_FOR_ZERO:
             return False
+        others = [abs(value.number) for m, value in enumerate(self.values) if m != n]
         lower, _, upper = quantiles(others, n=4, method="inclusive")
         return min(others) > 0 and min(others) >= max(_FAR_FROM_ZERO * median_low(others), SPREADS * (upper - lower))
+
+    @cached_property
+    def _lone_zero(self) -> int | None:
+        """Which value is zero, if one alone is."""
+        zeros = [n for n, value in enumerate(self.values) if not value.number]
+        return zeros[0] if len(zeros) == 1 else None
 
     @cached_property
     def apart(self) -> tuple[bool, ...]:
