@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, product
 
-from memory_pipeline.wording.readings import Series
+from memory_pipeline.wording.readings import Reading, Series
 from memory_pipeline.wording.series_beside import Beside, beside
 from memory_pipeline.wording.series_days import newest_day
 from memory_pipeline.wording.series_line import capitalised, structures_of
@@ -116,8 +116,23 @@ class _Line:
 
     @cached_property
     def constants(self) -> tuple[int, ...]:
-        """The numbers of the pairs that may be told and never vary."""
-        return tuple(n for n in self.told if n not in self.moving)
+        """The numbers of the pairs that may be told and never vary, neither in a figure nor in a word."""
+        return tuple(n for n in self.told if n not in self.moving and self._is_constant(n))
+
+    def _is_constant(self, n: int) -> bool:
+        """Whether the text around a pair is the same in all readings, from the figures before it to those behind it: a
+        word, a unit or an id beside its figure belongs to it."""
+        places = self.pairs[n].places
+        others = {place for m, pair in enumerate(self.pairs) if m != n for place in pair.places}
+        before = max((place for place in others if places and place < min(places)), default=None)
+        behind = min((place for place in others if places and place > max(places)), default=None)
+
+        def around(reading: Reading) -> str:
+            text, there = reading.line.text, reading.line.places
+            start = 0 if before is None else there[before].end
+            return text[start : len(text) if behind is None else there[behind].start]
+
+        return bool(places) and len({around(reading) for reading in self.series.every}) == 1
 
 
 def in_texts(

@@ -6,14 +6,14 @@ import re
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 
 _DECIMAL = re.compile(r"\d{1,12}\.\d{1,12}")
-#: How many decimals are kept, by how near the ends are told: of values below one, below ten, below a hundred.
-_DECIMALS = {1: (3, 2, 1), 2: (2, 2, 1)}
+#: How many decimals are kept of values below one, below ten, below a hundred.
+_DECIMALS = (3, 2, 1)
 #: A unit of the last digit is at most this share of the width of the range.
 _FINENESS = Decimal("0.5")
 
-#: How near the ends of a range are told: exactly, to three significant digits but at most three decimals, and to two
-#: decimals; from 100 on to whole units. A narrow range is told more finely.
-EXACT, NEAR, ROUGH = 0, 1, 2
+#: How near the ends of a range are told: exactly, or to three significant digits but at most three decimals; from 100
+#: on to whole units. A narrow range is told more finely.
+EXACT, NEAR = 0, 1
 
 
 def rounded(least: str, greatest: str, nearness: int) -> tuple[str, str]:
@@ -22,7 +22,7 @@ def rounded(least: str, greatest: str, nearness: int) -> tuple[str, str]:
     if nearness == EXACT or not (_DECIMAL.fullmatch(least) and _DECIMAL.fullmatch(greatest)):
         return least, greatest
     low, high = Decimal(least), Decimal(greatest)
-    unit = _unit(high, nearness)
+    unit = _unit(high)
     while unit > _FINENESS * (high - low) and unit > Decimal(1).scaleb(-12):
         unit /= 10
     ends = []
@@ -33,6 +33,6 @@ def rounded(least: str, greatest: str, nearness: int) -> tuple[str, str]:
     return ends[0], ends[1]
 
 
-def _unit(size: Decimal, nearness: int) -> Decimal:
+def _unit(size: Decimal) -> Decimal:
     below = [n for n, limit in enumerate((1, 10, 100)) if size < limit]
-    return Decimal(1).scaleb(-_DECIMALS[nearness][below[0]]) if below else Decimal(1)
+    return Decimal(1).scaleb(-_DECIMALS[below[0]]) if below else Decimal(1)

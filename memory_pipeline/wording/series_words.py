@@ -23,7 +23,7 @@ from memory_pipeline.wording.series_line import (
 )
 from memory_pipeline.wording.series_lists import before_list, changes_in_lists, changes_in_short, lists_of
 from memory_pipeline.wording.series_long import are_texts, in_texts, left_out_sentence
-from memory_pipeline.wording.series_near import EXACT, NEAR, ROUGH
+from memory_pipeline.wording.series_near import EXACT, NEAR
 from memory_pipeline.wording.series_pieces import Piece, joined, pieces_of
 from memory_pipeline.wording.series_ranges import (
     BOUND,
@@ -192,15 +192,18 @@ def _readings_of(series: Series) -> tuple[str, list[str]]:
 
 def _lists_apart(series: Series) -> list[tuple[str, str]]:
     """The newest lists, and in a second text how they were before."""
+    if not changes_in_lists(series):
+        return []
     start = _DOING.sub(" ", headline(series), count=1)
     first = f"{start}{_after(series)}{counted_words(series)}"
+    lead, last = before_list(series, start), series.every[-2].at
+    days, number = span_of(series.every[0].at, last), len(series.every) - 1
     texts = []
-    for changes in changes_in_lists(series):
-        days = span_of(series.every[0].at, series.every[-2].at)
-        before, lead = changes.strip(), before_list(series, start)
+    for changes in changes_in_lists(series)[::-1]:
+        before = changes.strip().rstrip(".")
         also = before.removeprefix("Before also ")
-        said = f" also {also}" if also != before else f": {before[:1].lower()}{before[1:]}"
-        texts.append((first, f"{lead} {days}{said}"))
+        said = f", beside the later ones, also {also}" if also != before else f": {before[:1].lower()}{before[1:]}"
+        texts.append((first, f"{lead} {days}{said}; {number} reading{'s' if number > 1 else ''}."))
     return texts
 
 
@@ -261,7 +264,7 @@ def _in_short(series: Series, telling: Sequence[Figure], after: str) -> Iterator
     if len(headline(series)) > _LONGEST_LINE or any(one.day == "now" for day in named.days for one in day):
         return
     for is_one_sentence, (brief_range, brief_tail), nearness in product(
-        (False, True), ((False, False), (False, True), (True, True)), (EXACT, NEAR, ROUGH)
+        (False, True), ((False, False), (False, True), (True, True)), (EXACT, NEAR)
     ):
         usual = ranges_in_short(series, figures, named, nearness, brief=brief_range)
         tail = unusual(series, named, brief=brief_tail)

@@ -121,7 +121,7 @@ from memory_pipeline.wording.normalise import (
 from memory_pipeline.wording.retelling import is_without_fillers, joins_clauses_of
 from memory_pipeline.wording.scaffolding import unwrapped
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
-from memory_pipeline.wording.series_near import ROUGH, rounded
+from memory_pipeline.wording.series_near import NEAR, rounded
 from memory_pipeline.wording.series_words import line_in
 from memory_pipeline.wording.sisters import likened
 from memory_pipeline.wording.templates import read_line
@@ -160,7 +160,7 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         embedding_text,
         strip_leading,
         line_in,
-        lambda text: rounded(text, text, ROUGH),
+        lambda text: rounded(text, text, NEAR),
         find_facts,
         content_words,
         leaning_of,

@@ -135,6 +135,19 @@ def test_a_list_beside_many_figures_is_told_with_its_words() -> None:
     assert first.endswith(" Always core and net. Disk 16 times, ssd eight times.")
 
 
+@pytest.mark.parametrize(
+    "pair",
+    ["mode {0} 3", "lint 4 {0}", "gap 3 {1}", "wait 3{1}", "phase {0} took 4 steps", "rows {2}_109", "took 1m{2}s"],
+)
+def test_what_varied_in_a_word_or_a_unit_is_not_said_of_all_readings(pair: str) -> None:
+    ways = [("fast", "ms", 11), ("slow", "s", 12)]
+    line = "Sync state: a {}, b {}, c {}, d {}, e {}, f {}, "
+    lines = [line.format(*row) + pair.format(*ways[n % 2]) + ", min 3" for n, row in enumerate(CHECKED)]
+    one = series_of(read_memory(f"r{n}", FIRST + timedelta(days=n), line) for n, line in enumerate(lines))
+    always = [text.split(": ")[1].split() for text in told(one, 44) if "as in all" in text]
+    assert not any(pair.split()[0] in said_so for said_so in always)
+
+
 def test_what_was_so_once_at_first_has_its_day() -> None:
     text = said(series(CHECK, *[(int(not n), *row[1:]) for n, row in enumerate(CHECKED)]))
     assert "alpha 0 (1 on 1 March)" in text
