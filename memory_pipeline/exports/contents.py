@@ -211,6 +211,7 @@ def lasts(memory: Memory) -> bool:
         memory.memory_type in ("decision", "feedback")
         or memory.abstraction_level >= LEVEL_PRINCIPLE
         or is_wanted(memory)
+        or is_series(memory)
         or not is_passing(memory.content)
     )
 

@@ -19,7 +19,7 @@ from memory_pipeline.exports.directory import Plan, stem_of
 from memory_pipeline.exports.quoted import link_text, quoted, yaml_list, yaml_text
 from memory_pipeline.exports.ranking import in_their_places, ranked
 from memory_pipeline.markers import HEAD, block_in, marks
-from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory
+from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, PART, Memory
 from memory_pipeline.wording.quoting import plain
 
 INDEX_FILE, INDEX = "Memory.md", "memory"
@@ -40,8 +40,13 @@ class ObsidianExport:
         self._made_from: Mapping[str, list[str]] = defaultdict(list)
         self._made_into: Mapping[str, list[str]] = defaultdict(list)
         self._beside: Mapping[str, list[str]] = defaultdict(list)
+        self._parts: Mapping[str, list[str]] = defaultdict(list)
         for link in contents.links:
             if link.memory_id in self._all and link.source_id in self._all:
+                if link.relation == PART:
+                    self._made_into[link.memory_id].append(link.source_id)
+                    self._parts[link.source_id].append(link.memory_id)
+                    continue
                 (self._beside if link.relation in BESIDE else self._made_from)[link.memory_id].append(link.source_id)
                 self._made_into[link.source_id].append(link.memory_id)
         self.chosen = [memory.id for memory in contents.memories]
@@ -74,6 +79,7 @@ class ObsidianExport:
         body = ["", quoted(told_alone(memory)), ""]
         if doubt := self._contents.doubts.get(memory.id):
             body += [f"> {plain(doubt)}", ""]
+        body += self._links("Parts", self._parts[memory.id])
         body += self._links("Made from", self._made_from[memory.id])
         body += self._links("Replaces", self._beside[memory.id])
         body += self._links("Part of", self._made_into[memory.id])

@@ -33,6 +33,8 @@ _SECTIONS: dict[ItemKind, str] = {
 }
 #: How much likeness to what is chosen counts against relevance, and from which cosine on a piece says nothing new.
 _LIKENESS, _SAME = 0.35, 0.92
+#: Series that differ in names and figures alone look the same, and are not: they count as this alike at most.
+_LIKE_SERIES = 0.8
 #: How much a piece of a kind counts beside others of the same relevance: what holds in general, then what was learned
 #: or decided, then what was noted.
 _OF_KIND: dict[ItemKind, float] = {"principle": 1.2, "pattern": 1.15, "playbook": 1.1, "atom": 1.0, "series": 1.0}
@@ -153,6 +155,8 @@ def build_context(
         chosen.append(fitting)
         if waiting:
             near = np.stack([other.vector for other in waiting]) @ piece.vector
+            of_series = np.array([piece.kind == other.kind == "series" for other in waiting])
+            near = np.where(of_series, np.minimum(near, _LIKE_SERIES), near)
             likeness = np.maximum(likeness, near)
     ordered = [piece for kind in _SECTIONS for piece in chosen if piece.kind == kind]
     text = _text(ordered)

@@ -12,6 +12,7 @@ from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import InputError
 from memory_pipeline.exports.contents import contents_of
 from memory_pipeline.ingest.importing import import_memories
+from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.recall.series import list_series, series_text, show_series
 from memory_pipeline.records import Memory
 from memory_pipeline.reporting.pages import as_markdown
@@ -173,6 +174,18 @@ def test_the_page_of_a_day_says_the_first_and_exports_say_all_together(told: Sto
     said = [memory.content for memory in contents_of(told, "p").series]
     assert len(said) == len(wide.said) + 1 and {*said[:-1]} == {*wide.said}
     assert [memory.id for memory in day if memory.content.startswith("Hooks")] == [wide.id]
+
+
+def test_a_context_tells_the_part_with_what_was_asked_and_the_night_finds_it_again(told: Store) -> None:
+    for day in range(3):
+        fill(told, lines(TEXT, LATER, start=12 + day))
+        report = run(told, NEXT_NIGHT + timedelta(days=day))
+        assert report.recall_found == report.recall_sampled > 0
+    one = one_series(told)
+    memory = ProjectMemory(told, settings_for(told), "p", actor="me")
+    for name in ("latency_budget", "audit", "procedural_record"):
+        (text,) = (text for text in one.said if name in text)
+        assert text in memory.context(f"hooks {name}", 400).text
 
 
 def test_lists_and_reports_name_the_parts(store: Store) -> None:
