@@ -10,7 +10,8 @@ import pytest
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import InputError
-from memory_pipeline.exports.contents import contents_of
+from memory_pipeline.exports.contents import contents_of, lasts
+from memory_pipeline.exports.obsidian import ObsidianExport
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.recall.series import list_series, series_text, show_series
@@ -171,7 +172,13 @@ def test_the_page_of_a_day_says_the_first_and_exports_say_all_together(told: Sto
     with told.reading() as tx:
         wide = next(one for one in tx.series.active() if one.parts)
         day = tx.rollups.series("p", FIRST + timedelta(days=8), FIRST + timedelta(days=14))
-    said = [memory.content for memory in contents_of(told, "p").series]
+    contents = contents_of(told, "p", with_sources=True)
+    said = [memory.content for memory in contents.series]
+    assert all(map(lasts, contents.series))
+    pages = ObsidianExport(contents).plan.pages.values()
+    main = next(page for page in pages if wide.id in page.partition("kind:")[0])
+    own = [page for page in pages if any(part in page.partition("kind:")[0] for part, _ in wide.parts)]
+    assert "## Parts\n" in main and len(own) == len(wide.parts) and all("## Part of\n" in page for page in own)
     assert len(said) == len(wide.said) + 1 and {*said[:-1]} == {*wide.said}
     assert [memory.id for memory in day if memory.content.startswith("Hooks")] == [wide.id]
 
