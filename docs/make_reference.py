@@ -19,7 +19,6 @@ from memory_pipeline.config.loading import ShownSetting
 from memory_pipeline.demo.scorecard import DemoResult
 from memory_pipeline.documents import Document
 from memory_pipeline.embedding.install import InstalledModel
-from memory_pipeline.exports import Exported
 from memory_pipeline.ingest import IMPORTERS
 from memory_pipeline.ingest.changed_model import EmbeddedStore
 from memory_pipeline.ingest.export_rows import columns_of_everything, export_columns
@@ -73,6 +72,7 @@ from memory_pipeline.store import Event, Snapshot
 from memory_pipeline.store.migrations import known_migrations
 from memory_pipeline.store.tables import TABLES
 from memory_pipeline.store.transfer import LEFT_BEHIND, RECORD_NAMES
+from memory_pipeline.workspace import Exported
 
 #: A comment and the table that it stands above.
 _CREATED = re.compile(r"((?:^--.*\n)+)create table if not exists (\w+)", re.MULTILINE)

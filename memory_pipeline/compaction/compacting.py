@@ -29,10 +29,10 @@ from memory_pipeline.compaction.summary import summary_of
 from memory_pipeline.compaction.transcripts import Session
 from memory_pipeline.compaction.usage import estimated_tokens
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.conversations.places import Places
 from memory_pipeline.errors import OutputError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import Store
+from memory_pipeline.workspace.places import Places
 
 Count = Callable[[str], int]
 

@@ -11,11 +11,11 @@ from memory_pipeline.compaction.file_runs import FileRun
 from memory_pipeline.compaction.flush import Flush, flush_text
 from memory_pipeline.compaction.transcripts import Session
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.conversations.places import Places, places_of
 from memory_pipeline.errors import StoreBusyError
 from memory_pipeline.ingest.sources import with_known_projects
 from memory_pipeline.shared_blocks import WrittenBlock
 from memory_pipeline.store import Store
+from memory_pipeline.workspace.places import Places, places_of
 
 _log = logging.getLogger(__name__)
 

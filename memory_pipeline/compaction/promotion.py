@@ -14,9 +14,9 @@ from datetime import date
 
 from memory_pipeline.compaction.flush import Flush
 from memory_pipeline.compaction.kept import Kept
-from memory_pipeline.exports.contents import BY_AGENT
 from memory_pipeline.markers import MADE_AGAIN, block_in
 from memory_pipeline.wording.normalise import content_hash
+from memory_pipeline.workspace.contents import BY_AGENT
 
 BLOCK = "compacted"
 HEAD = (

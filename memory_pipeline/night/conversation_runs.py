@@ -11,7 +11,6 @@ from typing import Any
 from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.conversations.pages import coverage_in_words, place_of, standing_in, without_speaker
 from memory_pipeline.conversations.turns import MEND_SPEAKERS
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
@@ -25,6 +24,7 @@ from memory_pipeline.records import Destination, ExtractionKind, KeptExtraction,
 from memory_pipeline.store import Store, create_snapshot
 from memory_pipeline.store.conversations import SpokenDay
 from memory_pipeline.wording.counts import how_many
+from memory_pipeline.workspace.conversation_blocks import coverage_in_words, place_of, standing_in, without_speaker
 
 _HOLDER = "memory-pipeline conversations"
 

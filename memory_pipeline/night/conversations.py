@@ -14,12 +14,10 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.conversations.day import ReadDay, read_day
-from memory_pipeline.conversations.pages import standing_in
 from memory_pipeline.conversations.proposals import Proposals
 from memory_pipeline.conversations.routing import MEMORY_TYPE, importance_of
 from memory_pipeline.distillers import attempt_by
 from memory_pipeline.errors import MemoryPipelineError, in_words
-from memory_pipeline.exports.conversations import WrittenFiles, write_files
 from memory_pipeline.killpoints import reached
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.conversation_model import asks_model, with_proposals
@@ -40,6 +38,8 @@ from memory_pipeline.records import (
 from memory_pipeline.store import Transaction
 from memory_pipeline.store.conversations import SpokenDay
 from memory_pipeline.wording.counts import how_many
+from memory_pipeline.workspace.conversation_blocks import standing_in
+from memory_pipeline.workspace.conversation_files import WrittenFiles, write_files
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,14 @@ from memory_pipeline.distillers import attempt_in, evidence_confidence
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files import begins_with, check_output, directories, write_text
-from memory_pipeline.knowledge.playbook import advice_of, category_of, file_stem, guidance_of, playbook_files
+from memory_pipeline.knowledge.playbook import advice_of, category_of, guidance_of
 from memory_pipeline.night.context import Night
 from memory_pipeline.places import check_is_free
 from memory_pipeline.records import Contribution, Memory, PlaybookEntry, derived_id
 from memory_pipeline.store import Guidance, Store, Transaction
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.normalise import embedding_text
+from memory_pipeline.workspace.playbook_pages import file_stem, playbook_files
 
 _IS_OURS = begins_with("# Playbook: ")
 #: Memories that are compared with the playbook with one query.

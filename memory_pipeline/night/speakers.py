@@ -7,10 +7,10 @@ from functools import cache
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.conversations.names import FILES_WITH_NAMES, speakers_named
-from memory_pipeline.conversations.places import places_of
 from memory_pipeline.conversations.turns import needs_names
 from memory_pipeline.records import Memory, Speaker
 from memory_pipeline.store import Store
+from memory_pipeline.workspace.places import places_of
 
 #: The connector of workspaces that were imported once, and are no source.
 _WORKSPACE = "openclaw"

@@ -10,7 +10,6 @@ from typing import Any
 from dagster import AssetCheckResult, AssetCheckSeverity, AssetCheckSpec
 
 from memory_pipeline.config.night import RECALL_FLOOR
-from memory_pipeline.exports import ExportResult
 from memory_pipeline.night.gates import (
     LOST_IN_LEVELS_MEND,
     lost_in_levels,
@@ -20,6 +19,7 @@ from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import Archive, AtomDecision, Distillation, NightError
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store
+from memory_pipeline.workspace import ExportResult
 
 _WARN = AssetCheckSeverity.WARN
 

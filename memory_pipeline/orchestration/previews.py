@@ -11,7 +11,6 @@ import pyarrow as pa
 from dagster import MetadataValue
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.exports import ExportResult
 from memory_pipeline.night.clustering import conflicts_in
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightPlan
@@ -34,6 +33,7 @@ from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store
 from memory_pipeline.wording.counts import how_many
 from memory_pipeline.wording.quoting import clipped
+from memory_pipeline.workspace import ExportResult
 
 #: Rows of a preview, members that are quoted of each, and the longest quotations, in characters.
 _ROWS, _MEMBERS, _LONGEST, _LONGEST_MADE = 8, 4, 240, 800

@@ -13,13 +13,13 @@ from datetime import date
 import numpy as np
 
 from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.knowledge.threads import find_threads
 from memory_pipeline.recall.documents import Context, ContextItem, ItemKind
 from memory_pipeline.recall.guidance import Guidance, in_words
 from memory_pipeline.recall.index import Match
 from memory_pipeline.recall.results import source_of, speaker_in
 from memory_pipeline.recall.search import part_of
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, MADE, Memory
-from memory_pipeline.rollups.threads import find_threads
 from memory_pipeline.wording.turned import with_heading
 
 #: The sections in their order: what holds in general first.

@@ -11,12 +11,12 @@ from pydantic import Field
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
-from memory_pipeline.exports.conversations import write_files
 from memory_pipeline.records import KeptExtraction, PatternDecision
 from memory_pipeline.rollups.renewing import renew_rollups
 from memory_pipeline.rollups.running import memory_file_of, renew_memory
 from memory_pipeline.store import Store
 from memory_pipeline.store.identifiers import only_one
+from memory_pipeline.workspace.conversation_files import write_files
 
 
 class DecidedExtraction(Document):

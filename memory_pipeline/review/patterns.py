@@ -11,10 +11,10 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.conversations.patterns import PatternStatus, RelationshipPattern, Resolution
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
-from memory_pipeline.exports.conversations import patterns_in, write_files
 from memory_pipeline.records import PatternDecision
 from memory_pipeline.store import Store
 from memory_pipeline.store.identifiers import only_one
+from memory_pipeline.workspace.conversation_files import patterns_in, write_files
 
 #: What waits for a person.
 _WAITING: tuple[PatternStatus, ...] = ("review", "fading")

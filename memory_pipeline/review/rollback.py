@@ -15,10 +15,10 @@ from memory_pipeline.compaction.file_runs import FileRun, TakenBackFile, file_ru
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
-from memory_pipeline.exports.conversations import blocks_of, places_of_projects, write_files
 from memory_pipeline.rollups.renewing import renew_rollups, rollups_of
 from memory_pipeline.rollups.running import memory_file_of, renew_memory
 from memory_pipeline.store import RollbackPlan, Store, Transaction, create_snapshot
+from memory_pipeline.workspace.conversation_files import blocks_of, places_of_projects, write_files
 
 _HOLDER = "memory-pipeline rollback"
 _WORDS = 160

@@ -6,7 +6,17 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from datetime import date
 
-from memory_pipeline.exports.contents import (
+from memory_pipeline.knowledge.entries import is_entry, read_entry
+from memory_pipeline.knowledge.threads import opens
+from memory_pipeline.records import LEVEL_PATTERN, Memory
+from memory_pipeline.rollups.entries import DECISION, FACT, FIGURE, NOTE, PATTERN, Entry, place_of
+from memory_pipeline.wording.days import with_days
+from memory_pipeline.wording.kinds import is_machine_text
+from memory_pipeline.wording.lasting import is_passing
+from memory_pipeline.wording.normalise import strip_leading
+from memory_pipeline.wording.sentences import split_statements, strip_lead_in
+from memory_pipeline.wording.whole import is_cut_off, whole_part
+from memory_pipeline.workspace.contents import (
     BY_AGENT,
     TURNS,
     is_block,
@@ -18,17 +28,7 @@ from memory_pipeline.exports.contents import (
     without_marks,
     words_of,
 )
-from memory_pipeline.exports.ranking import worth_of
-from memory_pipeline.knowledge.entries import is_entry, read_entry
-from memory_pipeline.records import LEVEL_PATTERN, Memory
-from memory_pipeline.rollups.entries import DECISION, FACT, FIGURE, NOTE, PATTERN, Entry, place_of
-from memory_pipeline.rollups.threads import opens
-from memory_pipeline.wording.days import with_days
-from memory_pipeline.wording.kinds import is_machine_text
-from memory_pipeline.wording.lasting import is_passing
-from memory_pipeline.wording.normalise import strip_leading
-from memory_pipeline.wording.sentences import split_statements, strip_lead_in
-from memory_pipeline.wording.whole import is_cut_off, whole_part
+from memory_pipeline.workspace.ranking import worth_of
 
 #: The longest entry, in tokens, and of what is decided or learned; a longer memory is told by its first statements.
 MOST_TOKENS, MOST_OF_WEIGHT = 100, 180

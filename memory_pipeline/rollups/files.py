@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.conversations.pages import DECISIONS
-from memory_pipeline.conversations.places import Places, places_of
 from memory_pipeline.errors import OutputError
-from memory_pipeline.exports import Exported, export_to
 from memory_pipeline.markers import HEAD, block_in
 from memory_pipeline.places import check_is_free
 from memory_pipeline.rollups.entries import DECISION, SECTIONS
 from memory_pipeline.rollups.periods import Period
 from memory_pipeline.shared_blocks import SharedBlocks, WrittenBlock
 from memory_pipeline.store import Store
+from memory_pipeline.workspace import Exported, export_to
+from memory_pipeline.workspace.conversation_blocks import DECISIONS
+from memory_pipeline.workspace.places import Places, places_of
 
 #: The name of the block in every file.
 BLOCK = "rollup"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from memory_pipeline.config.rollups import RollupSettings
+from memory_pipeline.knowledge.threads import Thread, find_threads
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.records.identifiers import derived_id
 from memory_pipeline.records.memory import EXTRACTED
@@ -18,7 +19,6 @@ from memory_pipeline.rollups.in_short import Telling, is_told
 from memory_pipeline.rollups.pages import Page, page_of
 from memory_pipeline.rollups.periods import Period
 from memory_pipeline.rollups.said import entries_of_conversations
-from memory_pipeline.rollups.threads import Thread, find_threads
 from memory_pipeline.store import Transaction
 from memory_pipeline.wording.days import with_days
 from memory_pipeline.wording.lasting import is_passing

@@ -12,8 +12,6 @@ from pydantic import Field
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import MemoryPipelineError, in_words
-from memory_pipeline.exports.exporting import token_counter
-from memory_pipeline.exports.openclaw import MEMORY
 from memory_pipeline.killpoints import reached
 from memory_pipeline.markers import end_of
 from memory_pipeline.records.rollup import Rollup
@@ -22,6 +20,8 @@ from memory_pipeline.rollups.in_short import SAID, asks_model, say_in_short
 from memory_pipeline.rollups.making import Maker, rollup_id
 from memory_pipeline.rollups.periods import Period, periods_between
 from memory_pipeline.store import Store
+from memory_pipeline.workspace.exporting import token_counter
+from memory_pipeline.workspace.openclaw import MEMORY
 
 _log = logging.getLogger(__name__)
 Progress = Callable[[str, int, int], None]

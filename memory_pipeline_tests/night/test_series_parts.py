@@ -10,8 +10,6 @@ import pytest
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import InputError
-from memory_pipeline.exports.contents import contents_of, lasts
-from memory_pipeline.exports.obsidian import ObsidianExport
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.recall.series import list_series, series_text, show_series
@@ -21,6 +19,8 @@ from memory_pipeline.review.decisions import approve_proposals
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import SeriesMemory, Store
 from memory_pipeline.wording.normalise import content_hash, shape_hash
+from memory_pipeline.workspace.contents import contents_of, lasts
+from memory_pipeline.workspace.obsidian import ObsidianExport
 from memory_pipeline_tests.build import FIRST, NOW, candidate, fill, run, settings_for, sql_rows
 from memory_pipeline_tests.night.test_series import active_hash, lines, problems
 

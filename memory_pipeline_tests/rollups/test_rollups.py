@@ -15,6 +15,7 @@ from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.rollups import RollupSettings
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.ingest import export_memories
+from memory_pipeline.knowledge.threads import find_threads
 from memory_pipeline.night.conversation_runs import run_conversations
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.rollups.entries import SAID, Entry, from_json
@@ -23,7 +24,6 @@ from memory_pipeline.rollups.making import Maker
 from memory_pipeline.rollups.pages import page_of
 from memory_pipeline.rollups.periods import day_of, periods_between, read_period
 from memory_pipeline.rollups.running import MadeRollup, periods_to_make, roll_up
-from memory_pipeline.rollups.threads import find_threads
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, lesson, memory, run, settings_for, sql_rows
 from memory_pipeline_tests.ingest.bring import bring

@@ -75,8 +75,6 @@ from memory_pipeline.conversations.work import (
     marker_in,
     rationale_of,
 )
-from memory_pipeline.exports.directory import stem_of
-from memory_pipeline.exports.quoted import link_text, quoted, yaml_text
 from memory_pipeline.ingest.agents.chatgpt_tree import without_citations
 from memory_pipeline.ingest.agents.claude_transcripts import humans_own
 from memory_pipeline.ingest.agents.openclaw_events import without_what_was_brought
@@ -88,6 +86,7 @@ from memory_pipeline.ingest.stores.brain_marks import archived_here
 from memory_pipeline.ingest.stores.letta import without_reminders
 from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.knowledge.entries import claim_of
+from memory_pipeline.knowledge.threads import find_threads, opens
 from memory_pipeline.markers import (
     block_in,
     export_of,
@@ -101,7 +100,6 @@ from memory_pipeline.markers import (
 from memory_pipeline.records import Chunk
 from memory_pipeline.rollups.copies import without_copies
 from memory_pipeline.rollups.entries import Entry
-from memory_pipeline.rollups.threads import find_threads, opens
 from memory_pipeline.shared_blocks import lines_put_in
 from memory_pipeline.wording.agreement import says_the_same, status_of
 from memory_pipeline.wording.conflicts import find_conflict
@@ -128,6 +126,8 @@ from memory_pipeline.wording.templates import read_line
 from memory_pipeline.wording.turned import with_heading
 from memory_pipeline.wording.values import values_in
 from memory_pipeline.wording.whole import is_cut_off, whole_part
+from memory_pipeline.workspace.directory import stem_of
+from memory_pipeline.workspace.quoted import link_text, quoted, yaml_text
 from memory_pipeline_tests.build import NOW, memory, settings_for
 from memory_pipeline_tests.conversations.model_answers import proposal
 from memory_pipeline_tests.conversations.saying import turn

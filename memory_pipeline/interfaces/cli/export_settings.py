@@ -16,14 +16,14 @@ from memory_pipeline.config.memory_sources import key_of
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
-from memory_pipeline.exports import DIRECTORY_FORMATS, EXPORT_NAMES
-from memory_pipeline.exports.contents import project_named
 from memory_pipeline.files import real_path
 from memory_pipeline.ingest import check_export
 from memory_pipeline.interfaces.cli.base import check_target, utf8_path
 from memory_pipeline.interfaces.cli.exports import check_options
 from memory_pipeline.orchestration.home import config_file, load_project_settings
 from memory_pipeline.store import Store
+from memory_pipeline.workspace import DIRECTORY_FORMATS, EXPORT_NAMES
+from memory_pipeline.workspace.contents import project_named
 
 
 class DescribedExport(Document):

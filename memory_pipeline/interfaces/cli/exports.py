@@ -7,10 +7,10 @@ from pathlib import Path
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.exports import DIRECTORY_FORMATS, Exported, export_to
 from memory_pipeline.ingest import EXPORT_FORMATS, export_memories
 from memory_pipeline.store import Store
 from memory_pipeline.wording.counts import how_many
+from memory_pipeline.workspace import DIRECTORY_FORMATS, Exported, export_to
 
 
 def check_options(name: str, everything: bool, project: str | None, budget: int | None) -> None:

@@ -19,7 +19,6 @@ from dagster import (
 )
 
 from memory_pipeline.conversations.day import is_routed_as_told
-from memory_pipeline.conversations.pages import place_of
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.conversation_model import ModelBill, asks_model, bill_of
 from memory_pipeline.night.conversations import DayOfProject, read_conversations
@@ -33,6 +32,7 @@ from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import Chunk, ConversationDay, KeptExtraction, Turn
 from memory_pipeline.wording.counts import how_many
 from memory_pipeline.wording.quoting import clipped
+from memory_pipeline.workspace.conversation_blocks import place_of
 
 LOGS, CHUNKS, EXTRACTIONS, ROUTED = "conversation_logs", "conversation_chunks", "extractions", "routed_updates"
 _NAMES = (LOGS, CHUNKS, EXTRACTIONS, ROUTED)

@@ -18,7 +18,6 @@ from dagster import (
     asset,
 )
 
-from memory_pipeline.exports import ExportResult, run_exports
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.order import ORDER, STEPS, Step, last_of
 from memory_pipeline.night.run import report_failure, take_snapshot
@@ -57,6 +56,7 @@ from memory_pipeline.reporting.report import (
     report_run,
     safe_name,
 )
+from memory_pipeline.workspace import ExportResult, run_exports
 
 
 def _night_asset(

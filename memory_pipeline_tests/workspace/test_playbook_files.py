@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memory_pipeline.knowledge.playbook import playbook_files
 from memory_pipeline.records import PlaybookEntry
+from memory_pipeline.workspace.playbook_pages import playbook_files
 from memory_pipeline_tests.build import FIRST
 
 

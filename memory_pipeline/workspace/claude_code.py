@@ -6,7 +6,11 @@ from collections import Counter
 from pathlib import Path
 
 from memory_pipeline.errors import OutputError
-from memory_pipeline.exports.contents import (
+from memory_pipeline.markers import HEAD, block_in, export_of, marks, outside, seal_of_block, with_block
+from memory_pipeline.records import Memory
+from memory_pipeline.wording.normalise import one_line
+from memory_pipeline.wording.quoting import clipped, plain
+from memory_pipeline.workspace.contents import (
     NO_ROOM,
     Contents,
     Standing,
@@ -20,13 +24,9 @@ from memory_pipeline.exports.contents import (
     without_marks,
     words_of,
 )
-from memory_pipeline.exports.directory import Plan, stem_of, texts_in
-from memory_pipeline.exports.quoted import link_text, quoted, yaml_text
-from memory_pipeline.exports.ranking import in_their_places, ranked
-from memory_pipeline.markers import HEAD, block_in, export_of, marks, outside, seal_of_block, with_block
-from memory_pipeline.records import Memory
-from memory_pipeline.wording.normalise import one_line
-from memory_pipeline.wording.quoting import clipped, plain
+from memory_pipeline.workspace.directory import Plan, stem_of, texts_in
+from memory_pipeline.workspace.quoted import link_text, quoted, yaml_text
+from memory_pipeline.workspace.ranking import in_their_places, ranked
 
 INDEX_FILE, INDEX = "MEMORY.md", "memory"
 #: Claude Code loads no more of the index.

@@ -6,7 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from memory_pipeline.exports.contents import (
+from memory_pipeline.markers import HEAD, block_in, marks
+from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, PART, Memory
+from memory_pipeline.wording.quoting import plain
+from memory_pipeline.workspace.contents import (
     Contents,
     is_series,
     is_undated,
@@ -15,12 +18,9 @@ from memory_pipeline.exports.contents import (
     title_of,
     told_alone,
 )
-from memory_pipeline.exports.directory import Plan, stem_of
-from memory_pipeline.exports.quoted import link_text, quoted, yaml_list, yaml_text
-from memory_pipeline.exports.ranking import in_their_places, ranked
-from memory_pipeline.markers import HEAD, block_in, marks
-from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, PART, Memory
-from memory_pipeline.wording.quoting import plain
+from memory_pipeline.workspace.directory import Plan, stem_of
+from memory_pipeline.workspace.quoted import link_text, quoted, yaml_list, yaml_text
+from memory_pipeline.workspace.ranking import in_their_places, ranked
 
 INDEX_FILE, INDEX = "Memory.md", "memory"
 _PRINCIPLES, _PATTERNS, _SERIES, _NOTES = "principles", "patterns", "series", "notes"

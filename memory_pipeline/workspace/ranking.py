@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory_pipeline.exports.contents import is_undated, level_name
 from memory_pipeline.records import Memory
 from memory_pipeline.wording.whole import is_cut_off
+from memory_pipeline.workspace.contents import is_undated, level_name
 
 #: How much importance, confidence, recency and use count; together 1.
 _IMPORTANCE, _CONFIDENCE, _RECENCY, _USE = 0.35, 0.25, 0.2, 0.2

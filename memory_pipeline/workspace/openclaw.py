@@ -9,7 +9,12 @@ from datetime import date
 from pathlib import Path
 
 from memory_pipeline.errors import OutputError
-from memory_pipeline.exports.contents import (
+from memory_pipeline.markers import HEAD, MADE_AGAIN, block_in, outside
+from memory_pipeline.records import Memory
+from memory_pipeline.wording.quoting import plain
+from memory_pipeline.wording.sentences import split_statements
+from memory_pipeline.wording.whole import whole_part
+from memory_pipeline.workspace.contents import (
     BLOCKS,
     CUT_OFF,
     IDENTITY_FILES,
@@ -25,14 +30,9 @@ from memory_pipeline.exports.contents import (
     without_marks,
     words_of,
 )
-from memory_pipeline.exports.directory import Plan
-from memory_pipeline.exports.ranking import in_their_places, ranked
-from memory_pipeline.knowledge.playbook import NOTICE, playbook_files
-from memory_pipeline.markers import HEAD, MADE_AGAIN, block_in, outside
-from memory_pipeline.records import Memory
-from memory_pipeline.wording.quoting import plain
-from memory_pipeline.wording.sentences import split_statements
-from memory_pipeline.wording.whole import whole_part
+from memory_pipeline.workspace.directory import Plan
+from memory_pipeline.workspace.playbook_pages import NOTICE, playbook_files
+from memory_pipeline.workspace.ranking import in_their_places, ranked
 
 MEMORY_FILE, PLAYBOOK_FILE, SERIES_FILE = "MEMORY.md", "memory/playbook.md", "memory/series.md"
 MEMORY, PLAYBOOK, SERIES = "memory", "playbook", "series"

@@ -11,14 +11,14 @@ from memory_pipeline.config.exports import EXPORT_FORMATS
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import EmbeddingError, InputError, OutputError
-from memory_pipeline.exports.claude_code import INDEX_FILE, ClaudeCodeExport
-from memory_pipeline.exports.contents import contents_of, project_named
-from memory_pipeline.exports.directory import Outcome, write_directory
-from memory_pipeline.exports.documents import Exported
-from memory_pipeline.exports.obsidian import ObsidianExport
-from memory_pipeline.exports.openclaw import OpenClawExport
 from memory_pipeline.files import real_path
 from memory_pipeline.store import Store
+from memory_pipeline.workspace.claude_code import INDEX_FILE, ClaudeCodeExport
+from memory_pipeline.workspace.contents import contents_of, project_named
+from memory_pipeline.workspace.directory import Outcome, write_directory
+from memory_pipeline.workspace.documents import Exported
+from memory_pipeline.workspace.obsidian import ObsidianExport
+from memory_pipeline.workspace.openclaw import OpenClawExport
 
 #: The formats that are directories, with what each is, in the order in which they are shown.
 DIRECTORY_FORMATS = {

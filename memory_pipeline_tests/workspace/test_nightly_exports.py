@@ -13,9 +13,9 @@ from dagster import DagsterInstance
 from memory_pipeline.config.exports import ExportTable
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.definitions import defs
-from memory_pipeline.exports import run_exports
 from memory_pipeline.orchestration.home import night_config
 from memory_pipeline.store import Store
+from memory_pipeline.workspace import run_exports
 from memory_pipeline_tests.build import FIRST, candidate, fill, run, settings_for
 
 pytestmark = pytest.mark.slow

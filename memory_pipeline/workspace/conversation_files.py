@@ -15,7 +15,15 @@ from functools import partial
 from pathlib import Path
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.conversations.pages import (
+from memory_pipeline.conversations.patterns import RelationshipPattern, patterns_of
+from memory_pipeline.errors import OutputError, in_words
+from memory_pipeline.files import cause_and_mend, real_path
+from memory_pipeline.killpoints import reached
+from memory_pipeline.places import check_is_free
+from memory_pipeline.records import KeptExtraction
+from memory_pipeline.shared_blocks import SharedBlocks, WrittenBlock, shared_in_words
+from memory_pipeline.store import Store, Transaction
+from memory_pipeline.workspace.conversation_blocks import (
     CONVERSATIONS,
     DECISIONS,
     SUMMARY,
@@ -26,15 +34,7 @@ from memory_pipeline.conversations.pages import (
     summary_block,
     user_block,
 )
-from memory_pipeline.conversations.patterns import RelationshipPattern, patterns_of
-from memory_pipeline.conversations.places import Places, places_of
-from memory_pipeline.errors import OutputError, in_words
-from memory_pipeline.files import cause_and_mend, real_path
-from memory_pipeline.killpoints import reached
-from memory_pipeline.places import check_is_free
-from memory_pipeline.records import KeptExtraction
-from memory_pipeline.shared_blocks import SharedBlocks, WrittenBlock, shared_in_words
-from memory_pipeline.store import Store, Transaction
+from memory_pipeline.workspace.places import Places, places_of
 
 #: By file and name of the block, its body.
 Blocks = Mapping[tuple[Path, str], str]

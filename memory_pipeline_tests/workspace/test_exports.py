@@ -17,12 +17,12 @@ import yaml
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, OutputError
-from memory_pipeline.exports import Exported, export_to
-from memory_pipeline.exports.claude_code import MOST_BYTES, MOST_LINES
 from memory_pipeline.markers import block_in, is_as_written
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store
 from memory_pipeline.wording.normalise import normalise
+from memory_pipeline.workspace import Exported, export_to
+from memory_pipeline.workspace.claude_code import MOST_BYTES, MOST_LINES
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, sql_rows
 
 DAY = (FIRST + timedelta(days=3)).date()
@@ -225,7 +225,7 @@ def test_a_vault_links_a_pattern_with_its_notes_both_ways(store: Store, tmp_path
 
 
 def test_a_failure_in_the_middle_is_told(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memory_pipeline.exports import directory
+    from memory_pipeline.workspace import directory
 
     known(store, "The port is 5432.", "The disk has 40 GB.")
     real, calls = directory.change_text, []

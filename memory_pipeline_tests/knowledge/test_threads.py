@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memory_pipeline.rollups.threads import find_threads, opens
+from memory_pipeline.knowledge.threads import find_threads, opens
 from memory_pipeline_tests.build import memory
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
