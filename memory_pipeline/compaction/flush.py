@@ -139,7 +139,6 @@ class Flush:
 def flush_of(session: Session, chunk_tokens: int = 800, proposed: Proposals | None = None) -> Flush:
     """What is kept of the turns of a session. `proposed`: what a model proposes beside what the rules find."""
     notes = [(turn, noted) for turn in session.turns for noted in noted_in(turn)]
-    temporary = {_key(noted.text) for _, noted in notes if noted.section == "temporary"}
     corrections = corrections_in(session.turns)
     answered = answered_in(session.turns)
     extracted = extract(chunks_of(session.turns, chunk_tokens), proposed=proposed) if session.turns else None
@@ -150,15 +149,15 @@ def flush_of(session: Session, chunk_tokens: int = 800, proposed: Proposals | No
     found += [one for wrong, one in right if wrong]
     judged = {(one.turn_id, one.quote) for one in extracted.extractions} if extracted else set()
     found += without_denied([*left_over_in(session.turns, found, judged)], answered)
-    kept = _once([one for one in found if not _is_in(one.text, temporary)])
+    kept = _once(found)
     curated = [noted.text for _, noted in notes if noted.is_curated]
     texts = {_key(one.text) for one in kept}
-    missed = tuple(text for text in curated if _key(text) not in texts and not _is_in(text, temporary))
+    missed = tuple(text for text in curated if _key(text) not in texts)
     rejected, against = rejected_in(session.turns), rejected_before(session.turns)
     standing = [one for one in kept if not _is_rejected(one, rejected.get(one.line, ()), against)]
     standing = [_corrected(one, corrections) for one in standing]
     standing = [*without_old_values(standing, new_values_in(session.turns))]
-    return Flush(session, tuple(_newest_progress(without_settled(standing))), len(temporary), missed)
+    return Flush(session, tuple(_newest_progress(without_settled(standing))), session.temporary, missed)
 
 
 def _is_rejected(one: Kept, rejections: Sequence[frozenset[str]], against: Mapping[str, int]) -> bool:
@@ -182,7 +181,7 @@ def with_missed(flush: Flush) -> Flush:
 
 def _of_notes(notes: Iterable[tuple[Turn, Noted]]) -> Iterator[Kept]:
     for turn, noted in notes:
-        if noted.section == "temporary" or (noted.section == "rule" and turn.speaker != "human"):
+        if noted.section == "rule" and turn.speaker != "human":
             continue
         kind: Kind = noted.section
         text, value = noted.text, ""
@@ -262,10 +261,6 @@ def _corrected(one: Kept, corrections: Sequence[Correction]) -> Kept:
 
 def _key(text: str) -> str:
     return content_hash(text)
-
-
-def _is_in(text: str, keys: set[str]) -> bool:
-    return _key(text) in keys
 
 
 def _once(found: Iterable[Kept]) -> list[Kept]:

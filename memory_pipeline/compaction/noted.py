@@ -14,9 +14,9 @@ from memory_pipeline.conversations.own_words import without_others
 from memory_pipeline.records import Turn
 from memory_pipeline.wording.sentences import split_statements
 
-Section = Literal["decision", "rule", "dead_end", "fact", "config", "done", "open", "temporary"]
+Section = Literal["decision", "rule", "dead_end", "fact", "config", "done", "open"]
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
-_TAG = re.compile(r"^\s*(?:[-*+]\s+|\d+[.)]\s+)?[*_]{0,2}\[(?P<tag>CURATE|TEMPORARY)\][*_]{0,2}\s*(?P<text>\S.*)", re.I)
+_TAG = re.compile(r"^\s*(?:[-*+]\s+|\d+[.)]\s+)?[*_]{0,2}\[CURATE\][*_]{0,2}\s*(?P<text>\S.*)", re.I)
 _BULLET = re.compile(r"^\s{0,12}(?:[-*+]|\d{1,3}[.)])\s+(?P<text>\S.*)")
 _BOX = re.compile(r"^\s{0,12}[-*+]\s+\[(?P<mark>[ xX~/-])\]\s+(?P<text>\S.*)")
 _HEADING = re.compile(
@@ -87,11 +87,7 @@ def noted_in(turn: Turn) -> Iterator[Noted]:
 
 def _in_line(line: str, under: Section | None) -> Noted | None:
     if tag := _TAG.match(line):
-        if tag["tag"].upper() == "TEMPORARY":
-            return Noted("temporary", _flat(tag["text"]))
         return _noted("fact", tag["text"], is_curated=True)
-    if "[TEMPORARY]" in line.upper():
-        return Noted("temporary", _flat(line))
     if box := _BOX.match(line):
         return Noted("done" if box["mark"] in "xX" else "open", _flat(box["text"]))
     label = _ID_LABEL.match(line) or _LABEL.match(line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from memory_pipeline.ingest.sqlite_files import reading
 from memory_pipeline.ingest.turns import Transcripts
 from memory_pipeline.records import Turn, derived_id
 from memory_pipeline.wording.redaction import redact
+from memory_pipeline.wording.temporary import blank_temporary
 
 _BOUNDARY = b'"compact_boundary"'
 _DATABASE = ".sqlite#"
@@ -37,7 +38,7 @@ _DEFAULT_PROJECT = "workspace"
 @dataclass(frozen=True, slots=True)
 class Session:
     """What was said in a session since its last compaction. `first` and `last`: where that stands in its file; `said`:
-    the turns as its importer reads them."""
+    the turns as its importer reads them; `temporary`: how many entries its turns lack because they are marked so."""
 
     name: str
     agent: str
@@ -48,6 +49,7 @@ class Session:
     first: int = 0
     last: int = 0
     said: tuple[Candidate, ...] = field(default=(), repr=False, compare=False)
+    temporary: int = 0
 
     @property
     def tokens(self) -> int:
@@ -135,10 +137,13 @@ def _session(
     source = source_of(settings, agent, place)
     named = project or (counts.most_common(1)[0][0] if counts else (source and source.project) or _DEFAULT_PROJECT)
     mask: Callable[[str], str] = (lambda words: redact(words)[0]) if settings.import_.redact else (lambda words: words)
-    turns = tuple(_turn(one, named, f"{agent}:{name}", mask) for one in said)
+    turns = [_turn(one, named, f"{agent}:{name}", mask) for one in said]
     lines = [turn.line for turn in turns]
     first, last = min(lines, default=0), max(lines, default=0)
-    return Session(name, agent, named, place, turns, compactions, first, last, tuple(said))
+    lasting = [(turn, *blank_temporary(turn.words)) for turn in turns]
+    left = tuple(replace(turn, words=words) for turn, words, _ in lasting if words.strip())
+    temporary = sum(count for *_, count in lasting)
+    return Session(name, agent, named, place, left, compactions, first, last, tuple(said), temporary)
 
 
 def source_of(settings: Settings, agent: str, place: str) -> SourceTable | None:

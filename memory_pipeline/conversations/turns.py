@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from memory_pipeline.conversations.own_words import is_nobodys
 from memory_pipeline.records import Memory, Speaker, Turn
+from memory_pipeline.wording.temporary import blank_temporary
 
 _ROLES: Mapping[str, Speaker] = {
     **dict.fromkeys(("user", "human"), "human"),
@@ -129,7 +130,7 @@ def _turns_in(
             return
         if speaker is None and said not in _NOBODY and not start:
             speaker, name = tagged, name if said and said in names else None
-        words = piece[name.end() if name else 0 :]
+        words, _ = blank_temporary(piece[name.end() if name else 0 :])
         if speaker is None or not words.strip():
             continue
         yield Turn(

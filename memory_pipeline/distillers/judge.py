@@ -19,6 +19,7 @@ from memory_pipeline.distillers.injections.detect import steering_draft
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.llm import Declined
 from memory_pipeline.records import Cluster, Distillation, Measured, Outcome, offset_of_newest
+from memory_pipeline.wording.temporary import TEMPORARY, is_temporary
 
 COMPRESSED_CATEGORY = "compressed"
 
@@ -61,6 +62,7 @@ def judge(
         confidence=draft.confidence,
         causal=draft.causal,
         contradictions=draft.contradictions,
+        tags=(TEMPORARY,) if any(is_temporary(m.memory.content, m.memory.tags) for m in members) else (),
     )
 
 

@@ -199,7 +199,7 @@ def _candidate(
     file: WorkspaceFile, entry: Entry, text: str, moment: datetime, quality: str, recalls: dict[str, Any]
 ) -> Candidate:
     tags = {tag.lower() for tag in _HASHTAG.findall(text)}
-    tags |= {tag.lower() for tag in re.findall(r"\[(CURATE|TEMPORARY)\]", text)}
+    tags |= {tag.lower() for tag in re.findall(r"\[(CURATE|TEMPORARY)\]", " ".join((*entry.path, text)), re.I)}
     return Candidate(
         content=text,
         source=Source(OpenClawImporter.name, file.relative, entry.first_line),

@@ -18,6 +18,7 @@ from memory_pipeline.records import Contribution, Memory, PlaybookEntry, derived
 from memory_pipeline.store import Guidance, Store, Transaction
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.normalise import embedding_text
+from memory_pipeline.wording.temporary import TEMPORARY
 from memory_pipeline.workspace.playbook_pages import file_stem, playbook_files
 
 _IS_OURS = begins_with("# Playbook: ")
@@ -43,7 +44,7 @@ def update_playbook(night: Night) -> list[Contribution]:
             for memory in tx.playbook.pending_contributors(night.as_of)
             if night.plan.may_touch(memory.project_id)
         ]
-    new = [memory for memory in new if not _steers(night, memory) and advice_of(memory) is not None]
+    new = [memory for memory in new if _may_guide(night, memory) and advice_of(memory) is not None]
     with night.writing() as tx:
         decided_by = tx.playbook.reopen_later([memory.id for memory in new], night.as_of)
         again = tx.memories.read(decided_by).values()
@@ -67,6 +68,11 @@ def _export(night: Night) -> None:
         OutputError,
     ) as error:  # the playbook is in the store; the next night writes its files again
         night.note_error("", "export", f"cannot write the playbook to {night.settings.playbook_path}: {error}")
+
+
+def _may_guide(night: Night, memory: Memory) -> bool:
+    """Whether a pattern or principle is neither passing nor an attempt to steer its reader."""
+    return TEMPORARY not in memory.tags and not _steers(night, memory)
 
 
 def _steers(night: Night, memory: Memory) -> bool:

@@ -15,6 +15,7 @@ from memory_pipeline.wording.kinds import is_machine_text
 from memory_pipeline.wording.lasting import is_passing
 from memory_pipeline.wording.normalise import strip_leading
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
+from memory_pipeline.wording.temporary import is_temporary
 from memory_pipeline.wording.whole import is_cut_off, whole_part
 from memory_pipeline.workspace.contents import (
     BY_AGENT,
@@ -22,7 +23,6 @@ from memory_pipeline.workspace.contents import (
     is_block,
     is_promoted,
     is_series,
-    is_temporary,
     lasts,
     why_not_told,
     without_marks,
@@ -64,7 +64,7 @@ def entries_of_day(
     found = []
     for memory in noted:
         kind = _kind_of(memory)
-        if kind is None or why_not_told(memory, gone) or is_temporary(memory):
+        if kind is None or why_not_told(memory, gone) or is_temporary(memory.content, memory.tags):
             continue
         most = MOST_OF_WEIGHT if memory.memory_type in _WEIGHTY else MOST_TOKENS
         words = short(with_days(_words_of(memory), memory.day), count_tokens, most)

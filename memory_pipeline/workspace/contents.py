@@ -18,12 +18,13 @@ from memory_pipeline.wording.hidden import visible
 from memory_pipeline.wording.lasting import is_passing
 from memory_pipeline.wording.normalise import normalise, one_line
 from memory_pipeline.wording.sentences import split_statements
+from memory_pipeline.wording.temporary import is_temporary
 from memory_pipeline.wording.turned import with_heading
 
 _TITLE = re.compile(r"^Title:[ \t]*(\S[^\n]*)", re.MULTILINE)
 _LONGEST_TITLE = 80
-_TEMPORARY, _CURATE = "temporary", "curate"
-_MARK = re.compile(r"^\s*(?:\[(?:CURATE|TEMPORARY)\]\s*)+", re.IGNORECASE)
+_CURATE = "curate"
+_MARK = re.compile(r"^\s*(?:\[(?:CURATE|TEMPORARY)\]\s*)+|\s*\[(?:CURATE|TEMPORARY)\](?=\W*$)", re.IGNORECASE)
 #: How an answer begins that corrects what was said before it; what is right follows.
 _REJOINDER = re.compile(
     r"^(?:no|nope|wrong|actually|wait|sorry)\b[,.!]*\s+"
@@ -173,11 +174,6 @@ def is_series(memory: Memory) -> bool:
     return memory.source.connector == MADE and memory.source.file == SERIES
 
 
-def is_temporary(memory: Memory) -> bool:
-    """Whether its source marks it as temporary."""
-    return _TEMPORARY in memory.tags
-
-
 def is_undated(memory: Memory) -> bool:
     """Whether nothing tells when it was noted but its file's time or its import."""
     return memory.created_at_quality in _UNDATED
@@ -223,7 +219,7 @@ def is_block(memory: Memory) -> bool:
 
 def without_marks(text: str) -> str:
     """A text without the marks that tell a program what to do with it."""
-    return _MARK.sub("", text, count=1)
+    return _MARK.sub("", text)
 
 
 def words_of(memory: Memory) -> str:
@@ -268,7 +264,7 @@ def short_hash(memory_id: str) -> str:
 
 def why_not_loaded(memory: Memory, standing: Standing) -> str | None:
     """Why an agent should not load a memory at its start; None if it may."""
-    if is_temporary(memory):
+    if is_temporary(memory.content, memory.tags):
         return TEMPORARY
     if not is_promoted(memory):
         return UNMARKED

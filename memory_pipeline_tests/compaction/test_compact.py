@@ -53,6 +53,27 @@ def gate(done: CompactedSession, name: str) -> tuple[bool, str]:
     return next((one.passed, one.found) for one in done.gates if one.name == name)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The port is 8081 this week. [TEMPORARY]",
+        "Decision: the port is 8081 because 8080 is taken. **[temporary]**",
+        "- Remember: the port is 8081\n  until the move [TEMPORARY]",
+        "- [TEMPORARY] while we move:\n  - the port is 8081",
+    ],
+)
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_what_is_tagged_as_temporary_anywhere_in_its_entry_is_promoted_nowhere(
+    settings: Settings, workspace: Path, tmp_path: Path, words: str, role: str
+) -> None:
+    lasting = "[CURATE] Dana reads the mail at nine."
+    path = transcript(tmp_path / "t.jsonl", said(1, "user", f"{lasting}\n{words}"), said(2, role, words, 9))
+    done = compacted(settings, path)
+    written = "".join(file.read_text(errors="replace") for file in workspace.rglob("*.md"))
+    assert "Dana reads the mail" in written and "8081" not in written + done.summary
+    assert "8081" in path.read_text() and flush_of(read_session_file(str(path), settings)).temporary == 2
+
+
 def test_rules_marked_notes_reasoned_decisions_and_sure_facts_are_promoted(
     settings: Settings, workspace: Path, tmp_path: Path
 ) -> None:

@@ -96,7 +96,7 @@ def test_what_is_written_down_is_read_by_its_tag_label_heading_or_box() -> None:
     words = (
         "Some words.\n\n## Lessons learned\n\n- Rotate the key first.\n1. Then restart.\n\nMore words.\n- no lesson\n\n"
         "**Decisions:**\n* use DuckDB | Rationale: one file\n\n[curate] Dana likes CSV.\n"
-        "- [TEMPORARY] the password was rotated\n- [x] moved it\n- [ ] write it up\nDecision: keep it.\n"
+        "- [x] moved it\n- [ ] write it up\nDecision: keep it.\n"
         "Important: read this."
     )
     assert [(one.section, one.text) for one in notes(words)] == [
@@ -104,7 +104,6 @@ def test_what_is_written_down_is_read_by_its_tag_label_heading_or_box() -> None:
         ("fact", "Then restart."),
         ("decision", "use DuckDB"),
         ("fact", "Dana likes CSV."),
-        ("temporary", "the password was rotated"),
         ("done", "moved it"),
         ("open", "write it up"),
         ("decision", "keep it."),
