@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory_pipeline.knowledge.merging import says_one_thing
 from memory_pipeline.records import Memory
 from memory_pipeline.wording.facts import content_words, find_facts
 from memory_pipeline.wording.normalise import normalise, strip_leading
@@ -99,15 +98,12 @@ def _short_title(statement: str, longest: int = 80) -> str:
 def unite_entries(members: Sequence[tuple[str, Entry]]) -> Entry:
     """One canonical entry from (memory id, entry) pairs, in their order.
 
-    The title is the most descriptive one: most distinct content words, then the shortest. Recommendations that say one
-    thing, and contexts that are equal after folding, appear once; examples of one story are grouped.
+    The title is the most descriptive one: most distinct content words, then the shortest. Recommendations and contexts
+    that are equal after folding appear once; examples of one story are grouped.
     """
     entries = [entry for _, entry in members]
     title = min((e.title for e in entries), key=lambda t: (-len(set(content_words(t))), len(t), t))
-    recommendations: list[str] = []
-    for text in _unique([text for entry in entries for text in entry.recommendations]):
-        if not _is_recommended(text, recommendations):
-            recommendations.append(text)
+    recommendations = _unique([text for entry in entries for text in entry.recommendations])
     stories: dict[str, dict[str, tuple[str, str]]] = {}
     for entry in entries:
         for story, context in entry.examples:
@@ -115,12 +111,7 @@ def unite_entries(members: Sequence[tuple[str, Entry]]) -> Entry:
     examples = tuple(pair for contexts in stories.values() for pair in contexts.values())
     tags = tuple(sorted({tag for entry in entries for tag in entry.tags if not tag.startswith("role:")}))
     tags = tuple(dict.fromkeys((*tags, CANONICAL_TAG, ROLE_TAG)))
-    return Entry(title, tuple(recommendations), examples, tags, tuple(memory_id for memory_id, _ in members))
-
-
-def _is_recommended(text: str, recommendations: Iterable[str]) -> bool:
-    """Whether one of the recommendations says what a text says: the same, or nothing more and nothing less."""
-    return any(normalise(one) == normalise(text) or says_one_thing(one, text) for one in recommendations)
+    return Entry(title, recommendations, examples, tags, tuple(memory_id for memory_id, _ in members))
 
 
 def entry_text(entry: Entry) -> str:
@@ -138,12 +129,13 @@ def find_loss(members: Sequence[tuple[str, Entry]], text: str, tags: Sequence[st
     """What a canonical entry, parsed from its text, lacks of its members, in words."""
     problems = []
     canonical = _formed(text, tuple(tags), "")
+    advised = set(map(normalise, canonical.recommendations))
     shown = Counter((normalise(story), normalise(context)) for story, context in canonical.examples)
     for memory_id, entry in members:
         problems += [
             f"'{memory_id}': the recommendation '{_short_title(advice)}' is missing"
             for advice in entry.recommendations
-            if not _is_recommended(advice, canonical.recommendations)
+            if normalise(advice) not in advised
         ]
         problems += [
             f"'{memory_id}': the example '{story}: {_short_title(context)}' is missing"

@@ -76,11 +76,6 @@ def says_again(one: str, other: str) -> bool:
     return len(partner) == len(fewer) == len(set(partner.values())) and find_conflict(one, other) is None
 
 
-def says_one_thing(one: str, other: str) -> bool:
-    """Whether two contents say one thing but for synonyms, order and light words, and nothing beyond it."""
-    return len(_pieces(one)) == len(_pieces(other)) and says_again(one, other)
-
-
 def _told_in(piece: _Piece, among: Sequence[_Piece]) -> int | None:
     return next(
         (

@@ -128,16 +128,15 @@ def test_a_canonical_entry_is_verified_or_refused_but_never_quietly_wrong(
         assert {a for _, e in members for a in e.recommendations} >= set(again.recommendations)
 
 
-def test_a_canonical_entry_recommends_one_thing_once() -> None:
-    one = Entry("Confirm appointments", ("Confirm every appointment with a craftsman by phone one day ahead.",), (), ())
-    two = Entry(
-        "Confirm", ("Confirm each appointment with a craftsman by phone a day ahead.", "Ask for a receipt."), (), ()
-    )
-    united = unite_entries([("m-1", one), ("m-2", two)])
-    assert united.recommendations == (one.recommendations[0], "Ask for a receipt.")
-    assert find_loss([("m-1", one), ("m-2", two)], entry_text(united), united.tags) == []
-    other = Entry("Confirm", ("Never confirm an appointment with a craftsman by phone one day ahead.",), (), ())
-    assert len(unite_entries([("m-1", one), ("m-2", other)]).recommendations) == 2
+def test_recommendations_are_united_if_they_are_equal_and_never_because_they_are_alike() -> None:
+    one = Entry("Retry", ("Send the error to a handler that reaches a handler.", "Ask for a receipt."))
+    two = Entry("Retry", ("Send the error to a handler that reaches any handler.", "**ask  for a receipt**"))
+    members = [("m-1", one), ("m-2", two)]
+    united = unite_entries(members)
+    assert sorted(united.recommendations) == sorted((*one.recommendations, two.recommendations[0]))
+    assert find_loss(members, entry_text(united), united.tags) == []
+    lacking = entry_text(united).replace("- Send the error to a handler that reaches any handler.\n", "")
+    assert [text.partition(":")[0] for text in find_loss(members, lacking, united.tags)] == ["'m-2'"]
 
 
 def test_the_time_of_one_of_several_is_not_said_of_all() -> None:
