@@ -134,7 +134,7 @@ def _settings() -> list[str]:
         lines.append(f"| `{info.key}` | {default} | {info.limits} | {names} | {info.meaning} |")
         for alias, limits in info.aliases.items():
             allowed = f"ge {limits[0]}, le {limits[1]}" if limits else info.limits
-            lines.append(f"| `{alias}` | | {allowed} | `{own_variable(alias)}` | Another name of `{info.key}`. |")
+            lines.append(f"| `{alias}` | | {allowed} | `{own_variable(alias)}` | {info.another_name} |")
     lines += [
         "",
         "`MEMORY_PIPELINE_CONFIG` names a different configuration file, and `MEMORY_PIPELINE_HOME` the directory that",

@@ -35,6 +35,11 @@ class SettingInfo:
     table: type[BaseModel] | None
     tables: type[BaseModel] | None = None
 
+    @property
+    def another_name(self) -> str:
+        """The meaning of its aliases."""
+        return f"Another name of `{self.key}`."
+
     def value_in(self, settings: Settings) -> object:
         """The setting's value."""
         value: object = settings

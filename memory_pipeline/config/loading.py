@@ -53,12 +53,15 @@ class LoadedSettings:
     origins: Mapping[str, str]
 
     def shown(self) -> list[ShownSetting]:
-        """Every setting as `config show` prints it, with secrets masked."""
+        """Every setting as `config show` prints it, under each of its names, with secrets masked."""
         settings = []
         for info in describe_settings():
             value = info.value_in(self.values)
             shown = ("***" if value else "") if info.secret else plain(value) if info.table or info.tables else value
-            settings.append(ShownSetting(key=info.key, value=shown, from_=self.origins[info.key], meaning=info.meaning))
+            settings += [
+                ShownSetting(key=key, value=shown, from_=self.origins[info.key], meaning=meaning)
+                for key, meaning in ((info.key, info.meaning), *((name, info.another_name) for name in info.aliases))
+            ]
         return settings
 
 

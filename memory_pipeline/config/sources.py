@@ -23,6 +23,7 @@ CONFIG_FILE = "memory_pipeline.toml"
 #: Variables with our prefix that are not settings: the locations of the file and the home, and test variables.
 NOT_SETTINGS = ("MEMORY_PIPELINE_CONFIG", "MEMORY_PIPELINE_SHARED_DATA", "MEMORY_PIPELINE_HOME")
 _LARGEST_FILE = 1_000_000
+_IN_ENVIRONMENT = "environment "
 _GUARDED_PREFIXES = ("MEMORY_PIPELINE_", "COMPRESSION_", "CONSOLIDATION_")
 
 #: The parts of a dotted key; a project name may itself contain a dot.
@@ -32,7 +33,8 @@ KeyPath = tuple[str, ...]
 class Given(PydanticBaseSettingsSource):
     """Values by key from one place. Aliases are replaced with the setting that they represent.
 
-    Raises SettingError for an unknown key, and for two names of one setting with different values.
+    Raises SettingError for an unknown key, and for two names of one setting with different values. The own variable of a
+    key that is secret comes before its provider's, which other programs read too.
     """
 
     def __init__(self, given: Iterable[tuple[KeyPath, object, str]]) -> None:
@@ -57,12 +59,13 @@ class Given(PydanticBaseSettingsSource):
         info, rest = _setting_at(path, origin)
         if name in info.aliases:
             _check_range(name, value, info.aliases[name], origin)
-            origin = origin if origin.startswith("environment ") else f"{origin}, {name}"
+            origin = origin if origin.startswith(_IN_ENVIRONMENT) else f"{origin}, {name}"
+        name = origin.removeprefix(_IN_ENVIRONMENT) if origin.startswith(_IN_ENVIRONMENT) else name
         known, before = self._named.setdefault(f"{info.key}{rest}", (name, value))
-        if known != name and not _is_same(before, value):
-            shown = "different values" if info.secret else f"{before!r} and {value!r}"
+        if known != name and not info.secret and not _is_same(before, value):
             raise SettingError(
-                f"'{known}' and '{name}' are two names of one setting and are {shown}; leave one of them"
+                f"'{known}' and '{name}' are two names of one setting and are {before!r} and {value!r}; "
+                "leave one of them"
             )
         self.origins[info.key] = origin
         tree, place = self._tree, (*info.key.split("."), *rest)
@@ -88,7 +91,7 @@ def from_environment(environment: Mapping[str, str]) -> Given:
         raise SettingError(f"unknown environment variable {name}; {hint}")
     given = {name: environment[name] for name in names if environment.get(name, "") != ""}
     return Given(
-        (tuple(key.split(".")), _parsed(info, text), f"environment {name}")
+        (tuple(key.split(".")), _parsed(info, text), f"{_IN_ENVIRONMENT}{name}")
         for name, text in given.items()
         for key, info in [names[name]]
     )

@@ -110,11 +110,28 @@ def test_two_names_with_different_values_are_an_error_that_names_both(file: Path
         "are 0.8 and 0.9; leave one of them"
     )
     with pytest.raises(
-        SettingError, match=r"'consolidation.min_group_size' and 'compression.min_cluster_size' are two"
+        SettingError,
+        match="'MEMORY_PIPELINE_CONSOLIDATION_MIN_GROUP_SIZE' and 'MEMORY_PIPELINE_COMPRESSION_MIN_CLUSTER_SIZE' are two",
     ):
         with_file(
             file, "", MEMORY_PIPELINE_CONSOLIDATION_MIN_GROUP_SIZE="4", MEMORY_PIPELINE_COMPRESSION_MIN_CLUSTER_SIZE="5"
         )
+
+
+def test_two_variables_of_one_setting_are_the_same_or_an_error_that_names_both(file: Path) -> None:
+    ratio = {"COMPRESSION_MAX_RATIO": "1.5", "COMPRESSION_MIN_RATIO": "2.5"}
+    with pytest.raises(SettingError, match=r"'COMPRESSION_M.._RATIO' and 'COMPRESSION_M.._RATIO' are two names"):
+        with_file(file, "", **ratio)
+    ratio["COMPRESSION_MAX_RATIO"] = "2.50"
+    assert with_file(file, "", **ratio).compression.min_ratio == 2.5
+    keys = {"ANTHROPIC_API_KEY": "of-all-programs", "MEMORY_PIPELINE_DISTILLATION_API_KEY": "of-this-one"}
+    assert load_settings(environment=keys).values.distillation.api_key == "of-this-one"
+
+
+def test_every_documented_name_of_a_setting_is_shown() -> None:
+    shown = {setting.key: setting for setting in load_settings(environment={}).shown()}
+    assert shown["consolidation.min_group_size"].value == 3 and shown["consolidation.similarity.pattern"].value == 0.82
+    assert shown["consolidation.min_group_size"].meaning == "Another name of `compression.min_cluster_size`."
 
 
 def test_a_threshold_for_one_run_overrides_projects_too(file: Path) -> None:
