@@ -33,8 +33,8 @@ KeyPath = tuple[str, ...]
 class Given(PydanticBaseSettingsSource):
     """Values by key from one place. Aliases are replaced with the setting that they represent.
 
-    Raises SettingError for an unknown key, and for two names of one setting with different values. The own variable of a
-    key that is secret comes before its provider's, which other programs read too.
+    Raises SettingError for an unknown key, and for two names of one setting with different values. A secret's own
+    variable comes before its provider's, which other programs read too.
     """
 
     def __init__(self, given: Iterable[tuple[KeyPath, object, str]]) -> None:

@@ -12,7 +12,7 @@ class JobRecord(Document):
 
     job_id: str = Field(description="The job's id, which is that of its Dagster run.")
     status: str = Field(description="`pending`, `running`, `completed`, `failed` or `cancelled`.")
-    trigger: str = Field(description="What started it: `manual`, `schedule` or `threshold`.")
+    trigger: str = Field(description="What started it: `manual`, `scheduled` or `threshold`.")
     triggered_by: str = Field(description="Who started it.")
     scope: dict[str, Any] = Field(
         description="What it was limited to, if anything: `projects`, `memory_types`, `date_range`, "

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from pydantic import Field, field_validator, model_validator
 
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.recall.atoms import DescribedAtom
 from memory_pipeline.records import MEMORY_TYPES, PATTERN_TYPES, Memory
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Characters of a query: fewer say nothing, more are a document.
 SHORTEST_QUERY, LONGEST_QUERY = 3, 8000
@@ -22,6 +25,19 @@ MIN_RELEVANCE = 0.3
 LEAST_BUDGET, DEFAULT_BUDGET, MOST_BUDGET = 50, 1500, 100_000
 
 Mode = Literal["hybrid", "dense", "bm25"]
+
+
+class Listing(Document):
+    """A document around a list, which becomes a data frame."""
+
+    listed: ClassVar[str]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each of the list, in its order and indexed by id; the columns are the fields of one."""
+        from memory_pipeline.recall.frame import frame_of_documents
+
+        rows: tuple[Document, ...] = getattr(self, self.listed)
+        return frame_of_documents(rows, get_args(type(self).model_fields[self.listed].annotation)[0])
 
 
 class Filters(Document):
@@ -117,9 +133,10 @@ class RecalledMemory(Document):
     )
 
 
-class SearchResults(Document):
+class SearchResults(Listing):
     """What a search found."""
 
+    listed = "results"
     results: tuple[RecalledMemory, ...] = Field(description="The memories found, best first.")
     total_found: int = Field(description="How many memories match at all; `results` holds the first of them.")
     search_time_ms: float = Field(description="How long the search took.")
@@ -141,9 +158,10 @@ class ContextItem(Document):
     tokens: int = Field(description="Its tokens in `text`, with its label.")
 
 
-class Context(Document):
+class Context(Listing):
     """What an agent should know for a task, within a token budget."""
 
+    listed = "items"
     project: str = Field(description="The project.")
     task: str = Field(description="The task.")
     budget: int = Field(description="Tokens allowed.")
@@ -162,9 +180,10 @@ class DayItem(Document):
     source: str = Field(description="Where it comes from.")
 
 
-class DayContext(Document):
+class DayContext(Listing):
     """What an agent should know as a day begins, within a token budget."""
 
+    listed = "items"
     project: str = Field(description="The project.")
     day: date = Field(description="The day.")
     budget: int = Field(description="Tokens allowed.")
@@ -196,9 +215,10 @@ class LineageEdge(Document):
     similarity: float = Field(description="Cosine of the two.")
 
 
-class MemoryLineage(Document):
+class MemoryLineage(Listing):
     """Where a memory comes from, down to its raw sources, and what has replaced it."""
 
+    listed = "nodes"
     id: str = Field(description="The memory.")
     project_id: str = Field(description="Its project.")
     nodes: tuple[LineageNode, ...] = Field(description="The memories, this one first, then by depth.")
@@ -293,15 +313,17 @@ class RecalledPlaybookEntry(Document):
     source_ids: tuple[str, ...] = Field(description="The patterns and principles that support it.")
 
 
-class PlaybookListing(Document):
+class PlaybookListing(Listing):
     """The playbook of a project."""
 
+    listed = "entries"
     entries: tuple[RecalledPlaybookEntry, ...] = Field(description="The entries, by category, surest first.")
 
 
-class AtomListing(Document):
+class AtomListing(Listing):
     """Atoms that were found."""
 
+    listed = "atoms"
     atoms: tuple[DescribedAtom, ...] = Field(description="The atoms, nearest first.")
 
 

@@ -1,10 +1,11 @@
-"""Memories as a pandas data frame."""
+"""Memories, and what recall answers, as pandas data frames."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from memory_pipeline.documents import Document
 from memory_pipeline.records import Memory
 from memory_pipeline.store import memory_table
 
@@ -19,3 +20,13 @@ def frame_of(memories: Sequence[Memory]) -> pd.DataFrame:
         if frame[name].dtype.kind == "M":
             frame[name] = frame[name].dt.tz_localize("UTC")
     return frame
+
+
+def frame_of_documents(rows: Sequence[Document], kind: type[Document]) -> pd.DataFrame:
+    """One row a document, indexed by id; the columns are the fields of its kind, also without a row."""
+    import pandas as pd
+
+    names = list(kind.model_fields)
+    return pd.DataFrame.from_records([[getattr(row, name) for name in names] for row in rows], columns=names).set_index(
+        "id"
+    )

@@ -19,8 +19,8 @@ def is_temporary(text: str, tags: Iterable[str] = ()) -> bool:
 def blank_temporary(text: str) -> tuple[str, int]:
     """The text with spaces in the place of every entry that has the tag, and how many these are.
 
-    An entry is a line with the lines below it that are indented more; a bullet among these is an entry of its own, which
-    goes with the one that it hangs on. Every other character stays where it was.
+    An entry is a line with the lines below it that are indented more; a bullet among these is an entry of its own,
+    which goes with the one that it hangs on. Every other character stays where it was.
     """
     if not is_temporary(text):
         return text, 0

@@ -111,7 +111,7 @@ def test_two_names_with_different_values_are_an_error_that_names_both(file: Path
     )
     with pytest.raises(
         SettingError,
-        match="'MEMORY_PIPELINE_CONSOLIDATION_MIN_GROUP_SIZE' and 'MEMORY_PIPELINE_COMPRESSION_MIN_CLUSTER_SIZE' are two",
+        match=r"'\w+_CONSOLIDATION_MIN_GROUP_SIZE' and '\w+_COMPRESSION_MIN_CLUSTER_SIZE' are two names",
     ):
         with_file(
             file, "", MEMORY_PIPELINE_CONSOLIDATION_MIN_GROUP_SIZE="4", MEMORY_PIPELINE_COMPRESSION_MIN_CLUSTER_SIZE="5"

@@ -138,6 +138,14 @@ def test_search_and_fetch_answer_as_chatgpt_expects(serve: Serve, mode: str) -> 
     assert whole["url"] == hit["url"] == "memory://shop/memories/gateway%2F1%23a"
 
 
+def test_a_search_is_narrowed_to_a_type_of_pattern(serve: Serve) -> None:
+    assert called(serve, "search", query="certificate of the gateway", project="shop")["results"]
+    asked = {"query": "certificate of the gateway", "project": "shop"}
+    assert called(serve, "search", **asked, pattern_types=["gotcha"]) == {"results": [], "total_found": 0}
+    wrong = serve(lambda client: client.call_tool("search", {**asked, "pattern_types": ["gossip"]}))
+    assert wrong.is_error and "there is no pattern type 'gossip'" in wrong.content[0].text
+
+
 def test_a_memory_is_remembered_found_praised_and_traced(serve: Serve) -> None:
     told = called(serve, "remember", content="Restart the relay at noon, password=hunter2secret.", project="shop")
     assert (told["status"], told["masked"]) == ("created", {"secret": 1})

@@ -41,6 +41,13 @@ def test_a_search_prints_score_day_level_type_id_and_words() -> None:
 
 
 @pytest.mark.usefixtures("store")
+def test_a_search_is_narrowed_to_a_type_of_pattern() -> None:
+    asked = ("search", "certificate of the gateway", "--project", "shop", "--json", "--pattern")
+    assert json.loads(command(*asked, "failure", "--pattern", "gotcha").out)["results"] == []
+    assert "there is no pattern type 'gossip'; use success, failure" in command(*asked, "gossip").err
+
+
+@pytest.mark.usefixtures("store")
 def test_a_project_must_be_named_only_where_there_are_several() -> None:
     done = command("search", "gateway")
     assert (done.code, done.err) == (

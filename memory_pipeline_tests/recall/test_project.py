@@ -105,6 +105,17 @@ def test_threads_that_write_at_once_take_turns(shop: ProjectMemory) -> None:
     assert sum(frame["content"].str.contains("flickers")) == 4
 
 
+def test_what_recall_answers_becomes_a_data_frame(shop: ProjectMemory) -> None:
+    found = shop.search("certificate of the gateway")
+    frame = found.to_frame()
+    assert list(frame.index) == [one.id for one in found.results] and frame.index.name == "id"
+    assert frame.loc["gateway", "content"] == found.results[0].content and frame["relevance_score"].dtype == float
+    empty = shop.search("certificate of the gateway", levels=[3]).to_frame()
+    assert len(empty) == 0 and list(empty.columns) == list(frame.columns)
+    listings = shop.context("renew the certificate"), shop.day(), shop.lineage("gateway"), shop.playbook(), shop.atoms()
+    assert [len(one.to_frame()) for one in listings] == [len(getattr(one, one.listed)) for one in listings]
+
+
 def test_filters_narrow_a_search(shop: ProjectMemory) -> None:
     assert [one.id for one in shop.search("requests and invoices", categories=["billing"]).results] == ["invoices"]
     assert shop.search("gateway certificate", since="2026-03-02").results == ()

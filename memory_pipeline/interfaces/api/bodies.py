@@ -51,6 +51,6 @@ def _refusal(error: ValidationError) -> Problem:
     problems = error.errors(include_url=False)
     if problems[0]["type"] == "json_invalid":
         return Problem(400, "invalid_json", f"the body is not JSON: {problems[0]['msg']}")
-    if all(one["loc"][:1] == ("scope",) for one in problems):
+    if any(one["loc"][:1] == ("scope",) for one in problems):
         return Problem(400, "invalid_scope", in_words(error))
     return Problem(422, "invalid_request", in_words(error))

@@ -16,11 +16,13 @@ from memory_pipeline.store import settle_stores
 
 
 def consolidate() -> None:
-    """Run the consolidation that standard input describes: its store, scope, run id and who asked for it."""
+    """Run the consolidation that standard input describes: its store, scope, run id, trigger and who asked for it."""
     asked = json.load(sys.stdin)
     settings = settings_of(Path(asked["store"]))
     with instance_of(settings) as instance:
-        run_consolidation(instance, settings, asked["scope"], asked["by"], lambda *_: None, asked["run_id"])
+        run_consolidation(
+            instance, settings, asked["scope"], asked["by"], lambda *_: None, asked["run_id"], trigger=asked["trigger"]
+        )
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ class Consolidations:
             self._check_nothing_runs(dry_run=request.dry_run)
             run_id = str(uuid.uuid4())
             with tempfile.TemporaryFile() as said:
-                self._running = self._launch(run_id, scope, access.actor, said)
+                self._running = self._launch(run_id, scope, access.actor, request.trigger_type, said)
                 status = self._wait_for(run_id, self._running, said)
         return StartedConsolidation(
             job_id=run_id,
@@ -104,9 +104,11 @@ class Consolidations:
         if holder and not dry_run:
             raise Problem(409, "conflict", f"the store is in use by {holder}; try again when it has ended")
 
-    def _launch(self, run_id: str, scope: dict[str, Any], actor: str, said: IO[bytes]) -> subprocess.Popen[bytes]:
+    def _launch(
+        self, run_id: str, scope: dict[str, Any], actor: str, trigger: str, said: IO[bytes]
+    ) -> subprocess.Popen[bytes]:
         """Start the process of a run. It belongs to no terminal and to no server: it ends when the run does."""
-        request = {"store": str(self._store.path), "run_id": run_id, "scope": scope, "by": actor}
+        request = {"store": str(self._store.path), "run_id": run_id, "scope": scope, "by": actor, "trigger": trigger}
         process = subprocess.Popen(
             [sys.executable, "-m", "memory_pipeline.interfaces.api.consolidate"],
             stdin=subprocess.PIPE,

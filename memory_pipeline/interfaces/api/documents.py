@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import AliasChoices, BeforeValidator, Field, StringConstraints, model_validator
 
 from memory_pipeline.documents import Document
 from memory_pipeline.ingest.values import MAX_ID, MAX_NAME
@@ -63,12 +63,43 @@ class SearchRequest(Document):
     mode: Mode = Field(default="hybrid", description="`hybrid`: by words and meaning; `dense` or `bm25`: one alone.")
     include_sources: bool = Field(default=False, description="Give each memory its direct sources.")
     filters: SearchFilters = Field(default=SearchFilters(), description="Which memories to consider.")
+    abstraction_levels: tuple[Level, ...] = Field(
+        default=(), description="Another place of `filters.levels`.", max_length=4
+    )
+    memory_types: tuple[MemoryType, ...] = Field(
+        default=(), description="Another place of `filters.memory_types`.", max_length=20
+    )
+    pattern_types: tuple[PatternType, ...] = Field(
+        default=(), description="Another place of `filters.pattern_types`.", max_length=20
+    )
+
+    @property
+    def chosen(self) -> SearchFilters:
+        """The filters, wherever they stand."""
+        return self.filters.model_copy(update={name: value for _, name, value in self._beside() if value})
+
+    def _beside(self) -> tuple[tuple[str, str, tuple[object, ...]], ...]:
+        return (
+            ("abstraction_levels", "levels", self.abstraction_levels),
+            ("memory_types", "memory_types", self.memory_types),
+            ("pattern_types", "pattern_types", self.pattern_types),
+        )
+
+    @model_validator(mode="after")
+    def _in_one_place(self) -> SearchRequest:
+        for beside, name, value in self._beside():
+            if value and getattr(self.filters, name) not in ((), value):
+                raise ValueError(f"{beside} and filters.{name} are different; leave one of them")
+        return self
 
 
 class ContextRequest(Document):
     """What an agent is about to do."""
 
-    task: _Words = Field(description="The task, in words.")
+    task: _Words = Field(
+        validation_alias=AliasChoices("task", "task_description"),
+        description="The task, in words; `task_description` is another name of it.",
+    )
     project_id: Project | None = Field(default=None, description=_PROJECT)
     budget: Whole = Field(default=DEFAULT_BUDGET, ge=LEAST_BUDGET, le=MOST_BUDGET, description="Tokens allowed.")
 
@@ -120,6 +151,9 @@ class ConsolidationRequest(Document):
     )
     scope: ConsolidationScope = Field(default=ConsolidationScope(), description="What it is limited to.")
     dry_run: bool = Field(default=False, description="Write nothing.")
+    trigger_type: Literal["manual", "scheduled", "threshold"] = Field(
+        default="manual", description="What makes the client ask: shown as the job's `trigger`."
+    )
 
 
 class StartedConsolidation(Document):

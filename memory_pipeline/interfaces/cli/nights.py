@@ -142,6 +142,8 @@ def run_consolidation(
     by: str,
     progress: Callable[[str, int, int], None],
     run_id: str | None = None,
+    *,
+    trigger: str = "manual",
 ) -> JobRecord:
     """Run a consolidation job in this process and return its record, however it ended.
 
@@ -165,7 +167,7 @@ def run_consolidation(
         instance=instance,
         raise_on_error=False,
         run_id=run_id,
-        tags={TRIGGER_TAG: "manual", BY_TAG: by, resources.HOLDER_TAG: "memory-pipeline jobs"},
+        tags={TRIGGER_TAG: trigger, BY_TAG: by, resources.HOLDER_TAG: "memory-pipeline jobs"},
         run_config=run_config(settings, **config),
     )
     if was_stopped(causes_of(result)):

@@ -34,6 +34,10 @@ def search(
         list[int] | None, typer.Option(help="Only this level: 0 raw, 1 merged, 2 pattern, 3 principle. Repeatable.")
     ] = None,
     type_: Annotated[list[str] | None, typer.Option("--type", help="Only this memory type. Repeatable.")] = None,
+    pattern: Annotated[
+        list[str] | None,
+        typer.Option(help="Only patterns of this type: success, failure, decision, workflow or gotcha. Repeatable."),
+    ] = None,
     category: Annotated[list[str] | None, typer.Option(help="Only this category. Repeatable.")] = None,
     since: Annotated[str | None, typer.Option(metavar="DATE", help="Only memories of this day or later.")] = None,
     until: Annotated[str | None, typer.Option(metavar="DATE", help="Only memories of this day or earlier.")] = None,
@@ -59,6 +63,7 @@ def search(
             include_sources=sources,
             levels=level or (),
             memory_types=type_ or (),
+            pattern_types=pattern or (),
             categories=category or (),
             since=first,
             until=last,

@@ -50,11 +50,14 @@ def add_tools(server: MCPServer[Any], memories: ServedMemories, access_of: Acces
         ctx: Asked,
         limit: int = 10,
         levels: Annotated[tuple[int, ...], Field(description="0 raw to 3 principle.")] = (),
+        pattern_types: Annotated[tuple[str, ...], Field(description="E.g. gotcha.")] = (),
         since: date | None = None,
         until: date | None = None,
         project: Project = None,
     ) -> Annotated[CallToolResult, Hits]:
-        found = memory(ctx, project, "read").search(query, limit, levels=levels, since=since, until=until)
+        found = memory(ctx, project, "read").search(
+            query, limit, levels=levels, pattern_types=pattern_types, since=since, until=until
+        )
         return _answer(Hits.of(found))
 
     def fetch(id: str, ctx: Asked, project: Project = None) -> Annotated[CallToolResult, Fetched]:
@@ -110,13 +113,13 @@ def add_tools(server: MCPServer[Any], memories: ServedMemories, access_of: Acces
         return _answer(Overview.of_atoms(asked.project, asked.atoms(query, None, limit)))
 
     for function, told, hints in (
-        (search, "Find memories by words and meaning, best first.", _READ),
+        (search, "Find memories by words and meaning.", _READ),
         (fetch, "A whole memory, with its source and what replaced it.", _READ),
         (context, "What to know before a task, as Markdown within a budget. Call it first.", _READ),
         (remember, "Keep one lesson, decision, fact or preference for later. Secrets are masked.", _WRITE),
         (feedback, "Say whether a memory helped.", _COUNT),
         (lineage, "What a memory was made from, and what replaced it.", _READ),
-        (overview, "A project's figures, guidance (playbook), or causes and effects (atoms, by query).", _READ),
+        (overview, "A project's figures, guidance (playbook), or causes (atoms, by query).", _READ),
     ):
         server.add_tool(function, description=told, annotations=hints)
 

@@ -31,6 +31,12 @@ def test_an_invalid_scope_is_told_as_one(client: Client, scope: Any, said: str) 
     assert answer["error"] == "invalid_scope" and said in answer["message"]
 
 
+def test_an_invalid_scope_is_told_as_one_beside_another_mistake(client: Client) -> None:
+    answer = told(client.post(START, {"scope": {"colour": "red"}, "colour": "red"}), 400)
+    assert answer["error"] == "invalid_scope" and "scope.colour" in answer["message"]
+    assert told(client.post(START, {"colour": "red"}), 422)["error"] == "invalid_request"
+
+
 def test_administration_is_a_scope_of_its_own(client: Client) -> None:
     other = client.as_("read", "write")
     for answer in (
@@ -63,7 +69,8 @@ def test_a_consolidation_is_a_run_in_dagster_and_its_status_is_dagsters(client: 
     from memory_pipeline_tests.build import settings_for
 
     admin = client.as_("admin", projects=("p",))
-    started = told(admin.post(START, {"scope": {"memory_types": ["lesson"]}, "dry_run": True}), 202)
+    asked = {"scope": {"memory_types": ["lesson"]}, "dry_run": True, "trigger_type": "threshold"}
+    started = told(admin.post(START, asked), 202)
     assert list(started) == ["job_id", "status", "message", "estimated_duration_seconds"]
     assert started["status"] in ("pending", "running") and started["estimated_duration_seconds"] > 0
     assert told(admin.post(START, {}), 409)["error"] == "conflict"
@@ -72,6 +79,7 @@ def test_a_consolidation_is_a_run_in_dagster_and_its_status_is_dagsters(client: 
         assert time.monotonic() < deadline
         time.sleep(0.2)
     assert (job["status"], job["dry_run"], job["error"]) == ("completed", True, None)
+    assert job["trigger"] == "threshold"
     assert job["scope"] == {"projects": ["p"], "memory_types": ["lesson"]}
     assert job["triggered_by"].startswith("token:t") and "playbook" in job["phases_completed"]
     with instance_of(settings_for(client.store)) as instance:

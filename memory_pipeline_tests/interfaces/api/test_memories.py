@@ -135,6 +135,25 @@ def test_filters_are_read_as_they_are_written_in_json(client: Client) -> None:
     assert told(client.post(SEARCH, {"query": "payment gateway", "project_id": "p", "filters": filters}))
 
 
+def test_filters_may_stand_beside_the_query(client: Client) -> None:
+    body = {"query": "payment gateway", "project_id": "p"}
+    found = told(client.post(SEARCH, {**body, "abstraction_levels": [0], "memory_types": ["other"]}))["results"]
+    assert found and {(one["abstraction_level"], one["memory_type"]) for one in found} == {(0, "other")}
+    assert told(client.post(SEARCH, {**body, "pattern_types": ["gotcha"]}))["results"] == []
+    same = {**body, "memory_types": ["other"], "filters": {"memory_types": ["other"], "levels": [0]}}
+    assert told(client.post(SEARCH, same))["results"] == found
+    answer = told(client.post(SEARCH, {**same, "abstraction_levels": [1]}), 422)
+    assert "abstraction_levels and filters.levels are different" in answer["message"]
+
+
+def test_a_task_has_two_names(client: Client) -> None:
+    for path in ("/api/v1/context", "/api/v1/consolidated-context"):
+        task = "restart the payment gateway"
+        answers = [told(client.post(path, {name: task, "project_id": "p"})) for name in ("task", "task_description")]
+        assert answers[0] == answers[1]
+    told(client.post("/api/v1/context", {"task": task, "task_description": task, "project_id": "p"}), 422)
+
+
 def test_what_cannot_be_remembered_is_refused(client: Client) -> None:
     for fields in ({"importance": 3}, {"created_at": "2999-01-01T00:00:00Z"}, {"memory_type": "gossip"}, {"id": " x"}):
         answer = told(client.post("/api/v1/memories", {"content": "Words.", "project_id": "p", **fields}), 422)
