@@ -14,7 +14,6 @@ from memory_pipeline.distillers.causality import shared_cause
 from memory_pipeline.distillers.draft import Draft, Member, Task
 from memory_pipeline.distillers.episodes import is_once_more, told_once
 from memory_pipeline.distillers.evidence import evidence_confidence
-from memory_pipeline.distillers.pattern_types import pattern_type_of
 from memory_pipeline.distillers.saying import Saying, Statement, find_sayings
 from memory_pipeline.llm import Declined, Session
 from memory_pipeline.wording.agreement import is_clause, overlap, status_of
@@ -89,7 +88,6 @@ class Extractive:
         return Draft(
             text=join_statements(_joined([sentence for sentence in sentences if isinstance(sentence, str)], asides)),
             prompt_version=self.prompt_version,
-            pattern_type=pattern_type_of([member.memory for member in members]),
             confidence=_confidence(sayings, members),
             causal=shared_cause([m.memory.content for m in members], [m.centrality for m in members]),
         )

@@ -16,6 +16,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.draft import DistillationModel, Draft, Task
 from memory_pipeline.distillers.entailment import Evidence, find_unborne_in
 from memory_pipeline.distillers.injections.detect import steering_draft
+from memory_pipeline.distillers.pattern_types import pattern_type_of
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.llm import Declined
 from memory_pipeline.records import Cluster, Distillation, Measured, Outcome, offset_of_newest
@@ -58,7 +59,7 @@ def judge(
         effective_date=max(member.memory.effective_date for member in members),
         oldest_source_at=min(member.memory.effective_date for member in members),
         utc_offset=offset_of_newest([member.memory for member in members]),
-        pattern_type=draft.pattern_type,
+        pattern_type=draft.pattern_type or pattern_type_of([member.memory for member in members]),
         confidence=draft.confidence,
         causal=draft.causal,
         contradictions=draft.contradictions,

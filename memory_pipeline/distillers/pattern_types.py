@@ -1,4 +1,4 @@
-"""The kind of pattern that memories make together: a failure, a gotcha, a decision, a workflow, a success, or none.
+"""The kind of pattern that memories make together: a failure, a gotcha, a decision, a workflow or a success.
 
 It follows from the members' types, and for a member without one from its wording.
 """
@@ -15,6 +15,8 @@ from memory_pipeline.wording.lexicon import MISHAPS
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 
 _PATTERN_OF = {"error_fix": "failure", "warning": "gotcha", "decision": "decision"}
+#: The types by how much they warn; the first of equals counts.
+_BY_WARNING = ("failure", "gotcha", "decision", "workflow", "success")
 _LESSONS = ("lesson", "learning", "feedback")
 _WORKED = re.compile(
     r"\b(?:work(?:s|ed) (?:well|best|better|fine|at once)|helped|succeeded|paid off|successful(?:ly)?|did the trick)\b",
@@ -23,13 +25,14 @@ _WORKED = re.compile(
 _WORD = re.compile(r"[a-z]+")
 
 
-def pattern_type_of(members: Sequence[Memory]) -> str | None:
-    """What most of the members are patterns of, or None."""
+def pattern_type_of(members: Sequence[Memory]) -> str:
+    """What most of the members that show it are patterns of; of several, what warns most.
+
+    Facts that show nothing are a workflow: of the five, it alone claims neither an end nor a danger nor a choice, only
+    that things are so and done so.
+    """
     counts = Counter(kind for member in members if (kind := _kind_of_member(member)))
-    if not counts:
-        return None
-    kind, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
-    return kind if count * 2 > len(members) else None
+    return max(_BY_WARNING, key=lambda kind: counts[kind]) if counts else "workflow"
 
 
 def _kind_of_member(memory: Memory) -> str | None:

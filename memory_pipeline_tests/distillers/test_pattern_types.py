@@ -29,10 +29,11 @@ RULE = "Restart the worker after changing its environment, otherwise it keeps th
         ([("other", "We decided to keep the old printer."), ("other", "Decision: keep the printer.")], "decision"),
         ([("other", "The router overheated and the network was down.")] * 3, "failure"),
         ([("other", "Group norm worked well on the small batches.")] * 3, "success"),
-        ([("fact", "The wiki lives at wiki.example.org.")] * 3, None),
-        ([("error_fix", "x"), ("warning", "y"), ("decision", "z")], None),
-        ([("other", "**job**: POSTFLIGHT: failed (exit 1)")] * 3, None),
+        ([("warning", "x"), ("fact", "y"), ("fact", "z")], "gotcha"),
+        ([("decision", "x"), ("warning", "y"), ("error_fix", "z")], "failure"),
+        ([("fact", "The wiki lives at wiki.example.org.")] * 3, "workflow"),
+        ([("other", "**job**: POSTFLIGHT: failed (exit 1)")] * 3, "workflow"),
     ],
 )
-def test_most_members_decide(members: list[tuple[str, str]], expected: str | None) -> None:
+def test_most_of_the_members_that_show_a_kind_decide(members: list[tuple[str, str]], expected: str) -> None:
     assert pattern_type_of(typed(*members)) == expected

@@ -16,6 +16,7 @@ from memory_pipeline.distillers.claude import Claude
 from memory_pipeline.distillers.preservation import check_preservation, find_invention
 from memory_pipeline.llm.pricing import Ledger, Price
 from memory_pipeline.llm.requests import Reply
+from memory_pipeline.records import PATTERN_TYPES
 from memory_pipeline_tests.distillers.test_distillers import task_of
 
 EPISODES = [episodes for _, episodes in texts.CAUSAL]
@@ -78,6 +79,7 @@ def test_whatever_is_answered_nothing_is_lost_or_invented(case: tuple[tuple[str,
         return
     result = judge(task, proposed, model, MODEL, lambda text: max(1, len(text.split())))
     assert result.importance == max(1.0, task.cluster.max_importance)
+    assert result.pattern_type in PATTERN_TYPES
     assert result.categories[-1] == "compressed" and set(result.member_ids) == set(task.cluster.member_ids)
     if result.outcome == "accepted":
         assert check_preservation(members, proposed.text, proposed.attached).lost == ()
