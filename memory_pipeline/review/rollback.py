@@ -114,8 +114,7 @@ class RollbackResult(Document):
         default=None,
         exclude_if=lambda digest: digest is None,
         description="SHA-256 over the active memories and their lineage afterwards, by which they can be compared with "
-        "those before the run; not in a dry run. It differs from the `hash` of `check`, which covers archived memories "
-        "too.",
+        "those before the run; not in a dry run. `check` gives it too.",
     )
 
 
@@ -292,6 +291,8 @@ def as_text(result: RollbackResult, most: int = 20) -> str:
     if result.rollups:
         shown = ", ".join(result.rollups[:most]) + (", ..." if len(result.rollups) > most else "")
         lines.append(f"Summaries {would}made again: {shown}.")
+    if result.active_hash:
+        lines.append(f"Hash of the active memories, as 'check' prints it: {result.active_hash[:16]}")
     if result.dependents:
         depend = "1 memory depends" if len(result.dependents) == 1 else f"{len(result.dependents)} memories depend"
         lines.append(f"{depend} on these; without --cascade, the rollback is refused:")

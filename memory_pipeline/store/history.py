@@ -8,7 +8,7 @@ were run.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -61,6 +61,10 @@ class History:
             found.setdefault(memory_id, set()).add(by)
         return found
 
+    def of_runs(self, run_ids: Collection[str]) -> list[Event]:
+        """Everything that some runs did, in order."""
+        return self._events("run_id in (select unnest($1::text[]))", [list(run_ids)])
+
     def of(self, memory_id: str) -> list[Event]:
         """Every entry of the audit log that concerns a memory, oldest first: the memory itself, its links, its
         conflicts, whether its words left their source, and the decisions that made it.
@@ -72,20 +76,28 @@ class History:
                 f"there is no memory '{memory_id}'; give its whole id ('memory-pipeline as-of now list --archived' "
                 "shows them)"
             )
-        rows = self._sql.rows(
+        return self._events(
             """
-            select sequence, happened_at, actor, run_id, table_name, row_id, action, before_state, after_state
-            from audit_log
-            where (table_name = 'memories' and row_id = $1)
+                (table_name = 'memories' and row_id = $1)
                or (table_name = 'lineage' and (starts_with(row_id, $1 || ' <- ') or ends_with(row_id, ' <- ' || $1)))
                or (table_name = 'conflicts' and (starts_with(row_id, $1 || ' ~ ') or ends_with(row_id, ' ~ ' || $1)))
                or (table_name = 'source_entries' and ends_with(row_id, ':' || $1))
                or (table_name = 'compression_log' and after_state ->> 'compressed_memory_id' = $1)
                or (table_name in ('atoms', 'playbook_entries')
                    and contains(coalesce(after_state, before_state), $2))
-            order by sequence
             """,
             [memory_id, json.dumps(memory_id)],
+        )
+
+    def _events(self, which: str, values: list[object]) -> list[Event]:
+        rows = self._sql.rows(
+            f"""
+            select sequence, happened_at, actor, run_id, table_name, row_id, action, before_state, after_state
+            from audit_log
+            where {which}
+            order by sequence
+            """,
+            values,
         )
         return [
             Event(

@@ -8,6 +8,7 @@ did what.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -22,6 +23,7 @@ from memory_pipeline.store.rows import to_utc
 from memory_pipeline.store.runs import Runs
 from memory_pipeline.store.sources import Sources
 from memory_pipeline.store.sql import Sql
+from memory_pipeline.wording.counts import how_many
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +79,14 @@ class Rollbacks:
         self._conflicts, self._atoms, self._playbook = conflicts, atoms, playbook
 
     def plan_run(self, run_id: str, *, cascade: bool = False) -> RollbackPlan:
-        """Undo the run with an id, or the only run whose id starts with it.
+        """Undo the run with an id, the only run whose id starts with it, or the only one of a night (its day as
+        YYYY-MM-DD) that still has something to undo.
 
         Raises InputError for a run that is not in the audit log, for several, and for one that was already rolled
         back.
         """
+        if runs := self._runs.on(run_id):
+            return self._plan_night(run_id, runs, cascade=cascade)
         known = self._sql.strings(
             "select distinct run_id from audit_log where starts_with(run_id, $1) order by 1", [run_id]
         )
@@ -91,6 +96,19 @@ class Rollbacks:
         if plan.is_empty and already:
             raise InputError(f"run '{run_id}' was already rolled back on {already:%Y-%m-%d %H:%M:%S} UTC")
         return plan
+
+    def _plan_night(self, day: str, runs: Mapping[str, str], *, cascade: bool) -> RollbackPlan:
+        plans = {each: self._plan(f"run {each}", [each], cascade=cascade) for each in runs}
+        left = [each for each, plan in plans.items() if not plan.is_empty]
+        if not left:
+            raise InputError(f"no run of the night of {day} has archived a memory that is archived still")
+        if len(left) > 1:
+            named = "; ".join(
+                f"{each} ({runs[each]}, {how_many(len(plans[each].restored_ids), 'memory', 'memories')} to restore)"
+                for each in left
+            )
+            raise InputError(f"{len(left)} runs of the night of {day} can be rolled back; name one: {named}")
+        return plans[left[0]]
 
     def plan_since(self, since: datetime, *, cascade: bool = False) -> RollbackPlan:
         """Undo every run that wrote at or after a time, each as a whole."""

@@ -100,6 +100,19 @@ class Runs:
             )
         return int(row[0]), int(row[1])
 
+    def on(self, day: str) -> dict[str, str]:
+        """Every reported run of the night of a day (YYYY-MM-DD) with its kind, oldest first; none for another text."""
+        rows = self._sql.rows(
+            """
+            select run_id, coalesce(report ->> 'kind', 'night')
+            from night_reports
+            where cast(partition_date as text) = $1
+            order by written_at, run_id
+            """,
+            [day],
+        )
+        return {str(run_id): str(kind) for run_id, kind in rows}
+
     def of_night(self, day: date) -> str:
         """The newest run of a night. Raises InputError if that night was never run."""
         run_id = self._sql.value(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -13,6 +14,7 @@ from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.store import Store, list_snapshots
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, sql_rows
+from memory_pipeline_tests.interfaces.in_process import command
 
 DAY = date(2026, 3, 3)
 RUN = RollbackScope(run_id=f"run-{DAY}")
@@ -54,6 +56,49 @@ def test_a_run_is_found_by_how_its_id_begins_and_rolled_back_once(store: Store) 
     for again in (roll_back, preview_rollback):
         with pytest.raises(InputError, match=rf"run 'run-{DAY}' was already rolled back on 20\d\d-.* UTC"):
             again(store, settings_for(store), RUN)
+
+
+def with_copies(store: Store, number: int = 3) -> None:
+    fill(store, [candidate(f"Copied {' ' * n}words", FIRST, native_id=f"copy-{n}") for n in range(number)])
+    run(store, DAY)
+
+
+@pytest.mark.slow
+def test_a_run_is_found_by_the_day_of_its_night(store: Store) -> None:
+    with_copies(store)
+    run(store, DAY, run_id="again")  # finds nothing to do
+    with store.reading() as tx:
+        events = tx.history.of_runs(tx.runs.on(str(DAY)))
+    assert {event.run_id for event in events} == {f"run-{DAY}", "again"}
+    assert sum(event.table == "memories" and event.action == "update" for event in events) == 2
+    day = RollbackScope(run_id=str(DAY))
+    assert roll_back(store, settings_for(store), day).run_ids == (f"run-{DAY}",)
+    with pytest.raises(InputError, match=f"no run of the night of {DAY} has archived a memory"):
+        roll_back(store, settings_for(store), day)
+
+
+@pytest.mark.slow
+def test_a_night_with_several_runs_names_them(store: Store) -> None:
+    with_copies(store)
+    fill(store, [candidate("Copied words.", FIRST, native_id="late")])
+    run(store, DAY, run_id="again")
+    with pytest.raises(InputError, match=rf"2 runs .* name one: run-{DAY} \(night, 2 memories .*; again \(night, 1 "):
+        preview_rollback(store, settings_for(store), RollbackScope(run_id=str(DAY)))
+
+
+def test_a_person_sees_that_a_rollback_is_exact(store: Store) -> None:
+    def hashes() -> list[str]:
+        return re.findall(r"[0-9a-f]{16}", command("check", "--store", store.path).told)
+
+    fill(store, [candidate("Copied words", FIRST, native_id="a")])
+    fill(store, [candidate("Copied  words", FIRST, native_id="b")])
+    before = hashes()
+    run(store, DAY)
+    after = hashes()
+    assert after[0] != before[0]
+    assert before[0] in command("rollback", str(DAY), "--store", store.path).out
+    assert hashes()[0] == before[0]
+    assert f"in run run-{DAY}: changed:" in command("history", str(DAY), "--store", store.path).out
 
 
 @pytest.mark.slow

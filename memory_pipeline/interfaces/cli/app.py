@@ -355,13 +355,17 @@ def check(
     if opened.exists():
         opened.verify()
     with opened.reading() as tx:
-        findings, facts, digest = tx.integrity.check(deep=deep, facts=deep), tx.contents.facts(), tx.contents.digest()
+        findings, facts = tx.integrity.check(deep=deep, facts=deep), tx.contents.facts()
+        digest, active = tx.contents.digest(), tx.contents.digest(active_only=True)
         doubts = [*levels_that_lack(tx), *unreadable_drafts(tx)] if deep else []
     lines = [f"{f.rule}: {f.where}: {f.problem}. To fix: {f.mend}." for f in findings]
     lines += [f"Warning: {f.rule}: {f.where} {f.problem}. To fix: {f.mend}." for f in doubts]
     summary = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items())
-    lines.append(f"{'NOT SOUND' if findings else 'SOUND'}: {summary}; hash {digest[:16]}")
-    found = CheckResult(**facts, sound=not findings, findings=tuple(findings), warnings=tuple(doubts), hash=digest)
+    hashes = f"hash of the active memories {active[:16]}, of all with archived and retired ones {digest[:16]}"
+    lines.append(f"{'NOT SOUND' if findings else 'SOUND'}: {summary}; {hashes}")
+    found = CheckResult(
+        **facts, sound=not findings, findings=tuple(findings), warnings=tuple(doubts), active_hash=active, hash=digest
+    )
     emit(found, as_json=json_, text="\n".join(lines))
     if findings:
         raise typer.Exit(1)

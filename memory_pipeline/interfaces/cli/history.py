@@ -29,12 +29,16 @@ if TYPE_CHECKING:
 
 
 @app.command(
-    epilog="Examples: memory-pipeline rollback --run-id 3f0c... --dry-run; memory-pipeline rollback --since "
-    "2026-03-14T00:00Z --cascade"
+    epilog="Examples: memory-pipeline rollback 2026-03-14 --dry-run; memory-pipeline rollback --run-id 3f0c...; "
+    "memory-pipeline rollback --since 2026-03-14T00:00Z --cascade"
 )
 def rollback(
+    run: Annotated[
+        str | None, typer.Argument(metavar="[RUN_ID|DATE]", help="The same as --run-id.", show_default=False)
+    ] = None,
     run_id: Annotated[
-        str | None, typer.Option("--run-id", help="Undo one run, given its id or the start of it.")
+        str | None,
+        typer.Option("--run-id", help="Undo one run, given its id, the start of it, or the day of its night."),
     ] = None,
     since: Annotated[
         str | None, typer.Option("--since", metavar="ISO", help="Undo every run that wrote at or after this time.")
@@ -50,11 +54,13 @@ def rollback(
     """Restore archived memories and retire the abstractions made of them, which stay on record."""
     from memory_pipeline.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 
+    if run is not None and run_id is not None:
+        raise InputError(f"give the run once: '{run}' or --run-id '{run_id}'")
     settings, opened = open_store(store)
     moment = read_moment(since, "--since") if since is not None else None
     if moment:
         check_has_come(moment.date(), str(since), datetime.now(UTC))
-    scope = RollbackScope(run_id, moment, abstraction)
+    scope = RollbackScope(run if run is not None else run_id, moment, abstraction)
     if dry_run:
         result = preview_rollback(opened, settings, scope, cascade=cascade)
     else:
@@ -62,17 +68,19 @@ def rollback(
     emit(result, as_json=json_, text=as_text(result))
 
 
-@app.command(epilog="Example: memory-pipeline history 8c1f0a52-...")
+@app.command(epilog="Examples: memory-pipeline history 8c1f0a52-...; memory-pipeline history 2026-03-14")
 def history(
-    memory_id: Annotated[str, typer.Argument(help="The memory.")],
+    memory_id: Annotated[str, typer.Argument(metavar="MEMORY_ID|DATE", help="The memory, or the day of a night.")],
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Show everything that ever happened to a memory: who, what, when, in which run, before and after."""
+    """Show everything that ever happened to a memory, or that the runs of a night did: who, what, when, in which run,
+    before and after."""
 
     _, opened = open_store(store)
     with opened.reading() as tx:
-        events = tx.history.of(memory_id)
+        runs = tx.runs.on(memory_id)
+        events = tx.history.of_runs(runs) if runs else tx.history.of(memory_id)
     emit(events, as_json=json_, text="\n".join(map(_event_text, events)))
 
 

@@ -48,10 +48,12 @@ class CheckResult(StoreFacts):
     warnings: tuple[Finding, ...] = Field(
         description="What is not wrong but needs a decision, with the same fields as a finding; only with `--deep`."
     )
+    active_hash: str = Field(
+        description="SHA-256 over the active memories and their lineage: a rollback brings back the one before the run."
+    )
     hash: str = Field(
-        description="SHA-256 over all memories, archived ones included, and all lineage; not over `updated_at`. Two "
-        "stores with equal hashes hold the same memories. It differs from the `active_hash` of `rollback`, which "
-        "covers the active memories only."
+        description="SHA-256 over all memories, archived and retired ones included, and all lineage; not over "
+        "`updated_at`. Two stores with equal hashes hold the same memories."
     )
 
 
