@@ -6,10 +6,13 @@ import hashlib
 import re
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
+from typing import Any
 
 from memory_pipeline.files import real_path
 from memory_pipeline.ingest.dates import EARLIEST
+from memory_pipeline.ingest.gate import NEVER_ARCHIVED
 from memory_pipeline.ingest.values import MAX_ID
+from memory_pipeline.records import EXPIRED
 
 _DIGEST = 32
 
@@ -52,3 +55,18 @@ def file_time(path: Path, now: datetime, zone: tzinfo) -> tuple[datetime, str]:
     except (OSError, OverflowError, ValueError):  # removed since, or a time beyond the calendar
         return now, "import"
     return (written.astimezone(zone), "mtime") if EARLIEST <= written <= now else (now, "import")
+
+
+def archive_expired(
+    until: datetime | None, created: datetime | None, now: datetime, importance: float = 1.0
+) -> dict[str, Any]:
+    """The archive fields of a memory of this importance whose time was over then; none if it is not over. What is
+    critical does not expire."""
+    if until is None or until > now or importance >= NEVER_ARCHIVED:
+        return {}
+    return {
+        "archived_by": EXPIRED,
+        "archived_at": max(until, created or now).astimezone(UTC),
+        "importance_before": importance,
+        "importance": min(importance, 0.5),
+    }

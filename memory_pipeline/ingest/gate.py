@@ -22,13 +22,13 @@ from memory_pipeline.ingest.values import (
     check_json,
     check_storable,
 )
-from memory_pipeline.records import BESIDE, EXTRACTED, MADE, MOST_OFFSET, RELATIONS, Memory, Source
+from memory_pipeline.records import BESIDE, EXPIRED, EXTRACTED, MADE, MOST_OFFSET, RELATIONS, Memory, Source
 from memory_pipeline.records.columns import columns_of
 
 #: Maximum content length in characters; a longer text is a document, not a memory.
 MAX_CONTENT = 4_000_000
 #: At or above this importance, a memory is critical and was never archived (setting `compression.critical_floor`).
-_NEVER_ARCHIVED = 2.5
+NEVER_ARCHIVED = 2.5
 
 _FIELDS = tuple(field.name for field in fields(Candidate) if field.name != "embedding")
 _LIMITS = {
@@ -96,14 +96,17 @@ def _check_history(candidate: Candidate) -> None:
         if not all(told.values()) or into or candidate.source_links:
             raise RowError("rolled_back_at is set, but the row is not archived, or still linked to other memories")
     else:
-        told["consolidated_into_id"] = into
+        if candidate.archived_by != EXPIRED:
+            told["consolidated_into_id"] = into
+        elif into:
+            raise RowError("the row says that it has expired, and names what replaced it; empty one of the two")
         if any(told.values()) and not all(told.values()):
             missing = ", ".join(name for name, given in told.items() if not given)
             raise RowError(f"the row says that it is archived, but {missing} is missing")
     if candidate.archived_at is not None and candidate.pinned:
         raise RowError("the row is archived and pinned; a pinned memory is never archived")
     before = candidate.importance_before
-    if before is not None and before >= _NEVER_ARCHIVED:
+    if before is not None and before >= NEVER_ARCHIVED:
         raise RowError(f"the row is archived with importance_before {before:g}; a critical memory is never archived")
 
 

@@ -33,12 +33,12 @@ from memory_pipeline.ingest.candidates import Candidate, Finding, Item, Rejected
 from memory_pipeline.ingest.claims import Claims
 from memory_pipeline.ingest.findings import bring_findings
 from memory_pipeline.ingest.full_import import FullExport, bring_what_follows, is_empty, restore
-from memory_pipeline.ingest.gate import check_candidate, makes_claims
+from memory_pipeline.ingest.gate import NEVER_ARCHIVED, check_candidate, makes_claims
 from memory_pipeline.ingest.masking import mask_candidate
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.ingest.values import identifier
 from memory_pipeline.ingest.versions import Versions
-from memory_pipeline.records import Memory
+from memory_pipeline.records import EXPIRED, Memory
 from memory_pipeline.store import Store
 
 _log = logging.getLogger(__name__)
@@ -279,6 +279,9 @@ class _ImportInProgress:
             ids = [entry.memory.id for entry in admitted]
             known = tx.memories.existing([*ids, *(version_id(entry.memory) for entry in admitted)])
             found = only_new(admitted, known)
+            stand = {m.id: m for m in map(_memory, admitted) if known.get(m.id) == (m.project_id, m.content_hash)}
+            over = {i: memory.archived_at if memory.archived_by == EXPIRED else None for i, memory in stand.items()}
+            tx.memories.follow_expiry(over, NEVER_ARCHIVED)
             self.versions.note(tx, admitted, known, found)
             tx.memories.add([entry.memory for entry in found.fresh])
             tx.lineage.add([link for entry in found.fresh for link in entry.links])
@@ -288,12 +291,17 @@ class _ImportInProgress:
                     tx.vectors.add([entry.memory.id], vector, entry.embedding_model)
             refused = [storable(item, self.mask) for item in [*rejected, *found.wrong]]
             tx.journal.keep_quarantine([(r.file, r.line, r.reason, r.excerpt) for r in refused], self.now)
+        self.summary.expired += sum(memory.archived_by == EXPIRED for memory in map(_memory, admitted))
         self.summary.imported += len(found.fresh)
         self.summary.unchanged += found.unchanged
         self.summary.new_versions += found.new_versions
         self.summary.reject(refused)
         self.summary.projects.update(entry.memory.project_id for entry in found.fresh)
         self.summary.dates.update(entry.memory.created_at_quality for entry in found.fresh)
+
+
+def _memory(entry: Admitted) -> Memory:
+    return entry.memory
 
 
 def _pages(ids: list[str]) -> Iterator[list[str]]:

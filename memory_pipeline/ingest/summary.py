@@ -11,7 +11,7 @@ from memory_pipeline.documents import Document
 from memory_pipeline.ingest.candidates import Rejected, Skipped
 
 _SHOWN = 100
-_COUNTS = ("read", "imported", "unchanged", "new_versions", "replaced", "embedded", "quarantined", "split")
+_COUNTS = ("read", "imported", "unchanged", "new_versions", "replaced", "embedded", "quarantined", "split", "expired")
 
 
 class RejectedRow(Document):
@@ -33,6 +33,7 @@ class ImportReport(Document):
         description="Imported entries whose id the store had with other content; each became a memory of its own."
     )
     replaced: int = Field(description="Memories that were archived because the import has other words under their id.")
+    expired: int = Field(description="Entries whose time is over in their source: archived, and found at half weight.")
     embedded: int = Field(description="Memories that were given a vector.")
     quarantined: int = Field(description="Entries that could not be imported.")
     rejected: tuple[RejectedRow, ...] = Field(
@@ -63,6 +64,7 @@ class ImportSummary:
     unchanged: int = 0
     new_versions: int = 0
     replaced: int = 0
+    expired: int = 0
     embedded: int = 0
     quarantined: int = 0
     rejected: list[Rejected] = field(default_factory=list)

@@ -55,7 +55,7 @@ from memory_pipeline.recall.metrics import metrics_of
 from memory_pipeline.recall.past import read_state, search_state
 from memory_pipeline.recall.results import described_sources, recalled
 from memory_pipeline.recall.uses import Uses
-from memory_pipeline.records import ExtractionFeedback, Memory, SessionUsage, Source, derived_id
+from memory_pipeline.records import EXPIRED, ExtractionFeedback, Memory, SessionUsage, Source, derived_id
 from memory_pipeline.records.session import MOST_TOKENS
 from memory_pipeline.store import Store, Transaction
 
@@ -422,4 +422,5 @@ def _out_of_use(memory: Memory) -> str | None:
     if memory.archived_at is None:
         return None
     into = f" into '{memory.consolidated_into_id}'" if memory.consolidated_into_id else ""
-    return f"it was archived{into} on {memory.archived_at:%Y-%m-%d}"
+    expired = ", when its time was over in its source" if memory.archived_by == EXPIRED else ""
+    return f"it was archived{into} on {memory.archived_at:%Y-%m-%d}{expired}"

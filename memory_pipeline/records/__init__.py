@@ -52,6 +52,7 @@ from memory_pipeline.records.identifiers import (
 from memory_pipeline.records.memory import (
     BESIDE,
     CONSOLIDATION_METHODS,
+    EXPIRED,
     EXTRACTED,
     LEVEL_MERGED,
     LEVEL_PATTERN,
@@ -112,6 +113,7 @@ __all__ = [
     "CONSOLIDATION_METHODS",
     "COST_CAP",
     "DEFERRED_REASONS",
+    "EXPIRED",
     "EXTRACTED",
     "EXTRACTION_KINDS",
     "ID_NAMESPACE",

@@ -31,6 +31,8 @@ TIME_QUALITIES = ("exact", "date", "mtime", "import")
 MADE = "night"
 #: The connector of memories that say one thing of a turn of a conversation.
 EXTRACTED = "conversations"
+#: What archived a memory whose time was over in its source; nothing replaces it.
+EXPIRED = "expired"
 LEVEL_RAW, LEVEL_MERGED, LEVEL_PATTERN, LEVEL_PRINCIPLE = 0, 1, 2, 3
 
 #: How one memory may be a source of another.

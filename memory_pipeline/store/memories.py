@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from memory_pipeline.records import Memory, Source
+from memory_pipeline.records import EXPIRED, Memory, Source
 from memory_pipeline.store.rows import RowsOf, from_utc, to_utc
 from memory_pipeline.store.sql import Row, Sql
 
@@ -340,6 +340,32 @@ class Memories:
             "delete from lineage where relation = 'superseded' and source_id in (select unnest($1::text[]))", [restored]
         )
         return set(restored)
+
+    def follow_expiry(self, until: Mapping[str, datetime | None], critical_floor: float) -> None:
+        """Archive the memories whose time is over in their source, with that time, unless they are critical or pinned;
+        those that it has prolonged are active again. `until`: by id, None for what stands."""
+        over = {memory_id: at for memory_id, at in until.items() if at is not None}
+        if over:
+            rows = {"id": list(over), "at": [to_utc(at) for at in over.values()]}
+            with self._sql.given(over=pa.table(rows)):
+                self._sql.run(
+                    """
+                    update memories m
+                    set importance_before = importance, importance = least(importance, 0.5), archived_by = $1,
+                        archived_at = o.at
+                    from over o
+                    where m.id = o.id and archived_at is null and importance < $2 and not pinned
+                    """,
+                    [EXPIRED, critical_floor],
+                )
+        self._sql.run(
+            """
+            update memories
+            set importance = importance_before, importance_before = null, archived_by = null, archived_at = null
+            where archived_by = $1 and id in (select unnest($2::text[]))
+            """,
+            [EXPIRED, [memory_id for memory_id, at in until.items() if at is None]],
+        )
 
     def revive(self, ids: Sequence[str]) -> None:
         """Reactivate memories that were rolled back, unchanged."""

@@ -50,7 +50,7 @@ RULES = (
         select m.id, 'consolidated_into_id ' || coalesce(m.consolidated_into_id, 'is empty') || ' leads nowhere'
         from memories m
         left join memories t on t.id = m.consolidated_into_id
-        where m.archived_at is not null and m.rolled_back_at is null and t.id is null
+        where m.archived_at is not null and m.rolled_back_at is null and t.id is null and m.archived_by <> 'expired'
         """,
         RESTORE,
     ),
@@ -61,7 +61,7 @@ RULES = (
         from memories
         where rolled_back_at is null
           and ((archived_at is null) <> (archived_by is null)
-               or (archived_at is null) <> (consolidated_into_id is null)
+               or (archived_at is null or archived_by = 'expired') <> (consolidated_into_id is null)
                or (archived_at is null) <> (importance_before is null))
         """,
         RESTORE,
@@ -73,6 +73,7 @@ RULES = (
         from memories m
         left join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
         where m.archived_at is not null and m.rolled_back_at is null and l.source_id is null
+          and m.archived_by <> 'expired'
         """,
         RESTORE,
     ),

@@ -19,6 +19,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import import_memories, importer_of, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, run, settings_for
@@ -153,12 +154,36 @@ def test_what_the_agent_pinned_stays_pinned(store: Store, tmp_path: Path) -> Non
     assert (found.pinned, found.categories, found.content) == (True, ("rule",), "Never deploy on Fridays.")
 
 
-def test_expired_memories_are_left_out_and_counted(store: Store, tmp_path: Path) -> None:
+def test_expired_memories_are_archived_for_that_and_prolonged_ones_come_back(store: Store, tmp_path: Path) -> None:
     path = brain(tmp_path / "brain.db", noted(1, "soon gone"), noted(2, "long gone"), noted(3, "odd"))
     for n, until in ((1, "2031-01-01T00:00:00"), (2, "2026-03-02T00:00:00"), (3, "never")):
         change(path, "update stm set expires_at = ? where id = ?", (until, f"stm_{n:012x}"))
+    change(path, "update stm set importance = 1.5")
     brought = bring(store, path)
-    assert (brought.summary.imported, brought.skipped.counts) == (2, {"memories that have expired": 1})
+    assert (brought.summary.imported, brought.summary.expired, brought.skipped.counts) == (3, 1, {})
+
+    def archived() -> dict[str, tuple[str | None, float]]:
+        with store.reading() as tx:
+            assert tx.integrity.check(deep=True) == []
+        return {one.content: (one.archived_by, one.importance) for one in memories(store).values()}
+
+    before = archived()
+    assert before == {"soon gone": (None, 1.5), "long gone": ("expired", 0.5), "odd": (None, 1.5)}
+    change(path, "update stm set expires_at = '2031-01-01T00:00:00' where content = 'long gone'")
+    change(path, "update stm set expires_at = '2026-03-03T00:00:00' where content = 'odd'")
+    bring(store, path)
+    assert archived() == {"soon gone": (None, 1.5), "long gone": (None, 1.5), "odd": ("expired", 0.5)}
+
+
+def test_an_expired_memory_is_found_at_half_weight(store: Store, tmp_path: Path) -> None:
+    path = brain(tmp_path / "brain.db", noted(1, "The relay restarts at noon."), noted(2, "The relay restarts at night."))
+    change(path, "update stm set expires_at = '2026-03-02T00:00:00' where id = ?", (f"stm_{1:012x}",))
+    bring(store, path)
+    memory = ProjectMemory(store, settings_for(store), "p", actor="test", embedder=MiniLmInName())
+    found = memory.search("the relay restarts at noon").results
+    assert sorted((one.id, one.archived) for one in found) == [(f"brain:stm_{n:012x}", n == 1) for n in (1, 2)]
+    assert memory.search("the relay restarts", archived=False).total_found == 1
+    assert "when its time was over in its source" in str(memory.feedback(f"brain:stm_{1:012x}", True).note)
 
 
 def test_a_bad_row_costs_itself_alone(store: Store, tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_a_value_is_told_in_words(value: object, words: str) -> None:
 def test_expired_and_broken_values_cost_themselves(store: Store, tmp_path: Path) -> None:
     path = store_file(
         tmp_path / "lg.db",
-        put("a", "old", "gone", until="2026-03-02T00:00:00+00:00"),
+        put("a", "old", {"text": "gone"}, until="2026-03-02T00:00:00+00:00"),
         put("a", "later", {"text": "still here"}, until="2031-01-01T00:00:00+00:00"),
         put("a", "broken", '{"text": '),
         put("a", "bytes", b'{"text": "\xff"}'),
@@ -90,8 +90,9 @@ def test_expired_and_broken_values_cost_themselves(store: Store, tmp_path: Path)
         put("a", "x" * 500, {"text": "a long key"}),
     )
     brought = bring_twice(store, path, "langgraph")
-    assert brought.words == ["a long key", "still here"]
-    assert (brought.skipped, brought.summary.quarantined) == ({"memories that have expired": 1}, 4)
+    assert brought.words == ["a long key", "gone", "still here"]
+    assert (brought.summary.expired, brought.summary.quarantined) == (1, 4)
+    assert brought.memories["langgraph:a/old"].archived_by == "expired"
 
 
 def test_keys_are_unique_within_their_namespace_only(store: Store, tmp_path: Path) -> None:
@@ -119,7 +120,7 @@ def test_a_store_in_postgresql_is_read_by_its_address(store: Store) -> None:
             )
         brought = bring_twice(store, Path(address), "langgraph")
     found = brought.memories["langgraph:memories.dana/m1"]
-    assert (brought.words, brought.skipped) == (["Dana prefers CSV."], {"memories that have expired": 1})
+    assert (brought.words, brought.summary.expired) == (["Dana prefers CSV.", "gone"], 1)
     assert found.created_at == datetime(2026, 3, 1, 8, tzinfo=UTC)
     assert (found.project_id, found.source.file) == ("memories.dana", "postgres")
 

@@ -87,8 +87,10 @@ def test_a_directory_of_pages_is_read_with_the_history_in_it(store: Store, tmp_p
     written(tmp_path / "3.json", {**page, "results": [item("y", "No tea.", categories=["food"])]})
     history(tmp_path / "history.db", (GONE, "Forget me.", "ADD", "1"), (GONE, None, "DELETE", "2"))
     brought = bring_twice(store, tmp_path, "mem0")
-    assert brought.words == ["Dana prefers CSV.", "No tea."]
-    assert brought.skipped == {"memories that were deleted": 1, "memories that have expired": 2}
+    assert brought.words == ["Dana prefers CSV.", "Expired.", "No tea.", "Tea."]
+    assert brought.skipped == {"memories that were deleted": 1} and brought.summary.expired == 2
+    expired = [brought.memories[f"mem0:{one}"] for one in (KEY, "x")]
+    assert {(one.archived_by, one.archived_at) for one in expired} == {("expired", datetime(2026, 3, 5, tzinfo=UTC))}
     assert brought.memories["mem0:y"].categories == ("food",)
 
 

@@ -23,6 +23,7 @@ from memory_pipeline.ingest.candidates import Candidate, Finding, Reading, Rejec
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.gate import MAX_CONTENT
+from memory_pipeline.ingest.foreign import archive_expired
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, quoted, reading, rows, unless_longer
 from memory_pipeline.ingest.stores.brain_marks import archived_here, is_made_here, made_as, sources_of
@@ -52,7 +53,7 @@ class BrainImporter(Importer):
     about = "The SQLite file of a Helios brain (`brain.db`): memories, vectors and causal atoms."
 
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """Every memory that has not expired, then every atom."""
+        """Every memory, then every atom."""
         return read_brain(path, default_zone, now, skipped, with_vectors=settings.embedding.model == "minilm")
 
     def evidence(self, path: Path) -> str | None:
@@ -135,9 +136,6 @@ class _Memories:
                     self._skipped.add("memories that this program wrote")
                     continue
                 try:
-                    if self._is_expired(row):
-                        self._skipped.add("memories that have expired")
-                        continue
                     yield self._candidate(row, line, vectors.get(str(row["id"])))
                 except RowError as error:
                     content = row.get("content")
@@ -149,13 +147,12 @@ class _Memories:
         for line, row in enumerate(rows(self._connection, statement), 1):
             yield line, dict(zip(self._columns, row, strict=True))
 
-    def _is_expired(self, row: Mapping[str, Any]) -> bool:
-        """Whether its time has come; one that cannot be read has not."""
+    def _until(self, row: Mapping[str, Any]) -> datetime | None:
+        """When its time is over; what cannot be read is no time."""
         try:
-            until = _moment(row.get("expires_at"), self._zone)
+            return _moment(row.get("expires_at"), self._zone)
         except RowError:
-            return False
-        return until is not None and until <= self._now
+            return None
 
     def _candidate(self, row: Mapping[str, Any], line: int, vector: tuple[float, ...] | None) -> Candidate:
         native_id = values.identifier(row["id"], "id")
@@ -175,14 +172,17 @@ class _Memories:
             native_id=store_id(native_id),
             typed_under=categories,
             categories=categories,
-            importance=importance,
             created_at=created.astimezone(UTC) if created else None,
             utc_offset=minutes_ahead(created) if created else 0,
             created_at_quality="exact" if created else "import",
             reuse_count=_count(row.get("access_count")),
             embedding=vector,
             embedding_model=MODEL if vector else None,
-            **self._history(row, native_id, importance, created),
+            **{
+                "importance": importance,
+                **archive_expired(self._until(row), created, self._now, importance),
+                **self._history(row, native_id, importance, created),
+            },
         )
 
     def _history(

@@ -14,7 +14,7 @@ from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.file_names import readable_name
-from memory_pipeline.ingest.foreign import foreign_id
+from memory_pipeline.ingest.foreign import archive_expired, foreign_id
 from memory_pipeline.ingest.gate import MAX_CONTENT
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, reading, rows, shows_table, unless_longer
@@ -40,9 +40,9 @@ class LangGraphImporter(Importer):
     takes = "an SQLite file or the address of a PostgreSQL database"
 
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """Every value that has not expired; each namespace is a project."""
+        """Every value; each namespace is a project."""
         if is_address(path):
-            yield from memories_of(read_rows(path), now, skipped)
+            yield from memories_of(read_rows(path), now)
             return
         with reading(path) as connection:
             columns = columns_of(connection, "store")
@@ -52,7 +52,7 @@ class LangGraphImporter(Importer):
             shown = [unless_longer(c, 4 * MAX_CONTENT) if c == "value" else c for c in wanted]
             found = rows(connection, f"select {', '.join(shown)} from store order by prefix, key")
             name = readable_name(path.name)
-            yield from memories_of(((name, dict(zip(wanted, row, strict=True))) for row in found), now, skipped)
+            yield from memories_of(((name, dict(zip(wanted, row, strict=True))) for row in found), now)
 
     def evidence(self, path: Path) -> str | None:
         """Its table of values."""
@@ -67,15 +67,11 @@ class LangGraphImporter(Importer):
         return beside(file)
 
 
-def memories_of(items: Iterable[tuple[str, Mapping[str, Any]]], now: datetime, skipped: Skipped) -> Reading:
+def memories_of(items: Iterable[tuple[str, Mapping[str, Any]]], now: datetime) -> Reading:
     """The memories of the rows of a store, each with the name of its file or database. Naive times are in UTC."""
     for line, (name, item) in enumerate(items, 1):
         value: object = item.get("value")
         try:
-            until = parse_moment(item.get("expires_at"), UTC, _FAR)
-            if until is not None and until <= now:
-                skipped.add("memories that have expired")
-                continue
             value = _parsed(value)
             yield _candidate(item, value, Source(LangGraphImporter.name, name, line), now)
         except RowError as error:
@@ -112,6 +108,7 @@ def _candidate(item: Mapping[str, Any], value: object, source: Source, now: date
         effective_date=newest.astimezone(UTC) if created and newest else None,
         utc_offset=minutes_ahead(created) if created else 0,
         created_at_quality="exact" if created else "import",
+        **archive_expired(parse_moment(item.get("expires_at"), UTC, _FAR, "expires_at"), created, now),
     )
 
 

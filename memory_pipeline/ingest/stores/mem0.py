@@ -19,7 +19,7 @@ from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Re
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.file_choice import FileChoice
 from memory_pipeline.ingest.file_names import readable_name
-from memory_pipeline.ingest.foreign import foreign_id
+from memory_pipeline.ingest.foreign import archive_expired, foreign_id
 from memory_pipeline.ingest.importer import FilesImporter
 from memory_pipeline.ingest.json_items import Broken, first_item, json_items
 from memory_pipeline.ingest.json_stream import Unreadable
@@ -42,7 +42,7 @@ where back = 1
 order by first, memory_id
 """
 _PLACES = ("", "results", "memories")
-_DELETED, _EXPIRED = "memories that were deleted", "memories that have expired"
+_DELETED = "memories that were deleted"
 #: Who a memory belongs to: the first of these that it names is its project, since mem0 never mixes them.
 _OWNERS = ("user_id", "agent_id", "app_id", "run_id")
 
@@ -168,15 +168,12 @@ class _Export:
             if found is not None:
                 yield found
 
-    def leaves_out(self, native_id: str, item: Mapping[str, Any]) -> str | None:
-        """Why a memory is left out, if it is."""
-        if native_id in self.deleted:
-            return _DELETED
+    def until(self, item: Mapping[str, Any]) -> datetime | None:
+        """When the time of a memory is over; what cannot be read is no time."""
         try:
-            until = parse_moment(item.get("expiration_date"), self.zone, _FAR)
+            return parse_moment(item.get("expiration_date"), self.zone, _FAR)
         except RowError:
             return None
-        return _EXPIRED if until is not None and until <= self.now else None
 
 
 _FAR = datetime(9000, 1, 1, tzinfo=UTC)
@@ -189,8 +186,8 @@ def _candidate(item: object, source: Source, zone: tzinfo, now: datetime, export
     words = item.get("memory", item.get("text"))
     if not isinstance(words, str):
         raise RowError(values.no_text("memory", words))
-    if native_id is not None and (why := export.leaves_out(native_id, item)):
-        export.skipped.add(why)
+    if native_id in export.deleted:
+        export.skipped.add(_DELETED)
         return None
     created = parse_moment(item.get("created_at"), zone, now)
     updated = parse_moment(item.get("updated_at"), zone, now, "updated_at")
@@ -208,6 +205,7 @@ def _candidate(item: object, source: Source, zone: tzinfo, now: datetime, export
         effective_date=newest.astimezone(UTC) if created and newest else None,
         utc_offset=minutes_ahead(created) if created else 0,
         created_at_quality="exact" if created else "import",
+        **archive_expired(export.until(item), created, now),
     )
 
 

@@ -117,6 +117,8 @@ def import_text(summary: ImportSummary) -> str:
         lines.append(f"{'Projects' if len(summary.projects) > 1 else 'Project'}: {told}.")
     if summary.replaced:
         lines.append(f"Archived, because their id has other words now: {summary.replaced}.")
+    if summary.expired:
+        lines.append(f"Archived, because their time is over in the source: {summary.expired}; searches find them.")
     if summary.masked:
         lines.append("Masked: " + ", ".join(f"{n} {kind}" for kind, n in sorted(summary.masked.items())) + ".")
     if summary.dates:
