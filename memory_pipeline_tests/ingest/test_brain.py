@@ -90,6 +90,16 @@ def test_the_earlier_schema_is_read_too(store: Store, tmp_path: Path) -> None:
     assert vector_of(store, "brain:m1")[7] == pytest.approx(1.0)
 
 
+def test_a_category_may_stand_alone(store: Store, tmp_path: Path) -> None:
+    schema = EARLIER.replace("categories text", "category text")
+    with closing(sqlite3.connect(tmp_path / "b.db")) as connection, connection:
+        connection.executescript(schema)
+        connection.execute(f"insert into memories values ('m1', '{GATEWAY}', 'ops', 1.0, '2026-03-01T09:00:00')")
+    assert importer_of("brain").evidence(tmp_path / "b.db")
+    assert bring(store, tmp_path / "b.db").summary.imported == 1
+    assert memories(store)["brain:m1"].categories == ("ops",)
+
+
 def test_vectors_are_taken_over_only_where_they_are_ours_whole_and_of_these_words(store: Store, tmp_path: Path) -> None:
     path = brain(tmp_path / "brain.db", *(noted(n, f"{GATEWAY} Case {n} of it.") for n in range(7)))
     unit, nan = np.eye(384)[3], np.full(384, np.nan)

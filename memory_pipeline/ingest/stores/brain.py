@@ -22,8 +22,8 @@ from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Finding, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.file_names import readable_name
-from memory_pipeline.ingest.gate import MAX_CONTENT
 from memory_pipeline.ingest.foreign import archive_expired
+from memory_pipeline.ingest.gate import MAX_CONTENT
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, quoted, reading, rows, unless_longer
 from memory_pipeline.ingest.stores.brain_marks import archived_here, is_made_here, made_as, sources_of
@@ -31,9 +31,13 @@ from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Causal, Source
 
 #: Tables of memories, and what each has at least.
-MEMORY_TABLES = (("stm", frozenset({"id", "content"})), ("memories", frozenset({"id", "content", "categories"})))
+MEMORY_TABLES = (
+    ("stm", frozenset({"id", "content"})),
+    ("memories", frozenset({"id", "content", "categories"})),
+    ("memories", frozenset({"id", "content", "category"})),
+)
 _WANTED = (
-    "id", "content", "categories", "importance", "access_count", "created_at", "timestamp", "expires_at",
+    "id", "content", "categories", "category", "importance", "access_count", "created_at", "timestamp", "expires_at",
     "compressed_from", "archived_by", "archived_at",
 )  # fmt: skip
 #: The model and the dimension of the vectors that are taken over and written.
@@ -162,7 +166,7 @@ class _Memories:
         if not isinstance(content, str):
             raise RowError(f"content is {values.shown(content)}, which is not text of up to {_MOST_BYTES} bytes")
         created = parse_moment(_first(row, "created_at", "timestamp"), self._zone, self._now)
-        categories = _categories(row.get("categories"))
+        categories = _categories(_first(row, "categories", "category"))
         ours = archived_here(row.get("archived_by"))
         importance = ours.importance if ours else values.number(row, "importance", float("-inf"), float("inf"))
         importance = 1.0 if importance is None else min(max(importance, 0.0), _MOST_IMPORTANT)

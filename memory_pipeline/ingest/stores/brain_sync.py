@@ -221,6 +221,7 @@ class _Writing:
             "id": key,
             "content": memory.content,
             "categories": json.dumps(list(memory.categories), ensure_ascii=False),
+            "category": next(iter(memory.categories), None),
             "importance": memory.importance,
             "access_count": 0,
             "created_at": at,
