@@ -7,15 +7,15 @@ directory of the thread that they come from, where the file tells them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped
-from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.dates import EARLIEST, parse_moment
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
 from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.foreign import file_time, project_name
@@ -32,6 +32,10 @@ from memory_pipeline.wording.redaction import redact
 
 _NAMED = ("MEMORY.md", "raw_memories.md", "memory_summary.md")
 _SUMMARIES = "rollout_summaries"
+#: What its user told it to remember, a file each, named for the time; `instructions.md` beside them is Codex's own.
+_NOTES = "extensions/ad_hoc"
+_TOLD_TO_CODEX = "instructions.md"
+_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)[:-]?(\d\d)[:-]?(\d\d)")
 _VERSION = re.compile(r"v\d+\s*")
 #: What begins the notes of one thread, or one block of the handbook.
 _THREAD = re.compile(r"## (?:Thread|Session) `|# Task Group:")
@@ -46,23 +50,34 @@ _INDEXES = re.compile(r"rollout[_ ]summary[_ ]files?|keywords|what's in memory|r
 _PREFERENCES = re.compile(r"user preferences|preference signals|user profile", re.IGNORECASE)
 _FAILURES = re.compile(r"failures|how to do differently", re.IGNORECASE)
 _TASK_REFS = re.compile(r"(?:\s?\[Task \d{1,3}\])+$")
+_TASK_REF = re.compile(r"\[Task (\d{1,3})\]")
+_TASK = re.compile(r"#{2,3} Task (\d{1,3})\b")
 _NOTHING = re.compile(r"No raw memories yet\.?|Merged stage-1 raw memories\b.*:|-{3,}|\.\.\.|<!--.*-->", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class _Origin:
-    """Where the entries from a line on come from: the project, and the time of the thread."""
+    """Where the entries from a line on come from: the project, the time of the thread, and those of its tasks."""
 
     line: int
     project: str | None = None
     moment: datetime | None = None
+    tasks: Mapping[int, datetime] = field(default_factory=dict)
+
+    def time_of(self, entry: Entry) -> datetime | None:
+        """The newest time of the tasks that an entry names, or below whose heading it stands; else the thread's."""
+        end = _TASK_REFS.search(entry.text)
+        numbers = _TASK_REF.findall(end.group()) if end else []
+        numbers = numbers or [found[1] for title in entry.path if (found := _TASK.match(f"## {title}"))]
+        times = [self.tasks[int(number)] for number in numbers if int(number) in self.tasks]
+        return max(times, default=self.moment)
 
 
 class CodexImporter(FilesImporter):
     """Codex's memories. The ids of entries depend on their words."""
 
     name = "codex"
-    about = "Codex's memories: `MEMORY.md`, `memory_summary.md`, `raw_memories.md` and `rollout_summaries/`."
+    about = "Codex's memories: its handbook, summary, raw memories, `rollout_summaries/` and notes (`extensions/ad_hoc`)."
     takes = "the directory of Codex's memories"
     takes_directory = True
 
@@ -80,7 +95,8 @@ class CodexImporter(FilesImporter):
         """The files that hold memories and are chosen."""
         top = path / "memories" if (path / "memories").is_dir() else path
         base = path.resolve()
-        for file in [*(top / name for name in _NAMED), *sorted((top / _SUMMARIES).glob("*.md"))]:
+        notes = [file for file in sorted((top / _NOTES).rglob("*.md")) if file.name != _TOLD_TO_CODEX]
+        for file in [*(top / name for name in _NAMED), *sorted((top / _SUMMARIES).glob("*.md")), *notes]:
             if not file.is_file():
                 continue
             name = readable_name(file.relative_to(path).as_posix())
@@ -127,7 +143,7 @@ def _read_file(file: Path, name: str, zone: tzinfo, now: datetime, settings: Set
         skipped.add("files that a program wrote")
         return
     text = without_blocks(text)
-    undated, quality = file_time(file, now, zone)
+    undated, quality = _named_time(file.name, now) or file_time(file, now, zone)
     text = without_put_in(text, skipped)
     text, counts = redact(text) if settings.import_.redact else (text, {})
     masked = tuple(sorted(counts.items()))
@@ -141,7 +157,11 @@ def _read_file(file: Path, name: str, zone: tzinfo, now: datetime, settings: Set
         if _leads_elsewhere(entry) or not words.strip() or _NOTHING.fullmatch(words.strip()):
             skipped.add("lines of an index")
             continue
-        moment = current.moment or undated
+        if len(words.split()) == 1:
+            skipped.add("entries of a single word")
+            continue
+        told = current.time_of(entry)
+        moment = told or undated
         for part in parts_of(words, settings.import_.max_entry_tokens, skipped):
             yield Candidate(
                 content=part,
@@ -150,7 +170,7 @@ def _read_file(file: Path, name: str, zone: tzinfo, now: datetime, settings: Set
                 memory_type=_type_of(part, entry),
                 created_at=moment.astimezone(UTC),
                 utc_offset=minutes_ahead(moment),
-                created_at_quality="exact" if current.moment else quality,
+                created_at_quality="exact" if told else quality,
                 masked=masked,
             )
             masked = ()
@@ -161,11 +181,15 @@ def _without_fields(lines: list[str], zone: tzinfo, now: datetime, skipped: Skip
     thread stays, as what it says."""
     kept = list(lines)
     origins = [_Origin(0)]
+    task: int | None = None
     if lines and _VERSION.fullmatch(lines[0]):
         kept[0] = ""
     for number, line in enumerate(lines, start=1):
         if _THREAD.match(line):
             origins.append(_Origin(number))
+        if line.startswith(("# ", "## ")) or _TASK.match(line):
+            named = _TASK.match(line)
+            task = int(named[1]) if named else None
         told = _FIELD.fullmatch(line)
         place = told["value"] if told and told["name"] == "cwd" else None
         times = [told["value"]] if told and told["name"] == "updated_at" else _UPDATED.findall(line)
@@ -184,8 +208,22 @@ def _without_fields(lines: list[str], zone: tzinfo, now: datetime, skipped: Skip
                 skipped.add("times that cannot be read")
                 continue
             newest = max(filter(None, (origins[-1].moment, moment)), default=None)
-            origins[-1] = replace(origins[-1], moment=newest)
+            tasks = dict(origins[-1].tasks)
+            if task is not None and moment is not None:
+                tasks[task] = max(moment, tasks.get(task, moment))
+            origins[-1] = replace(origins[-1], moment=newest, tasks=tasks)
     return kept, origins
+
+
+def _named_time(name: str, now: datetime) -> tuple[datetime, str] | None:
+    """The time, in UTC, that a note's file name begins with; None for one that names none that has been."""
+    if not (stamp := _STAMP.match(name)):
+        return None
+    try:
+        moment = datetime.fromisoformat(f"{stamp[1]}T{stamp[2]}:{stamp[3]}:{stamp[4]}+00:00")
+    except ValueError:
+        return None
+    return (moment, "exact") if EARLIEST <= moment <= now else None
 
 
 def _project_of(place: str) -> str | None:
