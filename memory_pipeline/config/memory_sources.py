@@ -17,7 +17,12 @@ NO_MEMORIES = (
     "subagents/", "sub-agents/", "subagent-*/", "*subagent*.md", "*sub-agent*.md", "tool-results/", "agent-results/",
     "task-results/",
     "code/", "code-dumps/", "dumps/", "snippets/", "node_modules/", "vendor/", "*.code.md", "*.dump.md",
-    "backup/", "backups/", "*.bak.md", "*.orig.md", "*.tmp.md",
+    "backup/", "backups/", "*.tmp.md",
+)  # fmt: skip
+#: Copies that editors, file managers and programs leave beside a file; not those that OpenClaw makes of its sessions.
+COPIES = (
+    "*.bak.md", "*.md.bak*", "*.json.bak*", "*.orig", "*.orig.*", "*.old.md", "*.md.old", "*~", "*~.*", "*.sw[op]",
+    "* copy.*", "* copy [0-9]*.*", "* - Copy.*", "* - Copy (*).*", "* (copy*).*", "*conflicted copy*", "*.sync-conflict-*",
 )  # fmt: skip
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 

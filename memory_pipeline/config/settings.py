@@ -58,6 +58,12 @@ class Import(Section):
         4_000_000, "Maximum bytes per input line; longer lines go to quarantine.", ge=10_000, le=1_000_000_000
     )
 
+    scripted_sessions: bool = setting(
+        False,
+        "Read the sessions of Claude Code that a program ran (`claude -p`, the SDK): the prompts and the answers; "
+        "otherwise neither.",
+    )
+
     @field_validator("timezone")
     @classmethod
     def _zone_exists(cls, name: str) -> str:

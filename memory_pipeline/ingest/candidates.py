@@ -61,14 +61,20 @@ _BEGINNING = 2000
 
 @dataclass
 class Skipped:
-    """Counts of what a reader skipped on purpose, by what it is, in the plural; and of long entries that it split."""
+    """Counts of what a reader skipped on purpose, by what it is, in the plural; of what it read in another way; and of
+    long entries that it split."""
 
     counts: dict[str, int] = field(default_factory=dict)
+    noted: dict[str, int] = field(default_factory=dict)
     split: int = 0
 
     def add(self, why: str, number: int = 1) -> None:
         """Add to a count."""
         self.counts[why] = self.counts.get(why, 0) + number
+
+    def note(self, what: str) -> None:
+        """Count something that was read, and about which its user should know."""
+        self.noted[what] = self.noted.get(what, 0) + 1
 
 
 _PLURALS = (("that have ", "that has "), ("that were ", "that was "), ("that are ", "that is "))

@@ -8,7 +8,8 @@ from functools import cached_property
 
 from pathspec import GitIgnoreSpec
 
-from memory_pipeline.config.memory_sources import NO_MEMORIES
+from memory_pipeline.config.memory_sources import COPIES, NO_MEMORIES
+from memory_pipeline.ingest.candidates import Skipped
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,14 @@ class FileChoice:
             return relative in self.among
         return not self._excluded.match_file(relative) and (not self.include or self._included.match_file(relative))
 
+    def count_left_out(self, relative: str, skipped: Skipped) -> None:
+        """Count a file that is not read, unless the choice was made before."""
+        if self.among is None:
+            skipped.add("backup copies" if is_copy(relative) else "files without memories, or excluded")
+
     @cached_property
     def _excluded(self) -> GitIgnoreSpec:
-        return GitIgnoreSpec.from_lines([*NO_MEMORIES, *self.exclude])
+        return GitIgnoreSpec.from_lines([*NO_MEMORIES, *COPIES, *self.exclude])
 
     @cached_property
     def _included(self) -> GitIgnoreSpec:
@@ -45,3 +51,9 @@ class FileChoice:
 
 #: Every file that holds memories.
 ALL_FILES = FileChoice()
+_COPIES = GitIgnoreSpec.from_lines(COPIES)
+
+
+def is_copy(relative: str) -> bool:
+    """Whether a file is a copy that was left beside another one, by its name."""
+    return _COPIES.match_file(relative)

@@ -58,6 +58,10 @@ class Importer(ABC):
         None if nothing does. Reads little, changes nothing, and never raises for bad content."""
         return None
 
+    def is_home(self, path: Path) -> bool:
+        """Whether a path is where its program keeps things, whatever else they look like."""
+        return False
+
     def default_path(self, settings: Settings) -> Path | None:
         """The path that is read if the user names none; None if one has to be named."""
         return None

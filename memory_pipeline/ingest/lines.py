@@ -1,9 +1,10 @@
-"""Lines of a text file of any length, in the Unicode encoding that its first bytes indicate."""
+"""Lines of a text file of any length, in the encoding that its bytes indicate."""
 
 from __future__ import annotations
 
 import codecs
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,18 +22,43 @@ _MARKS = (
 )
 
 
+#: One of the encodings of earlier Windows and Latin-1 in one.
+FALLBACK = "cp1252"
+#: How reports call a file in it.
+RECODED = "files that are not in UTF-8 (read as Windows-1252)"
+_HIGH, _ALONE = re.compile(rb"[\x80-\xff]"), re.compile(rb"[\x80-\xff](?![\x80-\xbf])")
+_MOST_HIGH, _MOSTLY = 0.3, 0.8
+_SAMPLE = 1 << 20
+
+
+def encoding_of(data: bytes) -> str:
+    """The encoding of a text, or of the beginning of one: that of its byte order mark, else UTF-8, else Windows-1252.
+
+    In UTF-8, bytes beyond ASCII come in runs, also around a character that was cut; in texts of one byte a letter, they
+    mostly stand alone.
+    """
+    for mark, name in _MARKS:
+        if data.startswith(mark):
+            return name
+    high = len(_HIGH.findall(data))
+    alone = len(_ALONE.findall(data))
+    is_fallback = high and alone > _MOSTLY * high and high <= _MOST_HIGH * len(data) and b"\0" not in data
+    return FALLBACK if is_fallback else "utf-8"
+
+
 @contextmanager
-def opened(path: Path, newline: str = "\n") -> Iterator[TextIO]:
+def opened(path: Path, newline: str = "\n", *, guess: bool = False) -> Iterator[TextIO]:
     """Open a file as text: UTF-8, or the encoding of its byte order mark. Undecodable bytes become lone surrogates,
-    which no row may contain. `newline`: the line terminator, `""` for any of the three.
+    which no row may contain. `newline`: the line terminator, `""` for any of the three. With `guess`, a file that is
+    not in UTF-8 is read as `encoding_of` tells.
 
     Raises InputError if the file cannot be opened.
     """
     try:
         with path.open("rb") as raw:
-            start = raw.read(4)
+            encoding = encoding_of(raw.read(_SAMPLE if guess else 4))
+            encoding = "utf-8" if encoding == FALLBACK and not guess else encoding
             raw.seek(0)
-            encoding = next((name for mark, name in _MARKS if start.startswith(mark)), "utf-8")
             errors = "surrogateescape" if encoding.startswith("utf-8") else "replace"
             yield io.TextIOWrapper(raw, encoding=encoding, errors=errors, newline=newline)
     except OSError as error:

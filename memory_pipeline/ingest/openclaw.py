@@ -48,6 +48,10 @@ _TURN = re.compile(r"^(?:user|assistant|human|ai):\s", re.IGNORECASE)
 _HASHTAG = re.compile(r"(?<![\w#&/])#([A-Za-z][\w-]{1,40})(?![\w])")
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?:(?!---)[^\n]*\n){0,60}---")
 _TYPE_LINE = re.compile(r"^(?:memory_)?type:[ \t]*[\"']?([\w -]{1,40})", re.MULTILINE)
+#: What a line of an index begins with.
+_INDEX_LINK = re.compile(
+    r"\W{0,4}(?:\[[^\]\n]{1,300}\]\((?P<path>[^)\n]{1,300}\.md)\)|\[\[(?P<name>[^\]\n]{1,200})\]\])"
+)
 _MASK = re.compile(r"\[REDACTED:(secret|email|phone)\]")
 _MASK_AS_WORD = re.compile("\ue000(secret|email|phone)\ue001")
 
@@ -116,7 +120,23 @@ def read_openclaw(
         )
     recalls = recall_counts(root)
     for file in files:
-        yield from _read_file(file, default_zone, now, max_tokens, skipped, recalls, mask)
+        elsewhere = _read_elsewhere(root) if file.role == "long-term" else frozenset()
+        yield from _read_file(file, default_zone, now, max_tokens, skipped, recalls, mask, elsewhere)
+
+
+def _read_elsewhere(root: Path) -> frozenset[Path]:
+    """The files of a workspace of which an index says less than they do."""
+    return frozenset(file.path.resolve() for file in workspace_files(root, Skipped(), ALL_FILES))
+
+
+def _leads_to(text: str, file: WorkspaceFile, elsewhere: frozenset[Path]) -> bool:
+    """Whether an entry begins with a link to a file that is read by itself: it is a line of an index."""
+    link = _INDEX_LINK.match(text) if elsewhere else None
+    if link is None or "\0" in link[0]:
+        return False
+    target = link["path"] or f"{link['name']}.md"
+    folders = (file.path.parent, *(file.path.parent / folder for folder in ("memory", "DailyLogs")))
+    return any((folder / target).resolve() in elsewhere for folder in folders)
 
 
 def _read_file(
@@ -127,9 +147,10 @@ def _read_file(
     skipped: Skipped,
     recalls: dict[str, Any],
     mask: bool,
+    elsewhere: frozenset[Path],
 ) -> Reading:
     try:
-        text = text_of(file.path)
+        text = text_of(file.path, skipped)
     except (OSError, EOFError, zlib.error, InputError) as error:
         yield Rejected(file.relative, 0, f"{UNREADABLE}: {error}")
         return
@@ -146,7 +167,10 @@ def _read_file(
         return
     entries, masked = _masked_entries(text) if mask else (parse_note(text).entries, ())
     times = []
-    entries = [entry for entry in entries if not _is_code_dump(entry, skipped)]
+    leading = [entry for entry in entries if _leads_to(entry.text, file, elsewhere)]
+    if leading:
+        skipped.add("lines of an index", len(leading))
+    entries = [entry for entry in entries if entry not in leading and not _is_code_dump(entry, skipped)]
     for entry in entries:
         moment, how = _entry_time(entry, day, default_zone) or (fallback, quality)
         times.append((moment, how) if moment <= now else (fallback, quality))
@@ -273,4 +297,4 @@ def _file_time(file: WorkspaceFile, dated: Any, default_zone: tzinfo, now: datet
 
 def parse_workspace_file(path: Path, skipped: Skipped) -> Note:
     """Split a single file into entries, to inspect how its lines are read."""
-    return parse_note(blank_managed(text_of(path).split("\n"), skipped))
+    return parse_note(blank_managed(text_of(path, skipped).split("\n"), skipped))

@@ -16,8 +16,9 @@ from typing import Any
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.export_rows import is_export_row
-from memory_pipeline.ingest.file_choice import FileChoice
+from memory_pipeline.ingest.file_choice import FileChoice, is_copy
 from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.lines import FALLBACK, RECODED, encoding_of
 from memory_pipeline.ingest.markdown import Entry
 from memory_pipeline.markers import MANAGERS, is_sealed_page, without_blocks
 from memory_pipeline.wording.normalise import clean_text
@@ -80,6 +81,9 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
             (path, roles[folder]) for path in found if not any(p.startswith(".") for p in path.parts[len(root.parts) :])
         ]
     if choice.among is None:
+        copies = [file for place in (root, *(root / folder for folder in _FOLDERS)) for file in place.glob("*.md?*")]
+        if number := sum(is_copy(file.name) for file in copies):
+            skipped.add("backup copies", number)
         known = {*_LONG_TERM, *_IDENTITY, *_AGENTS}
         left = [*root.glob("*.md"), *root.glob("*/*.md")]
         for path in left:
@@ -97,8 +101,8 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
             relative = readable_name(path.relative_to(root).as_posix())
             if choice.takes(relative):
                 yield WorkspaceFile(path, relative, role)
-            elif choice.among is None:
-                skipped.add("files without memories, or excluded")
+            else:
+                choice.count_left_out(relative, skipped)
 
 
 def is_of_another(root: Path, first: WorkspaceFile) -> bool:
@@ -165,7 +169,8 @@ def _blank(lines: list[str], start: int, end: int) -> int:
     return count
 
 
-def text_of(path: Path) -> str:
+def text_of(path: Path, skipped: Skipped) -> str:
+    """The text of a file, packed or not. One that is not in UTF-8 is noted. Raises InputError for what is no text."""
     if path.stat().st_size > _MAX_FILE_BYTES:
         raise InputError(f"it is larger than {_MAX_FILE_BYTES} bytes")
     if path.suffix == ".gz":
@@ -175,7 +180,10 @@ def text_of(path: Path) -> str:
             raise InputError(f"uncompressed, it is larger than {_MAX_FILE_BYTES} bytes")
     else:
         data = path.read_bytes()
-    text = data.decode("utf-8", errors="replace")
+    encoding = encoding_of(data)
+    if encoding == FALLBACK:
+        skipped.note(RECODED)
+    text = data.decode(encoding, errors="replace")
     if text.count("\ufffd") > _MOST_UNREADABLE * len(text):
         raise InputError("it is no text in UTF-8; convert it, or exclude it from the source")
     return clean_text(text)

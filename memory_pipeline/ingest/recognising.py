@@ -60,8 +60,9 @@ def the_format_of(path: Path, command: str = "memory-pipeline import {format} {p
     except OSError as error:
         raise InputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
     found = recognise(path)
-    if len(found) == 1:
-        return found[0]
+    at_home = [one for one in found if one.importer.is_home(path)]
+    if len(found) == 1 or len(at_home) == 1:
+        return (at_home or found)[0]
     if found:
         signs = " and ".join(f"as {one.importer.name} (it has {one.evidence})" for one in found)
         commands = " or ".join(_filled(command, one.importer.name, path) for one in found)

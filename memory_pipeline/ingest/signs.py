@@ -50,7 +50,7 @@ def _of_row(row: Any) -> str | None:
 def sign_of_csv(path: Path) -> str | None:
     """A header with the column `content`."""
     try:
-        with opened(path, newline="") as file:
+        with opened(path, newline="", guess=True) as file:
             line = file.readline(_LONGEST).lstrip("\ufeff")
         named = any("content" in next(csv.reader([line], delimiter=separator), []) for separator in SEPARATORS)
     except (InputError, ValueError, OSError, csv.Error):

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pydantic import Field
 
 from memory_pipeline.documents import Document
-from memory_pipeline.ingest.candidates import Rejected, Skipped
+from memory_pipeline.ingest.candidates import Rejected, Skipped, in_numbers
 
 _SHOWN = 100
 _COUNTS = ("read", "imported", "unchanged", "new_versions", "replaced", "embedded", "quarantined", "split", "expired")
@@ -92,6 +92,7 @@ class ImportSummary:
     def note_skipped(self, skipped: Skipped) -> None:
         """Take over what the reader skipped and split."""
         self.skipped, self.split = skipped.counts, skipped.split
+        self.notes += [f"Note: {in_numbers({what: number})}." for what, number in sorted(skipped.noted.items())]
 
     def add(self, other: ImportSummary) -> None:
         """Add the summary of another import."""

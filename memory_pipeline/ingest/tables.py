@@ -17,7 +17,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.importer import Importer
-from memory_pipeline.ingest.lines import bounded_lines, opened
+from memory_pipeline.ingest.lines import FALLBACK, RECODED, bounded_lines, opened
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
 from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, words_in
 from memory_pipeline.ingest.values import check_storable
@@ -150,7 +150,9 @@ def read_csv(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: in
     A row is named by its first line. A broken row costs only that line: reading continues with the next one.
     """
     name = readable_name(path.name)
-    with opened(path, newline="") as file:
+    with opened(path, newline="", guess=True) as file:
+        if file.encoding == FALLBACK:
+            skipped.note(RECODED)
         records = _Records(file, max_line_bytes)
         _, header = next(records, (0, []))
         if isinstance(header, list) and "content" not in header:

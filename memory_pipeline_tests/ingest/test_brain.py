@@ -186,7 +186,9 @@ def test_expired_memories_are_archived_for_that_and_prolonged_ones_come_back(sto
 
 
 def test_an_expired_memory_is_found_at_half_weight(store: Store, tmp_path: Path) -> None:
-    path = brain(tmp_path / "brain.db", noted(1, "The relay restarts at noon."), noted(2, "The relay restarts at night."))
+    path = brain(
+        tmp_path / "brain.db", noted(1, "The relay restarts at noon."), noted(2, "The relay restarts at night.")
+    )
     change(path, "update stm set expires_at = '2026-03-02T00:00:00' where id = ?", (f"stm_{1:012x}",))
     bring(store, path)
     memory = ProjectMemory(store, settings_for(store), "p", actor="test", embedder=MiniLmInName())

@@ -110,14 +110,16 @@ def test_messages_without_a_time_have_the_day_of_their_conversation_and_bad_ones
     assert found.skipped.counts == {"conversations that are not to be remembered": 1}
 
 
-def test_a_broken_tree_is_read_as_far_as_it_leads(tmp_path: Path) -> None:
+def test_a_broken_tree_is_read_as_far_as_it_leads_and_a_circle_is_quarantined(tmp_path: Path) -> None:
     circle = conversation(*TALK, current_node="m2")
     circle["mapping"]["m1"]["parent"] = "m2"
     lost = conversation(message("n1", "user", "Without an end."), name="c2", current_node="nowhere")
     torn = conversation(message("o1", "user", "Torn off."), message("o2", "user", "The rest."), name="c3")
     torn["mapping"]["o2"]["parent"] = "gone"
     found = read(export(tmp_path / "conversations.json", circle, lost, torn), FORMAT)
-    assert found.words == ["Move the export to 02:30.", "Moved it.", "Without an end.", "The rest."]
+    assert found.words == ["Without an end.", "The rest."]
+    (rejected,) = found.rejected
+    assert rejected.file == "conversations.json#c1" and "lead in a circle" in rejected.reason
 
 
 @pytest.mark.parametrize("end", ["", ',{"id": "c2", "mapping": {"x"', ", ]", '{"a": ' + "9" * 5000])

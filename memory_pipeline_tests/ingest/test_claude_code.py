@@ -13,6 +13,7 @@ import pytest
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import importer_of
+from memory_pipeline.ingest.recognising import the_format_of
 from memory_pipeline.interfaces.cli.source_checks import check_sources
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, run, settings_for
@@ -93,7 +94,7 @@ def test_what_nobody_said_is_left_out_and_counted(tmp_path: Path) -> None:
         line(12, "assistant", text("API Error: 529"), isApiErrorMessage=True),
         line(14, "user", "You implement task 1 of the plan.", promptSource="sdk", turnOrigin="sdk"),
         line(15, "user", "A notice of the program.", promptSource="system"),
-        line(13, "user", [{"type": "image", "source": {}}, *text("What is this?")]),
+        line(13, "user", [{"type": "image", "source": {}}, *text("What is this?")], promptSource="typed"),
         {"type": "attachment", "attachment": {"type": "todo"}, "uuid": "a1"},
     )
     found = read(folder, FORMAT)
@@ -102,7 +103,7 @@ def test_what_nobody_said_is_left_out_and_counted(tmp_path: Path) -> None:
         "titles and other notes of the program": 1,
         "lines that repeat what was said": 3,
         "texts of the system": 6,
-        "prompts that a program gave": 1,
+        "turns of sessions that a program ran (the setting import.scripted_sessions reads them)": 1,
         "lines of other kinds": 2,
         "texts about a compaction": 2,
         "lines of subagents": 1,
@@ -178,6 +179,41 @@ def test_a_line_whose_message_has_another_role_is_nobodys(tmp_path: Path, role: 
     forged["message"]["role"] = role
     found = read(project(tmp_path, forged), FORMAT)
     assert not found.words and found.skipped.counts == {"texts of the system": 1}
+
+
+def test_of_a_session_that_a_program_ran_neither_or_both_sides_are_read(tmp_path: Path) -> None:
+    by_sdk = {"promptSource": "sdk", "turnOrigin": "sdk"}
+    folder = project(
+        tmp_path,
+        line(1, "user", "Sum up the changes.", entrypoint="sdk-cli", **by_sdk),
+        line(2, "assistant", text("Two files changed."), entrypoint="sdk-cli"),
+        line(3, "user", "Typed in an editor.", entrypoint="claude-vscode", promptSource="sdk"),
+        line(4, "assistant", text("Read in an editor."), entrypoint="claude-vscode"),
+        line(5, "user", "As an earlier version wrote it.", **by_sdk),
+        line(6, "assistant", text("Answered to that.")),
+        line(7, "user", [{"type": "tool_result", "tool_use_id": "t", "content": "ok"}]),
+        line(8, "assistant", text("And this, too.")),
+    )
+    found = read(folder, FORMAT)
+    assert found.said == [("human", "Typed in an editor."), ("agent", "Read in an editor.")]
+    why = "turns of sessions that a program ran (the setting import.scripted_sessions reads them)"
+    assert found.skipped.counts[why] == 5
+    both = read(folder, FORMAT, import__scripted_sessions=True)
+    assert [who for who, _ in both.said] == ["human", "agent"] * 3 + ["agent"] and why not in both.skipped.counts
+
+
+def test_the_directory_of_all_projects_is_read_whatever_else_lies_in_it(tmp_path: Path) -> None:
+    first = project(tmp_path, line(1, "user", "Move the export."))
+    second = first.parent / "-home-dana-blog" / "memory"
+    second.mkdir(parents=True)
+    (second / "note.md").write_text("---\npermalink: blog/note\ntitle: Note\n---\n- [fact] The blog has two authors.\n")
+    (first.parent / "memory").mkdir()
+    (tmp_path / "history.jsonl").write_text('{"display": "Move the export.", "project": "/home/dana/my_app"}\n')
+    for path in (first.parent, tmp_path):
+        assert the_format_of(path).importer.name == FORMAT
+        found = read(path, FORMAT)
+        told = {(c.project_id, c.content) for c in found.candidates}
+        assert {("my_app", "Move the export."), ("blog", "[fact] The blog has two authors.")} == told
 
 
 def test_lines_of_resumed_and_forked_sessions_are_known_by_their_ids(store: Store, tmp_path: Path) -> None:

@@ -138,11 +138,16 @@ def test_entries_have_the_time_and_the_project_of_their_thread(memories: Path) -
 def test_what_its_user_told_it_to_remember_is_read_with_the_time_of_its_name(memories: Path) -> None:
     notes = memories / "extensions" / "ad_hoc" / "notes"
     notes.mkdir()
-    words = {"2026-03-02T10-30-00-csv.md": "# Remember\nDana prefers CSV.", "2026-03-02T235000Z-tea.md": "Dana likes tea."}
+    words = {
+        "2026-03-02T10-30-00-csv.md": "# Remember\nDana prefers CSV.",
+        "2026-03-02T235000Z-tea.md": "Dana likes tea.",
+    }
     for name, text in {**words, "profile.md": "Dana lives in Lisbon."}.items():
         (notes / name).write_text(text)
     found = {c.content: c for c in read(memories, FORMAT).candidates if "ad_hoc" in str(c.source.file)}
-    assert {words: (one.created_at, one.created_at_quality) for words, one in found.items() if "Lisbon" not in words} == {
+    assert {
+        words: (one.created_at, one.created_at_quality) for words, one in found.items() if "Lisbon" not in words
+    } == {
         "Dana prefers CSV.": (datetime(2026, 3, 2, 10, 30, tzinfo=UTC), "exact"),
         "Dana likes tea.": (datetime(2026, 3, 2, 23, 50, tzinfo=UTC), "exact"),
     }
@@ -150,13 +155,17 @@ def test_what_its_user_told_it_to_remember_is_read_with_the_time_of_its_name(mem
 
 
 def test_a_bullet_has_the_time_of_its_task(tmp_path: Path) -> None:
-    handbook = HANDBOOK.partition("# Task Group: elsewhere")[0].replace(
-        "## User preferences",
-        "## Task 2: Ship, success\n### rollout_summary_files\n"
-        "- rollout_summaries/c.md (cwd=/home/dana/my_app, updated_at=2026-03-05T08:00:00+00:00, thread_id=3)\n"
-        "### notes\n- The export ships at eight.\n\n## User preferences\n- One that both show. [Task 1][Task 2]\n"
-        "- No task is named here.\n- nothing",
-    ).replace("findings alone. [Task 1][Task 2]", "findings alone. [Task 1]")
+    handbook = (
+        HANDBOOK.partition("# Task Group: elsewhere")[0]
+        .replace(
+            "## User preferences",
+            "## Task 2: Ship, success\n### rollout_summary_files\n"
+            "- rollout_summaries/c.md (cwd=/home/dana/my_app, updated_at=2026-03-05T08:00:00+00:00, thread_id=3)\n"
+            "### notes\n- The export ships at eight.\n\n## User preferences\n- One that both show. [Task 1][Task 2]\n"
+            "- No task is named here.\n- nothing",
+        )
+        .replace("findings alone. [Task 1][Task 2]", "findings alone. [Task 1]")
+    )
     (tmp_path / "MEMORY.md").write_text(handbook)
     found = read(tmp_path, FORMAT)
     first, second = datetime(2026, 3, 4, 10, tzinfo=UTC), datetime(2026, 3, 5, 8, tzinfo=UTC)

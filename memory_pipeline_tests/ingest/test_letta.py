@@ -107,6 +107,20 @@ def test_the_first_agents_spoke_through_a_tool_and_thought_beside_it(store: Stor
     assert brought.skipped == {"thoughts of the agent": 1}
 
 
+def test_blocks_of_the_first_version_have_times_of_their_own(store: Store, tmp_path: Path) -> None:
+    persona = {"label": "persona", "value": "I am calm.", "created_at": "2025-03-31T09:00:00Z", "updated_at": None}
+    human = {"label": "human", "value": "Dana likes tea.", "created_at": "2025-03-30T09:00:00", "updated_at": "x"}
+    edited = {**human, "value": "Dana likes cake.", "updated_at": "2025-04-01T08:00:00"}
+    first = {"name": "old", "agent_type": "memgpt_agent", "core_memory": [persona, human, edited], "messages": [],
+             "created_at": "2025-03-30T09:00:00Z", "updated_at": "2025-04-01T10:00:00Z"}  # fmt: skip
+    brought = bring_twice(store, written(tmp_path / "old.af", first), "letta")
+    assert {m.content: (m.created_at.isoformat()[:10], m.day.isoformat()) for m in brought.memories.values()} == {
+        "I am calm.": ("2025-03-31", "2025-03-31"),
+        "Dana likes tea.": ("2025-03-30", "2025-03-30"),
+        "Dana likes cake.": ("2025-03-30", "2025-04-01"),
+    }
+
+
 def test_a_file_that_is_json_within_json_is_read(store: Store, tmp_path: Path) -> None:
     path = written(tmp_path / "twice.af", json.dumps(document(agent())))
     assert importer_of("letta").evidence(path) is not None

@@ -46,10 +46,10 @@ def test_a_file_that_is_written_anew_brings_only_what_is_new(store: Store, tmp_p
 
 def test_a_bad_line_costs_itself_alone(store: Store, tmp_path: Path) -> None:
     bad = ['{"type": "entity", "name"', "[]", {"type": "poem"}, {**DANA, "name": ""}, {**MAINTAINS, "to": None}]
-    odd = {**EMPTY, "observations": ["empty is fine", 7, None]}
+    odd = {**EMPTY, "observations": ["empty is fine", "", " \n", 7, None]}
     brought = bring_twice(store, written(tmp_path / "memory.jsonl", *bad, odd, MAINTAINS), "mcp-memory")
     assert brought.words == ["Dana maintains payment gateway", "empty is fine"]
-    assert brought.summary.quarantined == 7
+    assert brought.summary.quarantined == 7 and brought.skipped == {"observations without words": 2}
 
 
 def test_the_same_words_of_two_entities_are_two_memories(store: Store, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from memory_pipeline.ingest.file_choice import ALL_FILES
 from memory_pipeline.ingest.markdown import parse_note
 from memory_pipeline.ingest.openclaw import read_openclaw
 from memory_pipeline.ingest.openclaw_files import workspace_files
+from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline_tests.build import NOW
 
 
@@ -217,6 +218,47 @@ def test_a_file_that_is_no_text_is_rejected_and_one_in_another_encoding_is_read(
     (rejected,) = (item for item in items if isinstance(item, Rejected))
     assert "2026-05-09.md" in rejected.file and "no text in UTF-8; convert it" in rejected.reason
     assert len(items) == 3
+
+
+def test_a_file_in_another_encoding_is_read_as_it_was_written_and_noted(tmp_path: Path) -> None:
+    words = "- Der Schl\u00fcssel h\u00e4ngt im \u201eFlur\u201c\n"
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "2026-03-01.md").write_bytes(words.encode("cp1252"))
+    (tmp_path / "memory" / "2026-03-02.md").write_bytes("- Die T\u00fcr ist zu".encode() + b" \xff\n")
+    skipped = Skipped()
+    found = [
+        item for item in read_openclaw(tmp_path, ZoneInfo("UTC"), NOW, 1000, skipped) if isinstance(item, Candidate)
+    ]
+    assert [one.content for one in found] == [words[2:-1], "Die T\u00fcr ist zu \ufffd"]
+    summary = ImportSummary()
+    summary.note_skipped(skipped)
+    assert summary.notes == ["Note: 1 file that is not in UTF-8 (read as Windows-1252)."] and not summary.skipped
+
+
+def test_copies_that_were_left_beside_a_file_are_no_memories(tmp_path: Path) -> None:
+    write(tmp_path, "memory/2026-03-01.md", "- kept\n")
+    copies = ("2026-03-01 copy.md", "2026-03-01 copy 2.md", "2026-03-01.md.bak", "2026-03-01.orig.md", "2026-03-01.md~",
+              "2026-03-01 - Copy.md", "2026-03-01.sync-conflict-20260302-1.md")  # fmt: skip
+    for name in copies:
+        (tmp_path / "memory" / name).write_text("- a copy\n")
+    (tmp_path / "MEMORY.md.bak").write_text("- a copy\n")
+    skipped = Skipped()
+    items = list(read_openclaw(tmp_path, ZoneInfo("UTC"), NOW, 1000, skipped))
+    assert [item.content for item in items if isinstance(item, Candidate)] == ["kept"]
+    assert skipped.counts == {"backup copies": len(copies) + 1}
+
+
+def test_lines_that_lead_to_files_that_are_read_are_no_memories(tmp_path: Path) -> None:
+    write(tmp_path, "memory/2026-03-01.md", "- kept\n")
+    write(tmp_path, "memory/keys/rotate.md", "- Rotate the key first.\n")
+    index = "# Notes\n- [Keys](memory/keys/rotate.md) - how keys are rotated\n- [[2026-03-01]]\n- **[Day](2026-03-01.md)**\n"
+    others = "- [Gone](memory/gone.md) - it is not there\n- Deploys: see [the day](memory/2026-03-01.md).\n"
+    write(tmp_path, "MEMORY.md", index + others)
+    skipped = Skipped()
+    items = list(read_openclaw(tmp_path, ZoneInfo("UTC"), NOW, 1000, skipped))
+    told = [item.content for item in items if isinstance(item, Candidate) and item.source.file == "MEMORY.md"]
+    assert told == ["[Gone](memory/gone.md) - it is not there", "Deploys: see [the day](memory/2026-03-01.md)."]
+    assert skipped.counts == {"lines of an index": 3}
 
 
 def test_what_was_left_out_is_told_in_words_and_a_split_entry_is_not_left_out(tmp_path: Path) -> None:

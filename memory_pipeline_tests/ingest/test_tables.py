@@ -58,3 +58,11 @@ def test_a_project_in_a_column_that_is_not_read_is_told(tmp_path: Path, name: st
     assert found.words == ["Salt first.", "Then rice."]
     ((why, number),) = found.skipped.counts.items()
     assert (number, "'project_id'" in why) == (1, True)
+
+
+def test_a_table_in_the_encoding_of_earlier_windows_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes("content;tags\nDer Schl\u00fcssel h\u00e4ngt im Flur;m\u00f6bel\n".encode("cp1252"))
+    found = read(path, "csv")
+    assert (found.words, found.candidates[0].tags) == (["Der Schl\u00fcssel h\u00e4ngt im Flur"], ("m\u00f6bel",))
+    assert found.skipped.noted == {"files that are not in UTF-8 (read as Windows-1252)": 1}

@@ -68,8 +68,8 @@ class ChatGptImporter(FilesImporter):
                 name = readable_name(file.name)
                 if choice.takes(name):
                     yield name, file
-                elif choice.among is None:
-                    skipped.add("files without memories, or excluded")
+                else:
+                    choice.count_left_out(name, skipped)
 
     def evidence(self, path: Path) -> str | None:
         """Conversations with a tree of messages."""

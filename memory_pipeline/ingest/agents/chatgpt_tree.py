@@ -110,7 +110,10 @@ class Conversation:
     def shown(self, skipped: Skipped) -> Iterator[tuple[Message, str] | str]:
         """The messages of the branch that ends in the current node, in their order, each with its words; for one that
         cannot be read, why. What is left out is counted."""
-        path = self._path()
+        path, is_circle = self._path()
+        if is_circle:
+            yield "the messages of the conversation lead in a circle, so that nobody knows where it began"
+            return
         for node_id in path:
             for why, number in self._left_out.get(node_id, Skipped()).counts.items():
                 skipped.add(why, number)
@@ -127,14 +130,15 @@ class Conversation:
         if self._disk:
             self._disk.close()
 
-    def _path(self) -> list[str]:
-        """The nodes from the root to the current one, or else to the last one."""
+    def _path(self) -> tuple[list[str], bool]:
+        """The nodes from the root to the current one, or else to the last one, and whether they have no root, but lead
+        back to one of themselves."""
         at = self.current if self.current in self._parents else next(reversed(self._parents), None)
         path: dict[str, None] = {}
         while at is not None and at in self._parents and at not in path:
             path[at] = None
             at = self._parents[at]
-        return list(reversed(path))
+        return list(reversed(path)), at in path
 
     def _keep(self, number: int, words: str) -> None:
         self._size += len(words)

@@ -27,7 +27,7 @@ from memory_pipeline.ingest.importer import FilesImporter
 from memory_pipeline.ingest.turns import Transcripts
 from memory_pipeline.wording.counts import how_many
 
-_MEMORY = "memory"
+_MEMORY, _PROJECTS = "memory", "projects"
 _NO_ALPHANUMERIC = re.compile(r"[^A-Za-z0-9]")
 _KINDS = ("user", "assistant", "system", "summary", "attachment", "queue-operation", "file-history-snapshot")
 #: The name of a folder that stands for a directory: `-home-dana-app`, `C--Users-Dana-app`.
@@ -101,6 +101,11 @@ class ClaudeCodeImporter(FilesImporter):
                 return f"a fact of Claude Code's memory, with its type, in {file.name}"
         return None
 
+    def is_home(self, path: Path) -> bool:
+        """A directory of folders that are named for directories, as the program names them."""
+        top = path / _PROJECTS if (path / _PROJECTS).is_dir() else path
+        return path.is_dir() and any(_IS_PLACE.match(entry.name) and _is_project(entry) for entry in top.glob("*"))
+
     def is_said_for_good(self, file: str) -> bool:
         """Transcripts are deleted by their program; what was said in them was said."""
         return file.endswith(".jsonl")
@@ -152,8 +157,8 @@ def _files(path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[_File]:
             skipped.add("links out of the directory")
         elif choice.takes(name):
             yield _File(file, name, folder)
-        elif choice.among is None:
-            skipped.add("files without memories, or excluded")
+        else:
+            choice.count_left_out(name, skipped)
     if choice.among is None:
         subagents = sum(1 for folder in folders for _ in folder.glob("*/subagents/*.jsonl"))
         if subagents:
@@ -165,15 +170,17 @@ def _found(path: Path) -> Iterator[tuple[Path, Path]]:
     if path.name == _MEMORY and not any(path.glob("*.jsonl")):
         yield from ((file, path.parent) for file in sorted(path.rglob("*.md")))
         return
-    if any(path.glob("*.jsonl")) or (path / _MEMORY).is_dir():
-        folders = [path]
-    else:
-        top = path / "projects" if (path / "projects").is_dir() else path
-        folders = sorted(entry for entry in top.glob("*") if entry.is_dir())
-    for folder in folders:
+    top = path / _PROJECTS if (path / _PROJECTS).is_dir() else path
+    folders = sorted(entry for entry in top.glob("*") if _is_project(entry))
+    is_one = not folders or (top == path and path.name != _PROJECTS and any(path.glob("*.jsonl")))
+    for folder in [path] if is_one else folders:
         sessions = sorted(file for file in folder.glob("*.jsonl") if not file.name.startswith("agent-"))
         yield from ((file, folder) for file in sessions)
         yield from ((file, folder) for file in sorted((folder / _MEMORY).rglob("*.md")))
+
+
+def _is_project(entry: Path) -> bool:
+    return entry.is_dir() and (any(entry.glob("*.jsonl")) or (entry / _MEMORY).is_dir())
 
 
 def project_by_place(folder: Path) -> Callable[[object], str | None]:

@@ -46,7 +46,7 @@ def read_memory_file(
 ) -> Reading:
     """The memories of a file. `key`: what its ids begin with; `mask`: mask secrets before the file is split."""
     try:
-        text = text_of(path)
+        text = text_of(path, skipped)
     except (OSError, InputError) as error:
         yield Rejected(name, 0, f"{UNREADABLE}: {error}")
         return
@@ -70,6 +70,7 @@ def read_memory_file(
     if page and (stated or "name" in page.fields):
         yield from _fact(page, stated, as_found, foreign_id("claude-code", key), max_tokens, skipped)
     else:
+        text = "\n" * (page.first_line - 1) + page.body if page else text
         yield from _entries(text, path, as_found, max_tokens, skipped)
 
 

@@ -21,7 +21,7 @@ from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speak
 _SUBAGENTS = "lines of subagents"
 _COMMANDS = "commands and what they printed"
 _OTHER = "lines of other kinds"
-_PROMPTS = "prompts that a program gave"
+_OF_PROGRAMS = "turns of sessions that a program ran (the setting import.scripted_sessions reads them)"
 _BY_KIND = {
     "queue-operation": "lines that repeat what was said",
     "last-prompt": "lines that repeat what was said",
@@ -72,6 +72,7 @@ def read_transcript(
 ) -> Reading:
     """The turns of a transcript. `project_of`: the project of a line by its `cwd`."""
     skipped = transcripts.skipped
+    takes_all, is_scripted = transcripts.settings.import_.scripted_sessions, False
     with opened(path) as file:
         for record in json_records(file, name, limit, skipped, _why_left_out):
             if isinstance(record, Rejected):
@@ -83,9 +84,13 @@ def read_transcript(
             except RowError as error:
                 yield Rejected(name, number, str(error))
                 continue
+            is_scripted = _is_scripted(line, is_scripted)
             if found is None:
                 continue
             speaker, words = found
+            if is_scripted and not takes_all and words.strip():
+                skipped.add(_OF_PROGRAMS)
+                continue
             own = line.get("uuid")
             yield from transcripts.memories(
                 Turn(
@@ -98,6 +103,22 @@ def read_transcript(
                     project=project_of(line.get("cwd")),
                 )
             )
+
+
+def _is_scripted(line: Mapping[str, Any], before: bool) -> bool:
+    """Whether a program runs the session (`claude -p`, an SDK), as a line says; else as the lines `before` did.
+
+    Editors and the desktop application are programs too, but a human types there: their `entrypoint` tells them apart.
+    """
+    origin, entrypoint = line.get("origin"), line.get("entrypoint")
+    if isinstance(origin, Mapping) and origin.get("kind") == "human":
+        return False
+    if isinstance(entrypoint, str):
+        return entrypoint.startswith("sdk")
+    told = {str(line.get(name)) for name in ("promptSource", "turnOrigin")}
+    if line.get("type") != "user" or told <= {"None", "system", "task_notification"}:
+        return before
+    return "sdk" in told
 
 
 def _said(line: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str] | None:
@@ -146,14 +167,12 @@ def _said_by_human(texts: Sequence[str], skipped: Skipped) -> tuple[Speaker, str
 
 
 def _why_no_human(line: Mapping[str, Any]) -> str | None:
-    """Why no human typed what stands in a line, if it says so: the program did, or another one by its interface."""
+    """Why no human typed what stands in a line, if it says so."""
     origin = line.get("origin")
     kind = origin.get("kind") if isinstance(origin, Mapping) else None
     if kind == "human":
         return None
-    if kind is not None or line.get("promptSource") == "system":
-        return OF_SYSTEM
-    return _PROMPTS if "sdk" in (line.get("promptSource"), line.get("turnOrigin")) else None
+    return OF_SYSTEM if kind is not None or line.get("promptSource") == "system" else None
 
 
 def humans_own(words: str, skipped: Skipped) -> str:

@@ -77,7 +77,9 @@ class CodexImporter(FilesImporter):
     """Codex's memories. The ids of entries depend on their words."""
 
     name = "codex"
-    about = "Codex's memories: its handbook, summary, raw memories, `rollout_summaries/` and notes (`extensions/ad_hoc`)."
+    about = (
+        "Codex's memories: its handbook, summary, raw memories, `rollout_summaries/` and notes (`extensions/ad_hoc`)."
+    )
     takes = "the directory of Codex's memories"
     takes_directory = True
 
@@ -104,8 +106,8 @@ class CodexImporter(FilesImporter):
                 skipped.add("links out of the directory")
             elif choice.takes(name):
                 yield name, file
-            elif choice.among is None:
-                skipped.add("files without memories, or excluded")
+            else:
+                choice.count_left_out(name, skipped)
 
     def evidence(self, path: Path) -> str | None:
         """The way in which Codex writes its files."""
@@ -135,7 +137,7 @@ class CodexImporter(FilesImporter):
 
 def _read_file(file: Path, name: str, zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
     try:
-        text = text_of(file)
+        text = text_of(file, skipped)
     except (OSError, InputError) as error:
         yield Rejected(name, 0, f"{UNREADABLE}: {error}")
         return

@@ -101,8 +101,8 @@ class OpenClawSessionsImporter(FilesImporter):
                 skipped.add("links out of the directory")
             elif file == path or choice.takes(name):
                 yield name, file
-            elif choice.among is None:
-                skipped.add("files without memories, or excluded")
+            else:
+                choice.count_left_out(name, skipped)
 
     def parts(self, file: Path) -> tuple[Path, ...]:
         """A database and its write-ahead log."""

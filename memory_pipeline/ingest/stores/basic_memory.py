@@ -88,9 +88,11 @@ class BasicMemoryImporter(FilesImporter):
         for file in sorted(root.rglob("*.md")):
             relative = file.relative_to(root)
             name = readable_name(relative.as_posix())
-            if any(part.startswith(".") for part in relative.parts) or not choice.takes(name):
+            if any(part.startswith(".") for part in relative.parts):
                 continue
-            if not file.resolve().is_relative_to(root):
+            if not choice.takes(name):
+                choice.count_left_out(name, skipped)
+            elif not file.resolve().is_relative_to(root):
                 skipped.add("links out of the directory")
             elif file.is_file():
                 yield name, file
@@ -129,7 +131,7 @@ def _has_permalink(path: Path) -> bool:
 def _read_note(file: _File, zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
     rules = settings.import_
     try:
-        text = text_of(file.path)
+        text = text_of(file.path, skipped)
     except (OSError, EOFError, InputError) as error:
         yield Rejected(file.name, 0, f"{UNREADABLE}: {error}")
         return

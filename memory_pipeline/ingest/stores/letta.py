@@ -1,8 +1,8 @@
 """Reads agents of Letta: memory blocks and messages of an agent file (`.af`), and archival passages as the API gives
 them.
 
-A block holds notes as Markdown, so each of its entries is a memory. An agent file has no time of a block but that of
-the export, and no archival memory.
+A block holds notes as Markdown, so each of its entries is a memory. The first version tells the times of its blocks; the
+present one has no time of a block but that of the export, and no archival memory.
 """
 
 from __future__ import annotations
@@ -144,14 +144,15 @@ class _Reader:
 
     def _time(self, document: Mapping[str, Any]) -> tuple[datetime, str]:
         """When the file was exported: no block is younger."""
-        for name in ("updated_at", "created_at"):
-            try:
-                moment = parse_moment(document.get(name), self.zone, self.now, name)
-            except RowError:
-                continue
-            if moment is not None:
-                return moment, "mtime"
-        return file_time(self.path, self.now, self.zone)
+        told = self._told_time(document, "updated_at") or self._told_time(document, "created_at")
+        return (told, "mtime") if told else file_time(self.path, self.now, self.zone)
+
+    def _told_time(self, told: Mapping[str, Any], name: str) -> datetime | None:
+        """A time as it stands there; None for none that can be read."""
+        try:
+            return parse_moment(told.get(name), self.zone, self.now, name)
+        except RowError:
+            return None
 
     def _blocks_of(self, document: Mapping[str, Any], agents: Sequence[Mapping[str, Any]]) -> list[Any]:
         """The blocks of the file and those within its agents, but for those of agents that only tend memories."""
@@ -189,6 +190,9 @@ class _Reader:
         if not text.strip():
             self.skipped.add("blocks without words")
             return
+        created = self._told_time(block, "created_at")
+        newest = self._told_time(block, "updated_at") if created else None
+        moment, quality = (created, "exact") if created else (moment, quality)
         rules = self.settings.import_
         text, masked = redact(clean_text(text)) if rules.redact else (clean_text(text), {})
         counts = tuple(sorted(masked.items()))
@@ -203,6 +207,7 @@ class _Reader:
                     memory_type=kind_of(part, (label, *entry.path), "fact"),
                     categories=(category,) if category else (),
                     created_at=moment.astimezone(UTC),
+                    effective_date=max(moment, newest).astimezone(UTC) if newest else None,
                     utc_offset=minutes_ahead(moment),
                     created_at_quality=quality,
                     masked=counts,

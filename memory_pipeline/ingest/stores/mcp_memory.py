@@ -88,6 +88,9 @@ def _observations(row: Mapping[str, Any], name: str, line: int, skipped: Skipped
         if not isinstance(told, str):
             yield Rejected.of(name, line, f"an observation is {values.shown(told)}, which is not text", "")
             continue
+        if not told.strip():
+            skipped.add("observations without words")
+            continue
         about = told if entity.casefold() in told.casefold() else f"{entity}: {told}"
         yield _memory(about, ("observation", entity, told), kind, name, line)
 
