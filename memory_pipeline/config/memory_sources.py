@@ -22,7 +22,8 @@ NO_MEMORIES = (
 #: Copies that editors, file managers and programs leave beside a file; not those that OpenClaw makes of its sessions.
 COPIES = (
     "*.bak.md", "*.md.bak*", "*.json.bak*", "*.orig", "*.orig.*", "*.old.md", "*.md.old", "*~", "*~.*", "*.sw[op]",
-    "* copy.*", "* copy [0-9]*.*", "* - Copy.*", "* - Copy (*).*", "* (copy*).*", "*conflicted copy*", "*.sync-conflict-*",
+    "* copy.*", "* copy [0-9]*.*", "* - Copy.*", "* - Copy (*).*", "* (copy*).*",
+    "*conflicted copy*", "*.sync-conflict-*",
 )  # fmt: skip
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 

@@ -251,7 +251,7 @@ def test_copies_that_were_left_beside_a_file_are_no_memories(tmp_path: Path) -> 
 def test_lines_that_lead_to_files_that_are_read_are_no_memories(tmp_path: Path) -> None:
     write(tmp_path, "memory/2026-03-01.md", "- kept\n")
     write(tmp_path, "memory/keys/rotate.md", "- Rotate the key first.\n")
-    index = "# Notes\n- [Keys](memory/keys/rotate.md) - how keys are rotated\n- [[2026-03-01]]\n- **[Day](2026-03-01.md)**\n"
+    index = "# Notes\n- [Keys](memory/keys/rotate.md) - how\n- [[2026-03-01]]\n- **[Day](2026-03-01.md)**\n"
     others = "- [Gone](memory/gone.md) - it is not there\n- Deploys: see [the day](memory/2026-03-01.md).\n"
     write(tmp_path, "MEMORY.md", index + others)
     skipped = Skipped()

@@ -1,8 +1,8 @@
 """Reads agents of Letta: memory blocks and messages of an agent file (`.af`), and archival passages as the API gives
 them.
 
-A block holds notes as Markdown, so each of its entries is a memory. The first version tells the times of its blocks; the
-present one has no time of a block but that of the export, and no archival memory.
+A block holds notes as Markdown, so each of its entries is a memory. The first version tells the times of its blocks;
+the present one has no time of a block but that of the export, and no archival memory.
 """
 
 from __future__ import annotations
