@@ -198,7 +198,7 @@ class SeriesSection(Section):
     enabled: bool = setting(True, "Make series memories; otherwise readings are compared like other memories.")
     min_readings: int = setting(5, "Minimum number of readings of a series.", ge=3, le=1000)
     min_days: int = setting(2, "Minimum number of days with a reading.", ge=1, le=365)
-    max_tokens: int = setting(60, "Maximum number of tokens of a series memory.", ge=20, le=500)
+    max_tokens: int = setting(160, "Maximum number of tokens of a series memory.", ge=60, le=500)
 
 
 class Principles(Section):

@@ -22,10 +22,6 @@ def _around(chance: random.Random, middle: float, spread: float) -> float:
     return middle + spread * max(-2.0, min(2.0, chance.gauss(0, 1)))
 
 
-def _id(chance: random.Random) -> str:
-    return f"{chance.getrandbits(32):08x}"
-
-
 TELEMETRY = (
     Telemetry("webshop", 22, lambda c, n: f"**Orders**: {round(_around(c, 84, 12))} | **Revenue**: {_around(c, 4100, 500):.2f} EUR | **Returns**: {c.randint(2, 9)}",
         ("**Orders**: 311 | **Revenue**: 15820.40 EUR | **Returns**: 4",)),
@@ -36,16 +32,16 @@ TELEMETRY = (
     Telemetry("homelab", 26, lambda c, n: f"Brain: {3187 + 17 * n + c.randint(0, 9)} memories | Phi {_around(c, 0.652, 0.011):.4f}"),
     Telemetry("homelab", 20, lambda c, n: f"NAS volume 1: {_around(c, 81, 1.6):.1f}% used, {round(_around(c, 742, 30))} GB free, disk {round(_around(c, 36, 1.5))} C",
         ("NAS volume 1: 96.8% used, 118 GB free, disk 51 C",)),
-    Telemetry("homelab", 18, lambda c, n: f"restic: snapshot {_id(c)} saved, {_around(c, 2.4, 0.5):.2f} GiB added in {round(_around(c, 13, 2))} min"),
+    Telemetry("homelab", 18, lambda c, n: f"restic: {c.getrandbits(32) % 900 + 100} files saved, {_around(c, 2.4, 0.5):.2f} GiB added in {round(_around(c, 13, 2))} min"),
     Telemetry("homelab", 16, lambda c, n: f"[{c.randint(0, 23):02}:{c.randint(0, 59):02}] zigbee: {c.choice((42, 43, 43, 43))} devices, {c.choice((0, 0, 1))} unreachable, link quality {round(_around(c, 171, 9))}"),
     Telemetry("research", 22, lambda c, n: f"Queue: {c.randint(3, 40)} pending, {120 + 6 * n} done, {c.randint(0, 3)} failed"),
-    Telemetry("research", 20, lambda c, n: f"eval #{201 + n}: dev accuracy {_around(c, 81.2, 0.6):.1f}%, loss {_around(c, 0.512, 0.02):.3f}",
-        ("eval #221: dev accuracy 34.7%, loss 2.871",)),
+    Telemetry("research", 20, lambda c, n: f"eval: dev accuracy {_around(c, 81.2, 0.6):.1f}%, loss {_around(c, 0.512, 0.02):.3f}",
+        ("eval: dev accuracy 34.7%, loss 2.871",)),
     Telemetry("research", 18, lambda c, n: f"gpu-3 {round(_around(c, 67, 4))} C, {c.randint(71, 99)}% busy, {round(_around(c, 288, 15))} W"),
     Telemetry("research", 15, lambda c, n: f"Spent today: ${_around(c, 3.1, 0.6):.2f} for {round(_around(c, 1900, 220))} calls",
         ("Spent today: $41.87 for 26113 calls",)),
     Telemetry("assistant", 18, lambda c, n: f"Inbox check at {c.randint(6, 21):02}:{c.randint(0, 59):02}: {c.randint(0, 14)} unread, {c.randint(0, 3)} flagged"),
-    Telemetry("assistant", 16, lambda c, n: f"Morning briefing {'delivered' if c.random() > 0.2 else 'delayed'}, {c.randint(4, 7)} items, weather {round(_around(c, 9, 4))} C"),
+    Telemetry("assistant", 16, lambda c, n: f"Morning briefing: {'delivered' if c.random() > 0.2 else 'delayed'}, {c.randint(4, 7)} items, weather {round(_around(c, 9, 4))} C"),
     Telemetry("assistant", 13, lambda c, n: f"Session closed: {round(_around(c, 61000, 9000))} tokens, {c.randint(11, 34)} turns, {_around(c, 0.42, 0.08):.2f} EUR",
         ("Session closed: 189400 tokens, 121 turns, 3.86 EUR",)),
 )  # fmt: skip

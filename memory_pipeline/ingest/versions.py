@@ -51,8 +51,6 @@ class Versions:
             with store.writing(actor) as tx:
                 tx.memories.take_back(list(page.values()), at=at)
                 versions = tx.lineage.active_versions(list(page))
-                parts = tx.series.parts_of([memory_id for _, memory_id in versions])
-                versions += [(own, part) for own, main in versions for part, _ in parts.get(main, ())]
                 for own, memory_id in versions:
                     if memory_id != page[own] and tx.memories.supersede(
                         memory_id,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import datetime
 
 import numpy as np
@@ -18,7 +18,6 @@ from memory_pipeline.records import (
     LEVEL_MERGED,
     LEVEL_PATTERN,
     MADE,
-    PART,
     SERIES,
     Distillation,
     Memory,
@@ -65,7 +64,7 @@ def make_abstraction(distillation: Distillation, as_of: datetime) -> Memory:
         utc_offset=distillation.utc_offset,
         content_hash=content_hash(distillation.content),
         shape_hash=shape_hash(distillation.content),
-        token_count=distillation.measured.tokens_after - sum(part.token_count for part in distillation.parts),
+        token_count=distillation.measured.tokens_after,
         categories=distillation.categories,
         importance=distillation.importance,
         abstraction_level=LEVEL_PATTERN if is_pattern else LEVEL_MERGED,
@@ -77,25 +76,6 @@ def make_abstraction(distillation: Distillation, as_of: datetime) -> Memory:
         tags=distillation.tags,
         is_canonical=distillation.relation == "canonical",
     )
-
-
-def make_parts(distillation: Distillation, memory: Memory) -> list[Memory]:
-    """The memories that say more of a series beside its memory, of which they are parts: it archives the readings."""
-    parts = []
-    for number, part in enumerate(distillation.parts, start=2):
-        made_from = {"source_ids": [memory.id], PART: number, "distilled_at": memory.created_at.isoformat()}
-        parts.append(
-            replace(
-                memory,
-                id=derived_id(PART, memory.id, str(number)),
-                content=part.content,
-                content_hash=content_hash(part.content),
-                shape_hash=shape_hash(part.content),
-                token_count=part.token_count,
-                compressed_from=json.dumps(made_from, sort_keys=True),
-            )
-        )
-    return parts
 
 
 def vectors_of_abstractions(

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast, get_args
 
-import numpy as np
-
 from memory_pipeline.embedding import check_vectors
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import in_words
@@ -20,7 +18,6 @@ from memory_pipeline.night.abstractions import (
     DISTILLED,
     abstraction_id,
     make_abstraction,
-    make_parts,
     vectors_of_abstractions,
 )
 from memory_pipeline.night.context import Night
@@ -29,7 +26,6 @@ from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.principle_growth import carry_principles
 from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import (
-    PART,
     SERIES,
     Archive,
     ArchiveStatus,
@@ -45,7 +41,6 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.review.proposals import propose_distillation
 from memory_pipeline.store import AWAITS_REVIEW, Candidate, Replacement, Transaction
-from memory_pipeline.wording.normalise import embedding_text
 
 #: Clusters written in one transaction; each of them is compressed as a whole or not at all.
 _CLUSTERS_AT_ONCE = 50
@@ -135,11 +130,10 @@ def apply_distillation(
 @dataclass(frozen=True, slots=True)
 class Made:
     """The memories made from accepted distillations, in their order, and their vectors by a model, float32 (n,
-    dimension); and the vectors of their parts, in their order."""
+    dimension)."""
 
     memories: tuple[Memory, ...]
     vectors: Vectors
-    of_parts: Vectors
     model: str
 
 
@@ -149,10 +143,7 @@ def make_abstractions(reader: NightReader, distillations: Sequence[Distillation]
     vectors = vectors_of_abstractions(distillations, reader.embedder, reader.vectors_of)
     model, dimension = reader.embedder.name, reader.embedder.dimension
     check_vectors(vectors, [memory.id for memory in memories], dimension, model)
-    parts = [embedding_text(part.content) for distillation in distillations for part in distillation.parts]
-    of_parts = reader.embedder.embed(parts) if parts else np.empty((0, dimension), dtype=np.float32)
-    check_vectors(of_parts, parts, dimension, model)
-    return Made(memories, vectors, of_parts, model)
+    return Made(memories, vectors, model)
 
 
 def write_abstractions(
@@ -191,7 +182,6 @@ def write_abstractions(
             for source, similarity in zip(d.member_ids, d.similarities, strict=True)
         ],
     )
-    _write_parts(tx, pairs, made)
     grown = {source: memory for d, memory in pairs if d.relation == DISTILLED for source in d.member_ids}
     new_vectors = {memory.id: vector for memory, vector in zip(memories, made.vectors, strict=True)}
     carry_principles(plan, tx, grown, new_vectors, made.model)
@@ -205,27 +195,6 @@ def write_abstractions(
         tx.conflicts.settle_within(tx.lineage.raw_sources_of([memory.id]).get(memory.id, []), SERIES)
     tx.conflicts.record([conflict for d in distillations for conflict in _contradictions(d)], plan.as_of)
     return results
-
-
-def _write_parts(tx: Transaction, pairs: Sequence[tuple[Distillation, Memory]], made: Made) -> None:
-    """Write what more there is to say of series, as memories that lead to the readings through the series memory."""
-    parts = [
-        (part, memory.id, vector)
-        for (d, memory), vector in zip(pairs, made.vectors, strict=True)
-        for part in make_parts(d, memory)
-    ]
-    if not parts:
-        return
-    memories, there = _under_free_ids(tx, [part for part, _, _ in parts])
-    tx.memories.revive([part.id for part in memories if part.id in there])
-    tx.memories.add([part for part in memories if part.id not in there])
-    tx.vectors.add([part.id for part in memories], made.of_parts, made.model)
-    tx.lineage.add(
-        [
-            LineageLink(part.id, main_id, PART, round(float(vector @ of_main), 6))
-            for part, (_, main_id, of_main), vector in zip(memories, parts, made.of_parts, strict=True)
-        ]
-    )
 
 
 def _under_free_ids(tx: Transaction, memories: Sequence[Memory]) -> tuple[list[Memory], set[str]]:

@@ -214,8 +214,8 @@ def untrue_series(evidence: Evidence) -> list[str]:
     ]
     if foreign:
         return [f"'{foreign[0]}' is no reading of this series"]
-    said = (evidence.draft.content, *(part.content for part in evidence.draft.parts))
-    return [wrong] if (wrong := wrong_in_series(said, facts, evidence.readings)) else []
+    wrong = wrong_in_series(evidence.draft.content, facts, evidence.readings)
+    return [wrong] if wrong else []
 
 
 def unlike_sources(evidence: Evidence) -> list[str]:

@@ -64,14 +64,12 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
     frequencies = {project: word_frequencies(m.content for m in projects[project]) for project in touched}
     with night.store.reading() as tx:
         replacements = tx.lineage.replacements_of(set(archived_ids) & by_id.keys())
-        parts = tx.series.parts_of(sorted({*replacements.values()}))
-    stand_ins = {i: [into, *(part for part, _ in parts.get(into, ()))] for i, into in replacements.items()}
     questions: dict[str, str] = {}
     for memory_id in sorted(set(archived_ids) & by_id.keys(), key=lambda i: _draw(night.as_of, i)):
         if len(questions) == night.settings.compression.recall_sample:
             break
         memory = by_id[memory_id]
-        told_in = _series_words([by_id[i] for i in stand_ins[memory_id] if i in by_id])
+        told_in = _series_words(by_id.get(replacements[memory_id]))
         question = question_for(line_in(memory.content), frequencies[memory.project_id], told_in)
         if question is not None:
             questions[memory_id] = question
@@ -82,7 +80,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
             asked = {i: question for i, question in questions.items() if by_id[i].project_id == project}
             if not asked:
                 continue
-            here = _found(night, projects[project], asked, stand_ins)
+            here = _found(night, projects[project], asked, replacements)
             found |= here
             missed += [
                 Missed(i, question, by_id[i].content, replacements[i]) for i, question in asked.items() if i not in here
@@ -92,10 +90,11 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
     return RecallCheck(len(found), len(questions), tuple(missed))
 
 
-def _series_words(stand_ins: Sequence[Text]) -> str | None:
-    """What a series and its parts say of their line: a person asks for a reading by the words by which it is known."""
-    told = [one.content for one in stand_ins if (one.source.connector, one.source.file) == (MADE, "series")]
-    return "\n".join(told) or None
+def _series_words(stand_in: Text | None) -> str | None:
+    """What a series says of its line: a person asks for a reading by the words by which it is known."""
+    if stand_in is None or (stand_in.source.connector, stand_in.source.file) != (MADE, "series"):
+        return None
+    return stand_in.content
 
 
 def _all_texts(night: Night) -> list[Text]:
@@ -110,9 +109,7 @@ def _all_texts(night: Night) -> list[Text]:
             return everything
 
 
-def _found(
-    night: Night, memories: Sequence[Text], asked: dict[str, str], stand_ins: Mapping[str, Sequence[str]]
-) -> set[str]:
+def _found(night: Night, memories: Sequence[Text], asked: dict[str, str], replacements: Mapping[str, str]) -> set[str]:
     """The memories that are found by their question, or of which a replacement is found and answers it."""
     ids, rows = night.reader.vectors_of([memory.id for memory in memories])
     vectors = dict(zip(ids, rows, strict=True))
@@ -123,8 +120,8 @@ def _found(
     found = set()
     for (memory_id, question), vector in zip(asked.items(), asked_for, strict=True):
         hits = {hit.memory.id for hit in index.search(question, TOP, query_vector=vector)}
-        there = [into for into in stand_ins[memory_id] if into in hits]
-        if memory_id in hits or any(_answers(texts[into], vectors.get(into), question, vector) for into in there):
+        into = replacements[memory_id]
+        if memory_id in hits or (into in hits and _answers(texts[into], vectors.get(into), question, vector)):
             found.add(memory_id)
         else:
             night.log.debug("'%s' is not found by '%s'", memory_id, question)

@@ -10,65 +10,35 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import numpy as np
-
-from memory_pipeline.distillers import STEERS, find_attempt, steering_draft
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.knowledge.entries import is_entry
-from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.night.archive import archive_distillations
-from memory_pipeline.night.clustering import UNCATEGORISED
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.eligibility import too_few
+from memory_pipeline.night.joined_shapes import join_shapes
 from memory_pipeline.night.plan import NightPlan
+from memory_pipeline.night.series_drafts import FoundSeries, draft_series
 from memory_pipeline.night.shapes import note_shapes
-from memory_pipeline.night.word_places import MOST_WORDS, join_shapes
 from memory_pipeline.records import (
     Archive,
-    Cluster,
-    Distillation,
     DuplicateGroup,
-    Measured,
     Memory,
-    derived_id,
-    fingerprint_of,
 )
 from memory_pipeline.records.drafts import drafts_of, members_of
-from memory_pipeline.records.series import SERIES, SeriesFacts, SeriesPart
+from memory_pipeline.records.series import SERIES
 from memory_pipeline.store import LEAST_TEXTS, SeriesMemory, Shape, Transaction, reading_in
-from memory_pipeline.wording.naming import tells_facts
-from memory_pipeline.wording.normalise import line_shape
-from memory_pipeline.wording.readings import Reading, Series, days_of, read_memory, series_of
-from memory_pipeline.wording.series_words import WORDS_VERSION, describe_series
-from memory_pipeline.wording.sisters import outcomes_in
-from memory_pipeline.wording.templates import Line, words_in
+from memory_pipeline.wording.normalise import line_shape, one_line
+from memory_pipeline.wording.reading_places import holds_readings
+from memory_pipeline.wording.readings import Reading, days_of, series_of
+from memory_pipeline.wording.series_words import WORDS_VERSION
+from memory_pipeline.wording.templates import Line, fields_in, read_line
 
 #: Conflicts of these kinds concern figures; between readings, they are not contradictions.
 FIGURE_KINDS = ("number", "unit", "date", "time", "identifier")
-#: What a series memory says is computed from its readings.
-SERIES_CONFIDENCE = 1.0
 _DRAFTS_AT_ONCE = 50
 _PLAIN_RUN = re.compile(r"[\w ]+")
-_ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class FoundSeries:
-    """One series with something new tonight: its readings as memories, the previous versions, and those readings (and
-    merges of readings, from when they were few) that the night archives."""
-
-    project_id: str
-    shapes: tuple[str, ...]
-    seen: int
-    series: Series
-    memories: dict[str, Memory]
-    versions: tuple[SeriesMemory, ...]
-    absorbed: tuple[Memory, ...]
-    breaking_ids: tuple[str, ...]
 
 
 def update_series(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Archive]:
@@ -119,43 +89,40 @@ def find_series(tx: Transaction, plan: NightPlan, left_out: Collection[str] = ()
     shapes = [s for s in tx.series.shapes(plan.fresh_after, least_days) if plan.may_touch(s.project_id)]
     versions = tx.series.active()
     waiting = {i for draft in drafts_of(tx.proposals.list()).values() for i in members_of(draft)} | set(left_out)
-    groups = _groups(shapes, plan.settings.series.min_readings)
+    # An earlier version of this program joined shapes by other rules.
+    today = (one for one in versions if one.facts.words == WORDS_VERSION)
+    joined = join_shapes(shapes, ((one.project_id, one.facts.shapes) for one in today))
+    groups = [group for group in joined if _is_often_enough(group, plan.settings.series.min_readings)]
     told = {(group[0].project_id, shape.shape) for group in groups for shape in group}
+    mine = _versions_by_group(groups, versions)
     found = [
         one
-        for group in groups
-        if (one := _look_at(tx, plan, group, _versions_of(group, versions), waiting, told)) is not None
+        for group, its_versions in zip(groups, mine, strict=True)
+        if (one := _look_at(tx, plan, group, its_versions, waiting, told)) is not None
     ]
     return sorted(found, key=lambda one: (one.project_id, one.shapes))
 
 
-def _groups(shapes: Sequence[Shape], least: int) -> list[tuple[Shape, ...]]:
-    """The shapes of each series: lines with different values, often enough."""
-    groups = []
-    for joined in join_shapes(shapes):
-        parts = [joined] if _has_few_words(joined) else [(shape,) for shape in joined]
-        groups += [part for part in parts if sum(shape.count for shape in part) >= least and _differs(part)]
-    return groups
+def _is_often_enough(group: Sequence[Shape], least: int) -> bool:
+    """Whether there are lines enough, with different values."""
+    return sum(shape.count for shape in group) >= least and (len(group) > 1 or group[0].texts >= LEAST_TEXTS)
 
 
-def _differs(group: Sequence[Shape]) -> bool:
-    return len(group) > 1 or group[0].texts >= LEAST_TEXTS
-
-
-def _has_few_words(group: Sequence[Shape]) -> bool:
-    if len(group) == 1:
-        return True
-    series = _examples(group)
-    return all(len(series.counts(place)) <= MOST_WORDS for place in series.words)
-
-
-def _examples(group: Sequence[Shape]) -> Series:
-    return series_of(read_memory(shape.shape, _ANY_TIME, shape.example) for shape in group)
-
-
-def _versions_of(group: Sequence[Shape], versions: Sequence[SeriesMemory]) -> tuple[SeriesMemory, ...]:
-    project, shapes = group[0].project_id, {shape.shape for shape in group}
-    return tuple(one for one in versions if one.project_id == project and shapes & set(one.facts.shapes))
+def _versions_by_group(
+    groups: Sequence[Sequence[Shape]], versions: Sequence[SeriesMemory]
+) -> list[tuple[SeriesMemory, ...]]:
+    """The series memories of each group: each belongs to that one group with which it shares most lines."""
+    mine: list[list[SeriesMemory]] = [[] for _ in groups]
+    holders = {(shape.project_id, shape.shape): (n, shape.count) for n, group in enumerate(groups) for shape in group}
+    for version in versions:
+        shared: Counter[int] = Counter()
+        for shape in version.facts.shapes:
+            number, count = holders.get((version.project_id, shape), (-1, 0))
+            shared[number] += count
+        number = min(shared, key=lambda n: (-shared[n], n), default=-1)
+        if number >= 0:
+            mine[number].append(version)
+    return [tuple(one) for one in mine]
 
 
 def _look_at(
@@ -172,8 +139,9 @@ def _look_at(
     project, seen = group[0].project_id, sum(shape.count for shape in group)
     if any(one.created_at > plan.as_of for one in versions):
         return None
-    if len(versions) == 1 and versions[0].facts.seen == seen and set(shapes) <= set(versions[0].facts.shapes):
-        words = _longest_run(_examples(group).newest.line)
+    if len(versions) == 1 and _is_known(versions[0], shapes, seen):
+        line = read_line(one_line(group[0].example))
+        words = _longest_run(line) if fields_in(line) else ""
         if not words or not tx.series.is_said_since(project, words, versions[0].created_at, plan.fresh_after):
             return None
     floor = plan.settings.compression.critical_floor
@@ -183,12 +151,16 @@ def _look_at(
         return None  # a person has yet to decide about one of them
     ids = [memory.id for memory in active]
     memories = {memory.id: memory for memory in tx.series.readings([*(v.id for v in versions), *ids], (), plan.as_of)}
-    readings = [reading for memory in memories.values() if _is_reading(reading := reading_in(memory), memory)]
+    readings = [
+        reading
+        for memory in memories.values()
+        if line_shape(memory.content) in shapes and _is_reading(reading := reading_in(memory), memory)
+    ]
     if not readings or is_entry(readings[0].line.text):
         return None
     strangers = _strangers(tx, plan, readings, memories, told)
     series = series_of(readings, map(reading_in, strangers))
-    if tells_facts(series):
+    if not holds_readings(series):
         return None
     breaking = {one.memory_id for one in series.breaks} & set(ids)
     kept = [reading for reading in series.readings if reading.memory_id not in breaking]
@@ -208,6 +180,12 @@ def _look_at(
         absorbed,
         breaking_ids,
     )
+
+
+def _is_known(version: SeriesMemory, shapes: Collection[str], seen: int) -> bool:
+    """Whether a series memory says in today's form what there is to say of its lines."""
+    facts = version.facts
+    return facts.words == WORDS_VERSION and facts.seen == seen and set(shapes) <= set(facts.shapes)
 
 
 def _is_reading(reading: Reading, memory: Memory) -> bool:
@@ -230,102 +208,25 @@ def _strangers(
     known: Mapping[str, Memory],
     told: Collection[tuple[str, str]],
 ) -> list[Memory]:
-    """The active lines that are those of the series but for a new word in a place that has two, another outcome, or
-    more at the end; those of another series are not among them."""
+    """The active lines that are those of the series but for a new word in the place of one; those of another series
+    are not among them."""
     project = known[readings[0].memory_id].project_id
-    words, floor = _longest_run(series_of(readings).newest.line), plan.settings.compression.critical_floor
+    line, floor = readings[0].line, plan.settings.compression.critical_floor
+    words = _longest_run(line) if fields_in(line) else ""
+    if not words:
+        return []
     others = {
         memory.id: memory
-        for memory in (tx.series.saying(project, words, plan.fresh_after, floor) if words else [])
+        for memory in tx.series.saying(project, words, plan.fresh_after, floor)
         if memory.id not in known and (project, line_shape(memory.content)) not in told
     }
-    alike = series_of(readings, map(reading_in, others.values())).strangers if others else ()
+    alike = series_of(readings, map(reading_in, others.values())).strangers
     return [others[reading.memory_id] for reading in alike]
 
 
 def _longest_run(line: Line) -> str:
-    """The longest run of plain words of a line without values and outcomes."""
-    words = words_in(line)
-    held = sorted([*line.places, *(words[n] for n in outcomes_in(line))], key=lambda place: place.start)
-    edges = [0, *(edge for place in held for edge in (place.start, place.end)), len(line.text)]
+    """The longest run of plain words of a line without values and fields."""
+    taken = sorted([*line.places, *fields_in(line)], key=lambda place: place.start)
+    edges = [0, *(edge for place in taken for edge in (place.start, place.end)), len(line.text)]
     gaps = [line.text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
     return max((run.strip() for gap in gaps for run in _PLAIN_RUN.findall(gap)), key=len, default="")
-
-
-def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
-    """The next version of a series memory, or None if it would say and hold what the last one does."""
-    count = night.embedder.count_tokens
-    texts = describe_series(found.series, count, night.settings.series.max_tokens)
-    facts = SeriesFacts(found.shapes, WORDS_VERSION, len(found.series.readings), found.seen, found.breaking_ids)
-    said = [(version.said, version.facts.breaking_ids) for version in found.versions]
-    if not found.absorbed and said == [(texts, found.breaking_ids)]:
-        return None
-    earlier = [i for version in found.versions for i in (version.id, *(part for part, _ in version.parts))]
-    there = night.reader.memories([*earlier, *(memory.id for memory in found.absorbed)])
-    # Other words may have taken the place of a part since.
-    ids = tuple(sorted(i for i, memory in there.items() if memory.archived_at is None))
-    members = [there[i] for i in ids]
-    vectors = night.reader.vectors_in_order(ids)
-    means = _mean_cosines(vectors)
-    cluster = _cluster(found, members, means)
-    newest = found.memories[found.series.newest.memory_id]
-    attempt = find_attempt({newest.id: newest.content})
-    steering = next(filter(None, map(steering_draft, texts)), None)
-    reason = f"{STEERS}: {attempt}" if attempt else steering
-    before = sum(memory.token_count for memory in members)
-    parts = tuple(SeriesPart(text, count(text)) for text in texts[1:])
-    after = count(texts[0]) + sum(part.token_count for part in parts)
-    return Distillation(
-        cluster=cluster,
-        similarities=means,
-        content=texts[0],
-        attached=(),
-        outcome="refused" if reason else "accepted",
-        reason=reason,
-        measured=Measured.of(before, after, 0, 0, 0),
-        method="heuristic",
-        prompt_version=WORDS_VERSION,
-        memory_type=newest.memory_type,
-        categories=cluster.top_categories,
-        importance=cluster.max_importance,
-        effective_date=found.series.newest.at.astimezone(UTC),
-        oldest_source_at=min(memory.effective_date for memory in found.memories.values()),
-        utc_offset=minutes_ahead(found.series.newest.at),
-        confidence=SERIES_CONFIDENCE,
-        relation=SERIES,
-        tags=newest.tags,
-        series=facts,
-        parts=parts,
-    )
-
-
-def _mean_cosines(vectors: Vectors) -> tuple[float, ...]:
-    """The mean cosine of each row to the others. Vectors: float32 (n, dimension), unit length."""
-    if len(vectors) < 2:
-        return (1.0,) * len(vectors)
-    wide = vectors.astype(np.float64)
-    means = (np.einsum("ij,j->i", wide, wide.sum(axis=0)) - 1.0) / (len(wide) - 1)
-    return tuple(round(float(mean), 6) for mean in means)
-
-
-def _cluster(found: FoundSeries, members: Sequence[Memory], means: Sequence[float]) -> Cluster:
-    ids = tuple(memory.id for memory in members)
-    fingerprint = fingerprint_of(ids)
-    counts = Counter(category for memory in members for category in memory.categories)
-    top = tuple(sorted(counts, key=lambda category: (-counts[category], category))[:2])
-    return Cluster(
-        cluster_id=derived_id(SERIES, found.project_id, fingerprint),
-        fingerprint=fingerprint,
-        policy=SERIES,
-        project_id=found.project_id,
-        member_ids=ids,
-        member_count=len(ids),
-        avg_similarity=round(float(np.mean(means)), 6),
-        min_similarity=round(float(np.min(means)), 6),
-        dominant_category=top[0] if top else UNCATEGORISED,
-        top_categories=top,
-        total_tokens=sum(memory.token_count for memory in members),
-        max_importance=max(memory.importance for memory in members),
-        oldest_member_at=min(memory.created_at for memory in members),
-        newest_member_at=max(memory.created_at for memory in members),
-    )

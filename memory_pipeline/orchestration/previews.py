@@ -177,11 +177,7 @@ def series(store: Store, done: Sequence[Archive]) -> dict[str, Any]:
         for figure in one.figures
         if figure.least.value != figure.greatest.value
     ]
-    said: list[Row] = [
-        {"a series says": content, "readings": one.readings}
-        for one in shown
-        for content in (one.content, *(part.content for part in one.parts))
-    ]
+    said: list[Row] = [{"a series says": one.content, "readings": one.readings} for one in shown]
     return {
         **_archived(done),
         "readings_breaking": sum(len(one.breaking_ids) for one in shown),

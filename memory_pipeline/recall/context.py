@@ -19,7 +19,8 @@ from memory_pipeline.recall.guidance import Guidance, in_words
 from memory_pipeline.recall.index import Match
 from memory_pipeline.recall.results import source_of, speaker_in
 from memory_pipeline.recall.search import part_of
-from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, MADE, Memory
+from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory
+from memory_pipeline.records.series import is_series, only_counts
 from memory_pipeline.wording.turned import with_heading
 
 #: The sections in their order: what holds in general first.
@@ -94,7 +95,7 @@ def pieces_of(matches: Sequence[Match], vectors: Vectors) -> list[Piece]:
             speaker=speaker_in(match.memory.memory_type, match.memory.tags),
         )
         for match, vector in zip(matches, vectors, strict=True)
-        if match.memory.id not in done
+        if match.memory.id not in done and not only_counts(match.memory)
     ]
 
 
@@ -228,7 +229,7 @@ def _content(memory: Memory) -> str:
 
 
 def _kind(memory: Memory) -> ItemKind:
-    if memory.source.connector == MADE and memory.source.file == "series":
+    if is_series(memory):
         return "series"
     if memory.abstraction_level == LEVEL_PRINCIPLE:
         return "principle"

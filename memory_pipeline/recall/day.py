@@ -9,6 +9,7 @@ from datetime import date
 from memory_pipeline.recall.documents import DayContext, DayItem
 from memory_pipeline.recall.results import source_of
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_RAW, PlaybookEntry
+from memory_pipeline.records.series import only_counts
 from memory_pipeline.store import Transaction
 
 #: Memories of a kind that are considered at most.
@@ -68,6 +69,6 @@ def _memories(tx: Transaction, project: str, *, made: bool) -> Iterator[DayItem]
     least, most = (LEVEL_PATTERN, 9) if made else (LEVEL_RAW, LEVEL_PATTERN - 1)
     withdrawn = {} if made else tx.recallable.withdrawn(project)
     for memory in tx.memories.newest(project, _MOST, least=least, most=most):
-        if memory.id in withdrawn:
+        if memory.id in withdrawn or only_counts(memory):
             continue
         yield DayItem(kind="memory", id=memory.id, content=memory.content, day=memory.day, source=source_of(memory))

@@ -14,6 +14,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,7 @@ from memory_pipeline.recall.analysis import query_terms, terms_of
 from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.disk import Addition, DamagedIndexError, IndexFiles, Kind, Opened
 from memory_pipeline.recall.documents import Filters, Mode
+from memory_pipeline.recall.found_through import find_through
 from memory_pipeline.recall.ranking import DEPTH, rank
 from memory_pipeline.recall.search import weights_in
 from memory_pipeline.recall.times import named_times, newness_for
@@ -54,13 +56,14 @@ _MANY = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A memory that was found, with its score, the newer memory that supersedes it, and the number of its direct
-    sources."""
+    """A memory that was found, with its score, the newer memory that supersedes it, the number of its direct sources,
+    and the archived memory by whose words it was found, if it does not say them itself."""
 
     memory: Memory
     score: float
     superseded_by: str | None = None
     source_count: int = 0
+    found_through: Memory | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +133,27 @@ class ProjectIndex:
             everything = np.flatnonzero(admitted)[-DEPTH:]
             loosely = replace(self._weights, min_relevance=-1.0)
             rows, scores = rank(found, matrix, vector, everything, rowwise, loosely, times, newness)
-        keep = admitted[rows]
+        keep, gone = admitted[rows], rows[:0]
         if not sources_too:
-            keep &= ~catalogue.stood_for(rows, admitted)
+            is_gone = catalogue.stood_for(rows, admitted)
+            keep, gone = keep & ~is_gone, rows[admitted[rows] & is_gone]
         rows, scores = rows[keep], scores[keep]
         scores = scores * self._strength(query, vector, state, rows[:_LOOKED_AT])
         matches = _matches(catalogue, rows[:limit].tolist(), scores[:limit].tolist())
-        return matches, len(rows)
+        return self._with_sources_found(query, matches, rows[:limit], gone, catalogue), len(rows)
+
+    def _with_sources_found(
+        self, query: str, matches: list[Match], rows: NDArray[np.int64], gone: NDArray[np.int64], catalogue: Catalogue
+    ) -> list[Match]:
+        """The matches, each with the archived memory that says of the query what it lacks itself. `rows`: of the
+        matches; `gone`: of archived memories that they stand for, best first."""
+        language, ends = self._settings.recall.language, catalogue.rowwise.stands_for_it[gone]
+        complete = []
+        for match, row in zip(matches, rows.tolist(), strict=True):
+            sources = gone[ends == row].tolist()
+            through = find_through(query, language, match.memory, partial(_read_first, catalogue, sources))
+            complete.append(replace(match, found_through=through) if through else match)
+        return complete
 
     def _strength(self, query: str, vector: Vectors | None, state: _State, rows: NDArray[np.int64]) -> float:
         """How well the best memories answer a query at all, 0 to 1: by the share of its words that one has, or by its
@@ -290,6 +307,10 @@ class ProjectIndex:
     def _files_in(self, home: Path) -> IndexFiles:
         kind = Kind(self._project, self._embedder.name, self._embedder.dimension, self._settings.recall.language)
         return IndexFiles(home, kind)
+
+
+def _read_first(catalogue: Catalogue, rows: Sequence[int], most: int) -> list[Memory]:
+    return catalogue.memories(rows[:most])
 
 
 def _continues(tx: Transaction, generation: Generation) -> bool:

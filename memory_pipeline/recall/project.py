@@ -372,6 +372,7 @@ class ProjectMemory:
                 score=match.score if scored else None,
                 superseded_by=match.superseded_by,
                 sources=None if sources is None else sources[match.memory.id],
+                through=match.found_through,
             )
             for match in matches
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memory_pipeline.recall.documents import RecalledMemory, SourceMemory
+from memory_pipeline.recall.documents import FoundThrough, RecalledMemory, SourceMemory
 from memory_pipeline.records import MADE, Memory
 
 _SUMMARY = 200
@@ -33,6 +33,7 @@ def recalled(
     score: float | None = None,
     superseded_by: str | None = None,
     sources: Sequence[SourceMemory] | None = None,
+    through: Memory | None = None,
 ) -> RecalledMemory:
     """A memory with what is known beside it."""
     return RecalledMemory(
@@ -55,6 +56,9 @@ def recalled(
         consolidated_into_id=memory.consolidated_into_id,
         superseded_by=superseded_by,
         source_memories=None if sources is None else tuple(sources),
+        found_through=None
+        if through is None
+        else FoundThrough(id=through.id, day=through.day, content=through.content),
     )
 
 

@@ -10,20 +10,13 @@ from pydantic import Field
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.store import SeriesMemory, Transaction
+from memory_pipeline.wording.place_names import PlaceName, names_of
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_figures import Figure, Value
-from memory_pipeline.wording.series_line import name_of, unit_of
 
 #: The columns of a plot in text.
 _WIDTH = 40
 _LEVELS = "▁▂▃▄▅▆▇█"
-
-
-class PartOfSeries(Document):
-    """A memory that says more of a series, where one has no room for all."""
-
-    id: str = Field(description="The memory.")
-    content: str = Field(description="What it says.")
 
 
 class DescribedSeries(Document):
@@ -32,7 +25,6 @@ class DescribedSeries(Document):
     id: str = Field(description="The series memory.")
     project_id: str = Field(description="Its project.")
     content: str = Field(description="What it says.")
-    parts: tuple[PartOfSeries, ...] = Field(description="The memories that say the rest, of a line with many figures.")
     readings: int = Field(
         description="How many readings it tells of, including those that break it or have another outcome."
     )
@@ -95,17 +87,18 @@ def list_series(tx: Transaction, project: str | None = None) -> list[DescribedSe
 
 
 def show_series(tx: Transaction, series_id: str) -> ShownSeries:
-    """The series memory with an id, or the only active one whose id starts with it; that of a part is the series memory
-    to which it belongs. Raises InputError for none or several."""
+    """The series memory with an id, or the only active one whose id starts with it. Raises InputError for none or
+    several."""
     one = _only(tx.series.active(), series_id)
     series = tx.series.series_of(one)
-    names = tuple(name_of(series, place) for place in range(len(series.places)))
+    named = names_of(series)
+    names = tuple(one.name for one in named)
     breaking = {found.memory_id for found in series.breaks} | set(one.facts.breaking_ids)
     every = series.every
     return ShownSeries(
         **_described(one, series).model_dump(),
         places=names,
-        figures=tuple(_figure(series, figure) for figure in series.figures),
+        figures=tuple(_figure(figure, named[figure.place]) for figure in series.figures),
         words=tuple(
             CountedWord(place=names[place], word=word, count=count)
             for place, found in enumerate(series.places)
@@ -126,7 +119,7 @@ def show_series(tx: Transaction, series_id: str) -> ShownSeries:
 
 def series_text(shown: ShownSeries) -> str:
     """A series as plain text: its words, each figure over time, and every reading."""
-    lines = [f"{shown.id}  project {shown.project_id}", "", shown.content, *(part.content for part in shown.parts), ""]
+    lines = [f"{shown.id}  project {shown.project_id}", "", shown.content, ""]
     for figure in shown.figures:
         if figure.least.value != figure.greatest.value:
             lines.append(f"{figure.name or 'value'}: {figure.least.value} to {figure.greatest.value}{figure.unit}")
@@ -179,7 +172,6 @@ def _described(one: SeriesMemory, series: Series) -> DescribedSeries:
         id=one.id,
         project_id=one.project_id,
         content=one.content,
-        parts=tuple(PartOfSeries(id=part_id, content=content) for part_id, content in one.parts),
         readings=len(series.every),
         first_at=series.every[0].at,
         newest_at=series.newest.at,
@@ -187,10 +179,10 @@ def _described(one: SeriesMemory, series: Series) -> DescribedSeries:
     )
 
 
-def _figure(series: Series, figure: Figure) -> DescribedFigure:
+def _figure(figure: Figure, name: PlaceName) -> DescribedFigure:
     return DescribedFigure(
-        name=name_of(series, figure.place),
-        unit=unit_of(series, figure.place),
+        name=name.name,
+        unit=name.unit,
         newest=_value(figure.newest),
         first=_value(figure.first),
         least=_value(figure.least),
@@ -205,9 +197,7 @@ def _value(value: Value) -> ValueOfFigure:
 
 
 def _only(every: Sequence[SeriesMemory], series_id: str) -> SeriesMemory:
-    ids = [(one, (one.id, *(part for part, _ in one.parts))) for one in every]
-    found = [one for one, its_own in ids if series_id in its_own]
-    found = found or [one for one, its_own in ids if any(i.startswith(series_id) for i in its_own)]
+    found = [one for one in every if one.id == series_id] or [one for one in every if one.id.startswith(series_id)]
     if len(found) == 1 and series_id:
         return found[0]
     count = f"{len(found)} series start" if found else "no active series starts"

@@ -101,7 +101,7 @@ from memory_pipeline.records.proposal import (
     Proposal,
 )
 from memory_pipeline.records.rollup import ROLLUP_LEVELS, Rollup
-from memory_pipeline.records.series import PART, SERIES, SeriesFacts, SeriesPart
+from memory_pipeline.records.series import SERIES, SeriesFacts
 from memory_pipeline.records.session import SessionUsage
 from memory_pipeline.records.source import SourceEntry, SourceFile, SourceReading, SourceStatus
 from memory_pipeline.records.trigger import TriggerEvent
@@ -126,7 +126,6 @@ __all__ = [
     "MOST_OFFSET",
     "MOVED",
     "NO_ANSWER",
-    "PART",
     "PATTERN_TYPES",
     "RELATIONS",
     "ROLLUP_LEVELS",
@@ -177,7 +176,6 @@ __all__ = [
     "Proposal",
     "Rollup",
     "SeriesFacts",
-    "SeriesPart",
     "SessionUsage",
     "Source",
     "SourceEntry",

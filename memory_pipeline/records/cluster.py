@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from memory_pipeline.records.atom import Causal
 from memory_pipeline.records.columns import Column
-from memory_pipeline.records.series import SeriesFacts, SeriesPart
+from memory_pipeline.records.series import SeriesFacts
 
 #: Reasons for which a cluster is deferred, not decided: the next night processes it.
 COST_CAP, TIME_LIMIT = "cost cap", "time limit"
@@ -63,7 +63,7 @@ class Measured:
     """The size and the facts of a draft, measured against its sources, not taken from a model."""
 
     tokens_before: Annotated[int, Column("Tokens of all members.")] = 0
-    tokens_after: Annotated[int, Column("Tokens of the proposed memory and its parts.")] = 0
+    tokens_after: Annotated[int, Column("Tokens of the proposed memory.")] = 0
     compression_ratio: Annotated[float, Column("Tokens before divided by tokens after.")] = 0.0
     facts_found: Annotated[
         int, Column("Numbers, dates, names, identifiers, negations and recommendations in the sources.")
@@ -125,9 +125,6 @@ class Distillation:
     ] = "distilled"
     tags: tuple[str, ...] = ()
     series: SeriesFacts | None = None
-    parts: Annotated[
-        tuple[SeriesPart, ...], Column("Of a series, what memories of their own say beside the proposed one.")
-    ] = ()
     utc_offset: Annotated[int, Column("The minutes by which the clock of its newest source was ahead of UTC.")] = 0
 
     @property

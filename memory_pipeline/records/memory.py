@@ -169,7 +169,7 @@ class LineageLink:
     relation: Annotated[
         str,
         Column("How it was made from it; `superseded`: a person settled a conflict in favour of the other side; "
-               "`part`: it says more of the same series; `extracted`: it says one thing of that turn of a "
+               "`part`: it said more of a series of an earlier form; `extracted`: it says one thing of that turn of a "
                "conversation.",
                choices=RELATIONS),
     ]  # fmt: skip

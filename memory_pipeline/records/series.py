@@ -5,18 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from memory_pipeline.records.memory import MADE, Memory
+
 #: The policy and the relation of series memories, and the name of the step that makes them.
 SERIES: Final = "series"
-#: The relation of a part of a series memory to that memory.
-PART: Final = "part"
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesPart:
-    """What a memory of its own says beside a series memory, where one has no room for all: its words and tokens."""
-
-    content: str
-    token_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +21,14 @@ class SeriesFacts:
     readings: int
     seen: int
     breaking_ids: tuple[str, ...] = ()
+
+
+def is_series(memory: Memory) -> bool:
+    """Whether a memory says what readings of one series amount to."""
+    return memory.source.connector == MADE and memory.source.file == SERIES
+
+
+def only_counts(memory: Memory) -> bool:
+    """Whether a series memory tells no more than how often its line came, because nothing in it varies. It is found,
+    but neither a context nor an export gives it."""
+    return is_series(memory) and memory.memory_type == "other"

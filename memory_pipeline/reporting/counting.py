@@ -176,14 +176,11 @@ def _series(reader: NightReader, compressed: Sequence[Archive]) -> tuple[SeriesR
         {i for archive in mine.values() for i in archive.member_ids}
         | {i for found in facts.values() for i in found.breaking_ids}
     )
-    with reader.store.reading() as tx:
-        parts = tx.series.parts_of(list(facts))
     return tuple(
         SeriesReport(
             memory_id=i,
             project_id=made[i].project_id,
             content=visible(made[i].content),
-            parts=tuple(visible(content) for _, content in parts.get(i, ())),
             updated=any(told[m].source.connector == MADE for m in mine[i].member_ids if m in told),
             readings=found.readings,
             archived=sum(told[m].source.connector != MADE for m in mine[i].archived_ids if m in told),

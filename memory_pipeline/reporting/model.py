@@ -83,7 +83,6 @@ class SeriesReport(KeptDocument):
     memory_id: str = Field(description="The series memory.")
     project_id: str = Field(description="Its project.")
     content: str = Field(description="What it says.")
-    parts: tuple[str, ...] = Field(default=(), description="What memories of their own say beside it.")
     updated: bool = Field(description="Whether it is the next version of an earlier one.")
     readings: int = Field(description="How many readings of its shape it stands for, including those that break it.")
     archived: int = Field(description="Readings that the run archived into it.")

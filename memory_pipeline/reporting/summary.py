@@ -145,7 +145,7 @@ def _clusters(report: Report) -> Iterator[str]:
 
 def _series(report: Report) -> Iterator[str]:
     for one in report.series[:SERIES]:
-        yield from _indented(" ".join((one.content, *one.parts)), 2)
+        yield from _indented(one.content, 2)
     if len(report.series) > SERIES:
         yield f"  and {len(report.series) - SERIES} more (memory-pipeline series list)"
 

@@ -96,7 +96,7 @@ class Integrity:
         for memory in (one for one in series.active() if ids is None or one.id in ids):
             sources = [link.source_id for link in links.of([memory.id]) if link.relation == SERIES]
             readings = series.readings(sources, memory.facts.breaking_ids, memory.created_at)
-            wrong = wrong_in_series(memory.said, memory.facts, readings)
+            wrong = wrong_in_series(memory.content, memory.facts, readings)
             if wrong is not None:
                 mend = f"its readings are archived whole: 'memory-pipeline rollback --abstraction {memory.id}'"
                 found.append(_finding("series say what their readings say", memory.id, wrong, mend))

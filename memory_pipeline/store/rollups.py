@@ -128,12 +128,11 @@ class Rollups:
         return self._of(project_id, f"(({_OF_RAW}) or ({_OF_MADE}))", starts_at, ends_at)
 
     def series(self, project_id: str, starts_at: datetime, ends_at: datetime) -> list[Memory]:
-        """The series memories as they stood at the end of a day, of which the newest reading is of that day; without
-        their parts."""
+        """The series memories as they stood at the end of a day, of which the newest reading is of that day."""
         return self._of(
             project_id,
             "source_connector = 'night' and source_file = $4 and created_at <= $3 and effective_date >= $2 "
-            "and effective_date < $3 and id not in (select memory_id from lineage where relation = 'part')",
+            "and effective_date < $3",
             starts_at,
             ends_at,
             SERIES,

@@ -176,23 +176,6 @@ RULES = (
         RESTORE,
     ),
     Rule(
-        "parts stand beside the series memory to which they belong",
-        """
-        select m.id, 'it is ' || if(m.archived_at is null, 'active', 'archived') || ', and ' || s.id
-                     || ', of which it is a part, is not'
-        from memories m
-        join lineage l on l.memory_id = m.id and l.relation = 'part'
-        join memories s on s.id = l.source_id
-        where (m.archived_at is null) <> (s.archived_at is null)
-          -- Other words may have taken its place.
-          and not exists (
-              select 1
-              from lineage x
-              where x.source_id = m.id and x.relation = 'superseded' and x.memory_id = m.consolidated_into_id)
-        """,
-        RESTORE,
-    ),
-    Rule(
         "conflicting memories are not archived into one",
         """
         select c.a || ' ~ ' || c.b, 'both archived into ' || a.consolidated_into_id

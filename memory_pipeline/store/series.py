@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from memory_pipeline.records import Memory
-from memory_pipeline.records.series import PART, SERIES, SeriesFacts
+from memory_pipeline.records.series import SERIES, SeriesFacts
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import from_utc, to_utc
 from memory_pipeline.store.sql import Sql
@@ -22,7 +21,6 @@ from memory_pipeline.wording.series_words import WORDS_VERSION, is_true
 
 #: A shape has this many different texts, or it is one text (or one and its change) that was written again.
 LEAST_TEXTS = 3
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _READING_SHAPES = f"""
     select project_id, shape
     from memories
@@ -47,19 +45,13 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class SeriesMemory:
-    """An active series memory and what it keeps of its series, with its parts: their ids and what they say."""
+    """An active series memory and what it keeps of its series."""
 
     id: str
     project_id: str
     content: str
     created_at: datetime
     facts: SeriesFacts
-    parts: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def said(self) -> tuple[str, ...]:
-        """What it says, and what its parts say."""
-        return (self.content, *(content for _, content in self.parts))
 
 
 class SeriesMemories:
@@ -118,30 +110,24 @@ class SeriesMemories:
             """,
             [SERIES],
         )
-        found = [(row, facts_in(str(row[4]))) for row in rows]
-        parts = self.parts_of([str(row[0]) for row in rows])
         return [
-            SeriesMemory(row[0], row[1], row[2], from_utc(row[3]), facts, tuple(parts.get(str(row[0]), ())))
-            for row, facts in found
-            if facts
+            SeriesMemory(row[0], row[1], row[2], from_utc(row[3]), facts)
+            for row in rows
+            if (facts := facts_in(str(row[4]))) is not None
         ]
 
-    def parts_of(self, memory_ids: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
-        """The parts of series memories, by the id of these, in their order: id and content."""
-        rows = self._sql.rows(
+    def active_parts(self, memory_ids: Sequence[str]) -> list[str]:
+        """The active memories in which an earlier version of this program said more of these series, by id."""
+        return self._sql.strings(
             """
-            select l.source_id, m.id, m.content
+            select m.id
             from lineage l
             join memories m on m.id = l.memory_id
-            where l.relation = $1 and l.source_id in (select unnest($2::text[]))
-            order by l.source_id, (m.compressed_from ->> $1)::integer, m.id
+            where l.relation = 'part' and l.source_id in (select unnest($1::text[])) and m.archived_at is null
+            order by 1
             """,
-            [PART, list(memory_ids)],
+            [list(memory_ids)],
         )
-        found: dict[str, list[tuple[str, str]]] = {}
-        for main_id, part_id, content in rows:
-            found.setdefault(str(main_id), []).append((str(part_id), str(content)))
-        return found
 
     def series_of(self, one: SeriesMemory) -> Series:
         """The readings behind an active series memory, with those that break it."""
@@ -316,11 +302,11 @@ def reading_in(memory: Memory) -> Reading:
     return read_memory(memory.id, memory.said_at, memory.content, position)
 
 
-def wrong_in_series(said: Sequence[str], facts: SeriesFacts, readings: Sequence[Memory]) -> str | None:
-    """What the words of a series memory and its parts say that its readings do not, or None. `readings`: the raw
-    memories behind it and those that break it.
+def wrong_in_series(content: str, facts: SeriesFacts, readings: Sequence[Memory]) -> str | None:
+    """What a series memory says that its readings do not, or None. `readings`: the raw memories behind it and those
+    that break it.
 
-    Words in the form of this program are written again; in those of another one, the numbers are looked for.
+    Words in the form of another version of this program were checked when that wrote them.
     """
     mine = [reading_in(memory) for memory in readings if line_shape(memory.content) in facts.shapes]
     others = [reading_in(memory) for memory in readings if line_shape(memory.content) not in facts.shapes]
@@ -328,15 +314,6 @@ def wrong_in_series(said: Sequence[str], facts: SeriesFacts, readings: Sequence[
         return "none of its readings is left"
     if facts.readings != len(mine):
         return f"it says {facts.readings} readings, there are {len(mine)}"
-    series = series_of(mine, others)
-    if facts.words == WORDS_VERSION:
-        return None if is_true(series, said) else "its words are not what its readings amount to"
-    known = {number for memory in readings for number in _numbers(memory.content)}
-    dates = {number for memory in readings for number in _numbers(f"{memory.said_at:%Y %-d}")}
-    counts = {str(number) for number in range(len(readings) + 1)}
-    unknown = [number for text in said for number in _numbers(text) if number not in known | dates | counts]
-    return f"none of its readings says {unknown[0]}" if unknown else None
-
-
-def _numbers(text: str) -> list[str]:
-    return _NUMBER.findall(text)
+    if facts.words != WORDS_VERSION or is_true(series_of(mine, others), content):
+        return None
+    return "its words are not what its readings amount to"

@@ -116,15 +116,6 @@ bike bicycle|fridge refrigerator|phone mobile smartphone|wifi wi-fi wlan|approx 
 noise noisy|postpone delay reschedule
 """
 
-#: Words with which programs say how something ended or stands.
-OUTCOMES = frozenset(
-    "success successful succeeded succeed ok okay pass passed passing done complete completed finished healthy good "
-    "green up on yes true enabled active correct valid clean stable ready running started stopped idle waiting pending "
-    "queued skipped ignored none partial degraded warning warn unknown timeout failure failed fail failing error "
-    "errors broken crashed aborted cancelled canceled unhealthy bad red down off no false disabled inactive incorrect "
-    "wrong invalid dirty unstable blocked rejected accepted denied allowed critical high medium low info debug "
-    "increasing decreasing improving declining rising falling flat".split()
-)
 #: Words of quantity and frequency, from nothing to everything; two different ones are different claims.
 QUANTITIES = frozenset(
     "all every each any no none some most many few several both either neither only also always never sometimes often "

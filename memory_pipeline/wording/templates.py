@@ -7,12 +7,14 @@ must be equal, so that two facts about two things never share a template. Found 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
 
-PlaceKind = Literal["figure", "id", "clock", "date", "list", "word"]
+#: `cut`: a word that a program cut off; `word`: a word that stands as a value (`fields_in`).
+PlaceKind = Literal["figure", "id", "clock", "date", "list", "cut", "word"]
 
 #: Characters that hold a value together; a value is read within one run of them. Scripts that write no space between
 #: words end a run.
@@ -34,7 +36,9 @@ _NUMBERED = re.compile(r"#\d+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _HEX = re.compile(r"(?=[0-9a-f]*[a-f])(?=(?:[a-f]*[0-9]){2})[0-9a-f]{7,64}", re.IGNORECASE)
 _GENERATED = re.compile(r"\d{4}")
-_WORD = re.compile(r"\w+")
+#: What may stand before the first thing that a line says: a bracket, or the key of a value.
+_BEGINS = re.compile(r"\W{0,4}(?:[\w.-]{1,40}=)?\W{0,2}")
+_LONGEST_FIELD = 24
 _LETTER = re.compile(r"[^\W\d]")
 #: A list of quoted words in brackets; its elements are checked one by one.
 _LIST = re.compile(r"[\[{(][^\[\]{}()\n]{2,4000}[\]})]")
@@ -43,6 +47,13 @@ _ELEMENT = re.compile(r"\s*(?:'([^'\n]*)'|\"([^\"\n]*)\")\s*")
 _CUT_MARKS = re.compile(r"[\[\]{}'\"]|(?<!\w)(\w++)(?:\.{1,3}|…)?(?=\s+[A-Z]|\s*$|\s+\d+ [a-z])")
 _BEFORE_OPENING = frozenset(" {[(,:=")
 _MARK = {"figure": "\ue010", "id": "\ue011", "clock": "\ue012", "date": "\ue013", "list": "\ue014", "word": "\ue015"}
+_MARK["cut"] = _MARK["id"]
+_FIELD_WORD = r"([^\W\d_]++(?:[_-][^\W\d_]++)*+)"
+#: A word that stands alone between marks, or behind an equals sign: `outcome: success (`, `task=success`, `[OK]`.
+_FIELD = re.compile(
+    rf"(?<==)['\"]?{_FIELD_WORD}(?!\w|[-.:/@]\w)"
+    rf"|(?<=[:(\[{{,;|>→])[ '\"]*+{_FIELD_WORD}(?=[ '\"]*+(?:[,;|)\]}}(→>]|[.!?]?$|[.!?] ))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +97,28 @@ def read_line(text: str) -> Line:
     return Line(text, tuple(_places(text)))
 
 
-def words_in(line: Line) -> list[Place]:
-    """Every word between the places of a line."""
-    found, done = [], 0
-    for start, end in [*((place.start, place.end) for place in line.places), (len(line.text),) * 2]:
-        found += [Place("word", match.start(), match.end()) for match in _WORD.finditer(line.text, done, start)]
-        done = end
-    return found
+def fields_in(line: Line) -> list[Place]:
+    """Every word that stands where programs write a value: alone between marks, or behind an equals sign. Not what the
+    line begins with, which names what it is about, and no word in mixed case, which is a name or a title."""
+    fields, starts = [], [place.start for place in line.places]
+    for match in _FIELD.finditer(line.text):
+        start, end = match.span(match.lastindex or 0)
+        word = line.text[start:end]
+        if len(word) > _LONGEST_FIELD or word not in (word.lower(), word.upper()):
+            continue
+        after = bisect_left(starts, end)
+        is_free = not after or line.places[after - 1].end <= start
+        if is_free and not _BEGINS.fullmatch(line.text, 0, start):
+            fields.append(Place("word", start, end))
+    return fields
+
+
+def line_key(line: Line) -> str:
+    """The shape of a line with a mark for each field too: readings of one series share it."""
+    fields = fields_in(line)
+    places = tuple(sorted((*line.places, *fields), key=lambda place: place.start)) if fields else line.places
+    folded = Line(line.text, places).shape.casefold()
+    return folded.rstrip(" .!") or folded
 
 
 def list_elements(text: str) -> tuple[str, ...] | None:
@@ -127,7 +153,7 @@ def _cut_words(text: str) -> Iterator[Place]:
             if following < match.end():
                 following = text.find(quote, match.end()) % (len(text) + 1)
             if following == len(text) or _opens(text, following):
-                yield Place("id", match.start(1), match.end(1))
+                yield Place("cut", match.start(1), match.end(1))
                 depth, quote = 0, ""
         elif mark in "[{":
             depth += not quote

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from memory_pipeline.distillers import attempt_in
 from memory_pipeline.errors import InputError
 from memory_pipeline.knowledge.playbook import guidance_of
-from memory_pipeline.records import EXTRACTED, LEVEL_PATTERN, LEVEL_PRINCIPLE, MADE, LineageLink, Memory, PlaybookEntry
-from memory_pipeline.records.series import SERIES
+from memory_pipeline.records import EXTRACTED, LEVEL_PATTERN, LEVEL_PRINCIPLE, LineageLink, Memory, PlaybookEntry
+from memory_pipeline.records.series import is_series, only_counts
 from memory_pipeline.store import Store
 from memory_pipeline.wording.hidden import visible
 from memory_pipeline.wording.lasting import is_passing
@@ -46,6 +46,7 @@ IDENTITY_FILES = ("USER.md", "SOUL.md", "RELATIONAL.md", "IDENTITY.md")
 BY_AGENT = "by the agent"
 TURNS = "turns of conversations"
 GONE = "memories whose words were removed from their source"
+COUNTS = "series in which nothing varies"
 STEERING = "memories that try to steer their reader"
 TEMPORARY = "memories marked as temporary"
 PASSING = "notes of what was done once"
@@ -83,7 +84,7 @@ class Contents:
 
     @property
     def series(self) -> list[Memory]:
-        """The series memories and their parts, those of one line together."""
+        """The series memories, by what they say."""
         return sorted(filter(is_series, self.memories), key=lambda memory: (memory.content, memory.id))
 
 
@@ -149,6 +150,8 @@ def why_not_told(memory: Memory, gone: Collection[str]) -> str | None:
         return TURNS
     if memory.id in gone:
         return GONE
+    if only_counts(memory):
+        return COUNTS
     return STEERING if attempt_in(memory.content) else None
 
 
@@ -167,11 +170,6 @@ def _behind(active: Sequence[Memory], every: Sequence[Memory], links: Sequence[L
                 found[source] = memory
                 waiting.append(source)
     return dict(sorted(found.items()))
-
-
-def is_series(memory: Memory) -> bool:
-    """Whether a memory says what readings of one series amount to."""
-    return memory.source.connector == MADE and memory.source.file == SERIES
 
 
 def is_undated(memory: Memory) -> bool:

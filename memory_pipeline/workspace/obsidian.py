@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from memory_pipeline.markers import HEAD, block_in, marks
-from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, PART, Memory
+from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory
+from memory_pipeline.records.series import is_series
 from memory_pipeline.wording.quoting import plain
 from memory_pipeline.workspace.contents import (
     Contents,
-    is_series,
     is_undated,
     level_name,
     short_hash,
@@ -40,13 +40,8 @@ class ObsidianExport:
         self._made_from: Mapping[str, list[str]] = defaultdict(list)
         self._made_into: Mapping[str, list[str]] = defaultdict(list)
         self._beside: Mapping[str, list[str]] = defaultdict(list)
-        self._parts: Mapping[str, list[str]] = defaultdict(list)
         for link in contents.links:
             if link.memory_id in self._all and link.source_id in self._all:
-                if link.relation == PART:
-                    self._made_into[link.memory_id].append(link.source_id)
-                    self._parts[link.source_id].append(link.memory_id)
-                    continue
                 (self._beside if link.relation in BESIDE else self._made_from)[link.memory_id].append(link.source_id)
                 self._made_into[link.source_id].append(link.memory_id)
         self.chosen = [memory.id for memory in contents.memories]
@@ -79,7 +74,6 @@ class ObsidianExport:
         body = ["", quoted(told_alone(memory)), ""]
         if doubt := self._contents.doubts.get(memory.id):
             body += [f"> {plain(doubt)}", ""]
-        body += self._links("Parts", self._parts[memory.id])
         body += self._links("Made from", self._made_from[memory.id])
         body += self._links("Replaces", self._beside[memory.id])
         body += self._links("Part of", self._made_into[memory.id])

@@ -169,8 +169,8 @@ def test_readings_that_come_back_with_other_figures_are_neither_distilled_nor_a_
     (series,) = [memory for memory in memories(store).values() if memory.compressed_from]
     assert len(archived(store)) == 6
     assert series.content == (
-        "Autonomous preflight: the nightly check of all brain collections is complete in 35.55 s on 3 March 2026, "
-        "21:00; 6 readings since 1 March. Time rose from 30.05 s (1 March) to 35.55 s."
+        "autonomous preflight: the nightly check of all brain collections is complete in 35.55s (3 March 2026, 21:00, "
+        "the newest of 6 readings since 1 March). is complete in 30.05 to 35.55s, rising."
     )
     assert report.conflicts_known == 0
 

@@ -312,7 +312,7 @@ def test_what_advises_nothing_is_no_entry_and_reports_stay_in_the_memory(store: 
         [
             pattern("rule", f"{rule} Orders were wrong for 3 hours. Never clear the cache during the sale."),
             pattern("event", "The deploy took 14 minutes because the build cache was cold."),
-            pattern("reading", "Brain: 3571 memories, Phi 0.7415; 26 readings since 6 March."),
+            pattern("reading", "Brain: 3571 memories (3 April 2026, the newest of 26 readings since 6 March)."),
             pattern("task", "Implement the new export of the sales numbers."),
         ],
     )

@@ -45,7 +45,7 @@ def test_a_series_says_the_days_of_its_files(store: Store, tmp_path: Path, zone:
     for day, letters in zip(DAYS, LETTERS, strict=True):
         (tmp_path / "w" / "memory" / f"{day}.md").write_text(f"- {clock}Mail queue check complete: {letters} letters\n")
     (said,) = said_after(store, tmp_path / "w", "openclaw", zone)
-    assert "8 letters on 1 April 2026; 6 readings since 27 March" in said and "to 9 (29 March)" in said
+    assert "8 letters (1 April 2026, the newest of 6 readings since 27 March)" in said
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ def test_stop_words_are_not_counted_in_any_case() -> None:
 
 def test_a_reading_is_asked_for_by_the_words_that_its_series_tells() -> None:
     line = "Brain ingestion finished: 12 entries, dashboard regeneration pending, quorum reached"
-    series = "Brain ingestion finished, 12 entries on 3 April 2026; 16 readings since 14 March."
+    series = "Brain ingestion finished: 12 entries (3 April 2026, the newest of 16 readings since 14 March)."
     asked = question_for(line, Counter({"brain": 9}), series)
     assert asked is not None
     assert {"dashboard", "quorum"}.isdisjoint(asked.split())

@@ -20,13 +20,8 @@ def words(text: str) -> int:
     return len(re.findall(r"\w+|[^\w\s]", text))
 
 
-def told(one: Series, most: int = 60) -> tuple[str, ...]:
-    """What is said of a series, in one text or several."""
-    texts = describe_series(one, words, most)
-    assert all(words(text) <= most for text in texts) and is_true(one, texts)
-    return texts
-
-
-def said(one: Series, most: int = 60) -> str:
-    """The same, with a line for each text."""
-    return "\n".join(told(one, most))
+def said(one: Series, most: int = 160) -> str:
+    """What is said of a series."""
+    text = describe_series(one, words, most)
+    assert words(text) <= most and is_true(one, text)
+    return text

@@ -29,14 +29,7 @@ def series_list(
     _, opened = open_store(store)
     with opened.reading() as tx:
         found = list_series(tx, project)
-    lines = [
-        line
-        for one in found
-        for line in (
-            f"{one.id[:8]}  {one.project_id}  {one.readings} readings  {one.content}",
-            *(f"  {part.id[:8]}  {part.content}" for part in one.parts),
-        )
-    ]
+    lines = [f"{one.id[:8]}  {one.project_id}  {one.readings} readings  {one.content}" for one in found]
     emit(found, as_json=json_, text="\n".join(lines) or "No series.")
 
 

@@ -53,6 +53,7 @@ class Hit(Answer):
     score: float
     archived: bool = False
     superseded_by: str | None = None
+    found_through: str | None = None
 
 
 class Hits(Answer):
@@ -77,11 +78,18 @@ class Hits(Answer):
                     score=one.relevance_score or 0.0,
                     archived=one.archived,
                     superseded_by=one.superseded_by,
+                    found_through=_words_through(one),
                 )
                 for one in found.results
             ],
             total_found=found.total_found,
         )
+
+
+def _words_through(memory: RecalledMemory) -> str | None:
+    """What the archived memory says by which one was found, with its day and id."""
+    source = memory.found_through
+    return None if source is None else f"{source.content} ({source.day}) [{source.id}]"
 
 
 class Fetched(Answer):

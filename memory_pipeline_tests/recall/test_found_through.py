@@ -1,0 +1,75 @@
+"""What a search finds through an archived reading says it, and what only counts its line is given to no agent."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline.interfaces.cli.recall_texts import search_lines
+from memory_pipeline.interfaces.mcp.documents import Hits
+from memory_pipeline.recall.project import ProjectMemory
+from memory_pipeline.store import Store
+from memory_pipeline.workspace.contents import COUNTS, contents_of
+from memory_pipeline_tests.build import FIRST, candidate, fill, run, settings_for
+from memory_pipeline_tests.night.test_series import lines
+
+TIMES = ("61.25", "62.50", "64.75", "60.10", "63.33", "62.90", "61.75", "62.05")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """A store after a night that made two series, one of which only counts."""
+    store = Store(Path(tmp_path_factory.mktemp("found")) / "store.duckdb")
+    fill(
+        store,
+        [
+            *lines("The greenhouse pump check took {}s of the morning", *TIMES),
+            *lines("The greenhouse report was kept at 0{}:30 by the clock", *range(1, 7)),
+            candidate("The greenhouse has two doors of glass.", FIRST + timedelta(days=3), native_id="doors"),
+        ],
+    )
+    run(store, date(2026, 3, 20))
+    return store
+
+
+def test_a_search_for_an_archived_value_shows_the_reading_beside_its_series(made: Store) -> None:
+    with ProjectMemory(made, settings_for(made), "p", actor="test") as memories:
+        assert memories.search("greenhouse pump 64.75").results[0].found_through is None  # the series says it
+        through = memories.search("greenhouse pump 62.50").results[0].found_through
+    assert through is not None and through.content == "The greenhouse pump check took 62.50s of the morning"
+    assert through.day == date(2026, 3, 2)
+
+
+def test_every_door_shows_it(made: Store) -> None:
+    with ProjectMemory(made, settings_for(made), "p", actor="test") as memories:
+        found = memories.search("greenhouse pump 62.50")
+    assert any("62.50s" in line for line in search_lines(found, 100))
+    assert any("62.50s" in line for line in search_lines(found, None))
+    assert "62.50s" in (Hits.of(found).results[0].found_through or "")
+    assert "62.50s" in found.as_json()["results"][0]["found_through"]["content"]
+
+
+def test_of_a_long_memory_the_words_around_the_value_are_shown(store: Store) -> None:
+    steps = " ".join(f"step{chr(97 + n)}{chr(97 + m)}" for n in range(8) for m in range(8))
+    fill(store, lines(f"Barn log: {steps} ending with {{}} litres {steps}", *TIMES))
+    run(store, date(2026, 3, 20))
+    with ProjectMemory(store, settings_for(store), "p", actor="test") as memories:
+        through = memories.search("barn log ending 62.50 litres").results[0].found_through
+    assert through is not None and "with 62.50 litres" in through.content and len(through.content) < 260
+
+
+def test_a_memory_that_says_what_was_asked_has_nothing_besides(made: Store) -> None:
+    with ProjectMemory(made, settings_for(made), "p", actor="test") as memories:
+        found = memories.search("doors of glass").results
+    assert found[0].id == "doors" and all(one.found_through is None for one in found)
+
+
+def test_a_series_of_which_nothing_varies_is_found_but_in_no_context_and_no_export(made: Store) -> None:
+    with ProjectMemory(made, settings_for(made), "p", actor="test") as memories:
+        assert "report was kept" in memories.search("greenhouse report kept").results[0].content
+        assert "report was kept" not in memories.context("the greenhouse report that was kept").text
+        assert "report was kept" not in memories.day().text and "pump check" in memories.day().text
+    contents = contents_of(made, "p")
+    assert [one.memory_type for one in contents.series] == ["fact"] and contents.left_out == {COUNTS: 1}
