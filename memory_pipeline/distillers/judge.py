@@ -20,6 +20,7 @@ from memory_pipeline.distillers.pattern_types import pattern_type_of
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.llm import Declined
 from memory_pipeline.records import Cluster, Distillation, Measured, Outcome, offset_of_newest
+from memory_pipeline.wording.subject import with_subject
 from memory_pipeline.wording.temporary import TEMPORARY, is_temporary
 
 COMPRESSED_CATEGORY = "compressed"
@@ -38,7 +39,8 @@ def judge(
     before = sum(member.memory.token_count for member in members)
     after = count_tokens(draft.content) if draft.content.strip() else 0
     preserved = check_preservation(sources, draft.text, draft.attached)
-    reason = _refusal(task, sources, draft, before, after, settings) or _wrong_content(task, sources, draft, model)
+    told = [with_subject(member.memory) for member in members]
+    reason = _refusal(task, sources, draft, before, after, settings) or _wrong_content(task, told, draft, model)
     if reason is None and preserved.lost:
         first = preserved.lost[0]
         reason = f"preservation: {len(preserved.lost)} facts lost, first the {first.kind} '{first.text}'"

@@ -5,6 +5,7 @@ A further kind of question consists of a prompt file, a schema and a check, like
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -20,6 +21,7 @@ from memory_pipeline.distillers.support import find_unshared
 from memory_pipeline.llm import Declined, Question
 from memory_pipeline.records import Causal, Disagreement, Memory
 from memory_pipeline.wording.redaction import redact
+from memory_pipeline.wording.subject import with_subject
 
 PROMPT_VERSION = f"claude-{VERSION}"
 _QUOTE = 200
@@ -37,7 +39,7 @@ def distillation_question(task: Task, strategy: DistillationStrategy, settings: 
         dates = [[memory.day for memory in member.witnesses] for member in task.members]
         mended = mend(
             answer,
-            Evidence([m.memory.content for m in task.members], dates),
+            Evidence([with_subject(m.memory) for m in task.members], dates),
             beside=[quote for _, quote in disagreements],
         )
         if isinstance(mended, str):
@@ -99,13 +101,21 @@ def _question(
 
 def _masked_members(task: Task, settings: Settings) -> tuple[list[Memory], int, int]:
     """The members with their secrets masked, and the counts of secrets and personal data."""
-    memories, secrets, personal = [], 0, 0
+    memories: list[Memory] = []
+    counts: Counter[str] = Counter()
+
+    def masked(text: str) -> str:
+        words, found = redact(text, personal=settings.distillation.mask_personal)
+        counts.update(found)
+        return words
+
     for member in task.members:
-        text, counts = redact(member.memory.content, personal=settings.distillation.mask_personal)
-        secrets += counts["secret"]
-        personal += counts["email"] + counts["phone"]
-        memories.append(replace(member.memory, content=text))
-    return memories, secrets, personal
+        memory = member.memory
+        headings = tuple(map(masked, memory.headings))
+        memories.append(
+            replace(memory, content=masked(memory.content), headings=headings, lead_in=masked(memory.lead_in))
+        )
+    return memories, counts["secret"], counts["email"] + counts["phone"]
 
 
 def _disagreements(task: Task, answer: Answer) -> list[tuple[Disagreement, str]] | Declined:

@@ -22,6 +22,7 @@ from memory_pipeline.llm import Prompt
 from memory_pipeline.records import Cluster, Memory
 from memory_pipeline.wording.facts import find_facts
 from memory_pipeline.wording.hidden import as_read
+from memory_pipeline.wording.subject import subject_beside
 
 ENTRY_POINTS = "memory_pipeline.strategies"
 #: Requested maximum length of an abstraction, as a share of the total length of its members.
@@ -63,7 +64,13 @@ class DefaultStrategy:
         budget = max(_LEAST_BUDGET, int(LENGTH_SHARE * sum(memory.token_count for memory in memories)))
         system = read_prompt("distill").replace("{budget}", str(budget))
         members = [
-            {"number": number, "importance": memory.importance, "content": as_read(memory.content)}
+            {
+                "number": number,
+                "day": str(memory.day),
+                "importance": memory.importance,
+                **({"under": as_read(subject)} if (subject := subject_beside(memory)) else {}),
+                "content": as_read(memory.content),
+            }
             for number, memory in enumerate(memories, start=1)
         ]
         about = {"size": len(members), "category": cluster.dominant_category, "members": members}

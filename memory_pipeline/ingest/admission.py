@@ -20,7 +20,8 @@ from memory_pipeline.ingest.memories import as_memory
 from memory_pipeline.ingest.values import MAX_ID
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.wording.kinds import kind_of
-from memory_pipeline.wording.normalise import clean_text
+from memory_pipeline.wording.lead_in import words_alone
+from memory_pipeline.wording.normalise import clean_text, content_hash
 
 _EXCERPT = 160
 
@@ -110,13 +111,21 @@ def only_new(admitted: list[Admitted], known: dict[str, tuple[str, str]]) -> Fou
         elif before[0] != memory.project_id:
             reason = f"id '{memory.id}' belongs to project '{before[0]}'; import it there, or give it another id"
             found.wrong.append(reject_memory(memory, reason))
-        elif before[1] == memory.content_hash or version in known or version in fresh:
+        elif says_same(memory, before[1]) or version in known or version in fresh:
             found.unchanged += 1
         else:
             found.new_versions += 1
             fresh[version] = replace(entry, memory=replace(memory, id=version))
     found.fresh = list(fresh.values())
     return found
+
+
+def says_same(memory: Memory, digest: str) -> bool:
+    """Whether words with this hash are those of a memory, with or without its lead-in: it may stand beside them."""
+    if digest == memory.content_hash:
+        return True
+    alone = words_alone(memory.lead_in, memory.content)
+    return alone != memory.content and digest == content_hash(alone)
 
 
 def version_id(memory: Memory) -> str:

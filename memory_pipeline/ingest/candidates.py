@@ -18,7 +18,8 @@ class Candidate(MemoryBase):
     `token_count` only by its exports of everything. `source_links`: id, relation and similarity of each direct
     source. `masked`: counts of what a reader masked before it split its file into entries. `typed_under`: what its
     source names as its type or heading, if that is none of the memory types; its wording tells the type then. None if
-    the type is given.
+    the type is given. `own_words`: what the entry says without its lead-in, on which its id depends; None if that is
+    its content.
     """
 
     native_id: str | None = None
@@ -31,6 +32,7 @@ class Candidate(MemoryBase):
     masked: tuple[tuple[str, int], ...] = ()
     token_count: int | None = None
     typed_under: tuple[str, ...] | None = None
+    own_words: str | None = None
 
 
 #: How the reason begins if a whole file could not be opened or decoded.

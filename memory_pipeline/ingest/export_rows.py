@@ -49,7 +49,7 @@ def is_export_row(row: object) -> bool:
     if not isinstance(row, dict):
         return False
     begins_all = (row.get("record"), row.get("format")) == (EVERYTHING_FIRST, EVERYTHING_FORMAT)
-    return begins_all or row.keys() >= set(_NAMES)
+    return begins_all or row.keys() >= _ALWAYS
 
 
 def columns_of_everything() -> tuple[str, ...]:
@@ -98,4 +98,6 @@ def _exported(memory: Memory, column: Column) -> Any:
 
 
 _NAMES = tuple(column.name for column in export_columns())
+#: What the rows of every version have.
+_ALWAYS = {*_FIRST, *(column.name for column in _DERIVED)}
 _NESTED = {column.name for column in export_columns() if column.is_json or is_dataclass(column.kind)}

@@ -33,6 +33,7 @@ NEVER_ARCHIVED = 2.5
 _FIELDS = tuple(field.name for field in fields(Candidate) if field.name != "embedding")
 _LIMITS = {
     "content": MAX_CONTENT,
+    "own_words": MAX_CONTENT,
     "native_id": MAX_ID,
     **{column.name: MAX_ID for column in columns_of(Memory) if column.is_id},
     **{column.name: MAX_CONTENT for column in columns_of(Memory) if column.is_json},

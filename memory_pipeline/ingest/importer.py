@@ -114,5 +114,11 @@ class FilesImporter(Importer):
 
 def row_id(project: str, content: str, candidate: Candidate) -> str:
     """The id of a row, derived from its content: independent of its position and of how often it is read."""
-    told = [project, content, candidate.memory_type, str(candidate.created_at), json.dumps(candidate.tags)]
+    told = [
+        project,
+        candidate.own_words or content,
+        candidate.memory_type,
+        str(candidate.created_at),
+        json.dumps(candidate.tags),
+    ]
     return f"row:{project}:{hashlib.sha256(chr(31).join(told).encode()).hexdigest()[:20]}"

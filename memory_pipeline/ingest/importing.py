@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain, islice
@@ -25,6 +25,7 @@ from memory_pipeline.ingest.admission import (
     only_new,
     reject_candidate,
     reject_memory,
+    says_same,
     storable,
     version_id,
 )
@@ -284,6 +285,7 @@ class _ImportInProgress:
             tx.memories.follow_expiry(over, NEVER_ARCHIVED)
             self.versions.note(tx, admitted, known, found)
             tx.memories.add([entry.memory for entry in found.fresh])
+            tx.memories.place([_as_known(entry.memory, known) for entry in admitted if entry.memory.id in known])
             tx.lineage.add([link for entry in found.fresh for link in entry.links])
             for entry in found.fresh:
                 if entry.embedding is not None and entry.embedding_model is not None:
@@ -302,6 +304,11 @@ class _ImportInProgress:
 
 def _memory(entry: Admitted) -> Memory:
     return entry.memory
+
+
+def _as_known(memory: Memory, known: Mapping[str, tuple[str, str]]) -> Memory:
+    """A memory that was read again, under the id that the store has its words under."""
+    return memory if says_same(memory, known[memory.id][1]) else replace(memory, id=version_id(memory))
 
 
 def _pages(ids: list[str]) -> Iterator[list[str]]:

@@ -1,48 +1,95 @@
-"""Splits Markdown notes into entries: each bullet, paragraph, table or procedure with its heading path.
+"""Splits Markdown notes into entries: each bullet, paragraph, table or procedure with its headings and what leads in to
+it.
 
-Every line of a file belongs to exactly one thing: an entry, a heading, structure, or a skipped block. The reader can
-report which, so that no line gets lost.
+Every line of a file belongs to exactly one thing: an entry, a heading, a lead-in, structure, or a skipped block. The
+reader can report which, so that no line gets lost.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 
 from memory_pipeline.ingest.dates import begins_with_time
+from memory_pipeline.wording.lead_in import NO_LEAD_IN, LeadIn, lead_in_from, said_together
 
 #: A procedure of at most this many characters stays one entry: its steps mean little separately.
 PROCEDURE_CHARS = 1200
+#: A bullet with bullets of its own stays one entry if it takes at most this many bytes, about 80 tokens.
+_SHORT_ITEM_BYTES = 320
 #: A full timestamp starts a new entry even in the middle of a line: some logs are appended without a newline.
 _FULL_STAMP = re.compile(r"(?<!^)(?<!\()(?<!\[)(?=\d{4}-\d{2}-\d{2} \d{2}:\d{2}(?::\d{2})?(?: [A-Z]{3,4})? (?:-|–|—) )")
 _LINE_STAMP = re.compile(r"^\s*[\[(]?(?:\d{4}-\d{2}-\d{2}[ T])?\d{1,2}:\d{2}(?::\d{2})?[^\w]")
-_LABEL = re.compile(r"^\s*(?:\*\*|__)?[^\n]{1,80}?:(?:\*\*|__)?\s*$")
+#: A short line that only announces what follows: it ends in a colon, or all of it is bold.
+_LABEL = re.compile(
+    r"^\s*(?:(?:\*\*|__)?[^\n]{1,80}?[:：](?:\*\*|__)?|(\*\*|__)(?!\s)[^\n*]{1,80}[^\s.!?。！？*]\1)\s*$"
+)
+_BOLD_LABEL = re.compile(r"\s*(\*\*|__)[^\n*]{1,80}(?:[:：]\1|\1[:：])\s*$")
+_WORD = re.compile(r"\w")
+#: What stands in the place of a secret while a note is read.
+_MASKED = re.compile("\ue000\\w+\ue001")
+_EMPTY_LABEL = re.compile(r"[:：]\W*$")
 _BULLET = re.compile(r"^(\s*)(?:[-*+•]|\d{1,9}[.)])\s+")
+_LISTS = ("bullet_list", "ordered_list")
+#: A line without emphasis that ends in a colon and has nothing below it is a label if it is this short.
+_LONGEST_PLAIN_LABEL = 40
+#: The line with which a turn of a conversation begins: `user: ...`, `**Assistant:** ...`.
+TURN_LINE = re.compile(
+    r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}(?:user|assistant|human|ai)[*_]{0,2}:[*_]{0,2}\s", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry: its text without list mark, its first and last line (1-based), and the headings above it."""
+    """One entry: its own text without list mark, its first and last line (1-based), the headings above it, and the
+    words that lead in to it."""
 
     text: str
     first_line: int
     last_line: int
     path: tuple[str, ...]
-    heading: str
+    lead: LeadIn = NO_LEAD_IN
+
+    @property
+    def content(self) -> str:
+        """What it says: its text, with its lead-in where the two are one."""
+        return said_together(self.lead, self.text)
+
+    @property
+    def above(self) -> tuple[str, ...]:
+        """The headings above it, and the label in front of it."""
+        return (*self.path, self.lead.words.strip("*_:： ")) if self.lead.is_label else self.path
 
 
 @dataclass
 class Note:
-    """A parsed note: its entries in order, and the role of every line outside an entry."""
+    """A parsed note: its entries in order, its headings with their levels, and the role of every line outside an
+    entry."""
 
     entries: list[Entry] = field(default_factory=list)
+    headings: list[tuple[int, str]] = field(default_factory=list)
     structure: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """The heading that stands above the whole note; empty if none does."""
+        tops = [title for level, title in self.headings if level == 1]
+        return tops[0] if len(tops) == 1 and self.headings[0][0] == 1 else ""
+
+    @property
+    def empty_labels(self) -> int:
+        """How many labels have nothing below them."""
+        return list(self.structure.values()).count("empty label")
+
+    def mark(self, start: int, end: int, role: str) -> None:
+        """Give lines, counted from 0, a role."""
+        self.structure.update(dict.fromkeys(range(start + 1, end + 1), role))
 
 
 @lru_cache(maxsize=1)
@@ -54,137 +101,173 @@ def _parser() -> MarkdownIt:
 def parse_note(text: str) -> Note:
     """Split a note into entries. Lines are numbered from 1; blank lines belong to nothing."""
     lines = text.split("\n")
-    tokens = _parser().parse(text)
-    note = Note()
-    headings: list[tuple[int, str]] = []
-    label: tuple[str, int, int] | None = None
-    for token in _top_level(tokens):
-        assert token.map is not None
-        start, end = token.map[0], _last_content_line(lines, token.map[0], token.map[1])
-        path = tuple(title for _, title in headings)
-        if token.type == "heading_open":
-            _flush_label(note, label, path)
-            label = None
-            level = int(token.tag[1])
-            title = lines[start].lstrip("# \t").rstrip("# \t\r")
-            headings = [(depth, kept) for depth, kept in headings if depth < level] + [(level, title)]
-            _mark(note, start, end, "heading")
-            continue
-        if token.type in ("paragraph_open",):
-            _flush_label(note, label, path)
-            label = None
-            body = "\n".join(lines[start:end])
-            if _LABEL.match(body) and "\n" not in body and not _begins_entry(body):
-                label = (body.strip(), start, end)
+    reader = _Reader(lines)
+    reader.read_blocks(SyntaxTreeNode(_parser().parse(text)).children, NO_LEAD_IN)
+    reader.keep_stray_lines()
+    reader.note.entries.sort(key=lambda entry: entry.first_line)
+    return reader.note
+
+
+class _Reader:
+    """Reads the blocks of a note, from top to bottom."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.note = Note()
+        self._lines = lines
+        self._headings: list[tuple[int, str]] = []
+
+    @property
+    def _path(self) -> tuple[str, ...]:
+        return tuple(title for _, title in self._headings)
+
+    def read_blocks(self, blocks: Sequence[SyntaxTreeNode], around: LeadIn) -> None:
+        """Read blocks in order; `around` leads in to all of them. A paragraph leads in to the block directly below
+        it."""
+        waiting: list[Entry] = []
+        for block in blocks:
+            if block.map is None:
+                continue
+            start, end = block.map[0], self._last_content_line(*block.map)
+            above = waiting[-1] if waiting else None
+            waiting = []
+            if block.type == "paragraph":
+                waiting = self._paragraph(start, end, around)
+                if above is not None and waiting and _is_label(above):
+                    waiting[0] = replace(waiting[0], lead=self._lead_in(above))
+                elif above is not None:
+                    self.note.entries.append(above)
+            elif block.type in _LISTS:
+                waiting = self._list(block, above, around)
+            elif block.type in ("table", "fence", "code_block", "blockquote"):
+                lead = around
+                if above is not None and _is_label(above):
+                    start = above.first_line - 1
+                elif above is not None:
+                    lead = replace(lead_in_from(above.text, above.lead), joins=False)
+                    self.note.entries.append(above)
+                self.note.entries.append(self._entry(start, end, lead))
             else:
-                note.entries.extend(_paragraph(lines, start, end, path))
-            continue
-        if token.type in ("bullet_list_open", "ordered_list_open"):
-            _list(note, tokens, token, lines, path, label)
-            label = None
-            continue
-        if token.type in ("table_open", "fence", "code_block", "blockquote_open"):
-            begin = label[1] if label else start
-            note.entries.append(_entry(lines, begin, end, path))
-            label = None
-            continue
-        _flush_label(note, label, path)
-        label = None
-        _mark(note, start, end, "rule" if token.type == "hr" else "html")
-    _flush_label(note, label, tuple(title for _, title in headings))
-    _keep_stray_lines(note, lines, tuple(title for _, title in headings))
-    note.entries.sort(key=lambda entry: entry.first_line)
-    return note
+                self._close(above)
+                if block.type == "heading":
+                    level, title = int(block.tag[1]), self._lines[start].lstrip("# \t").rstrip("# \t\r")
+                    self._headings = [one for one in self._headings if one[0] < level] + [(level, title)]
+                    self.note.headings.append((level, title))
+                self.note.mark(start, end, {"heading": "heading", "hr": "rule"}.get(block.type, "html"))
+            self.note.entries += waiting[:-1]
+            waiting = waiting[-1:]
+        self._close(waiting[-1] if waiting else None)
 
-
-def _top_level(tokens: list[Token]) -> Iterator[Token]:
-    return (token for token in tokens if token.level == 0 and token.nesting >= 0 and token.map)
-
-
-def _list(
-    note: Note,
-    tokens: list[Token],
-    opening: Token,
-    lines: list[str],
-    path: tuple[str, ...],
-    label: tuple[str, int, int] | None,
-) -> None:
-    """List items become separate entries; a short numbered list under a label stays one procedure."""
-    assert opening.map is not None
-    start, end = opening.map[0], _last_content_line(lines, *opening.map)
-    body = "\n".join(lines[start:end])
-    if label and opening.type == "ordered_list_open" and len(body) <= PROCEDURE_CHARS:
-        note.entries.append(_entry(lines, label[1], end, path))
-        return
-    if label:
-        _mark(note, label[1], label[2], "label")
-        path = (*path, label[0].strip("*_: "))
-    for item in _items(tokens, opening):
-        assert item.map is not None
-        first, last = item.map[0], _last_content_line(lines, *item.map)
-        note.entries.extend(_paragraph(lines, first, last, path))
-
-
-def _items(tokens: list[Token], opening: Token) -> Iterator[Token]:
-    begin = tokens.index(opening)
-    for token in tokens[begin + 1 :]:
-        if token.level == 0 and token.nesting < 0:
+    def _close(self, entry: Entry | None) -> None:
+        """A paragraph that leads in to nothing is an entry of its own, if it is no empty label."""
+        if entry is None:
             return
-        if token.type == "list_item_open" and token.level == 1:
-            yield token
+        is_short = len(entry.text) <= _LONGEST_PLAIN_LABEL
+        if _is_label(entry) and _EMPTY_LABEL.search(entry.text) and (is_short or _is_bold_label(entry.text)):
+            self.note.mark(entry.first_line - 1, entry.last_line, "empty label")
+        else:
+            self.note.entries.append(entry)
+
+    def _lead_in(self, above: Entry) -> LeadIn:
+        """The lead-in that a paragraph is. It is no entry of its own if what follows says all of it."""
+        lead = lead_in_from(above.text, above.lead, is_label=_is_label(above))
+        if lead.says_all:
+            self.note.mark(above.first_line - 1, above.last_line, "lead-in")
+        else:
+            self.note.entries.append(above)
+        return lead
+
+    def _list(self, block: SyntaxTreeNode, above: Entry | None, around: LeadIn) -> list[Entry]:
+        """List items become separate entries; a short numbered list below a label stays one procedure.
+
+        Returns the last entry if a time or a speaker began it within the last item: what follows may hang on it.
+        """
+        assert block.map is not None
+        lead = around
+        is_log_line = above is not None and _begins_entry(above.text) and self._is_stamped(block)
+        if above is not None and (is_log_line or not _WORD.search(_MASKED.sub("", above.text))):
+            self.note.entries.append(above)
+        elif above is not None:
+            end = self._last_content_line(*block.map)
+            length = len("\n".join(self._lines[block.map[0] : end]))
+            if block.type == "ordered_list" and _is_label(above) and length <= PROCEDURE_CHARS:
+                self.note.entries.append(self._entry(above.first_line - 1, end, around))
+                return []
+            lead = self._lead_in(above)
+        label: Entry | None = None
+        waiting: list[Entry] = []
+        within = lead
+        for item in block.children:
+            self.note.entries += waiting
+            assert item.map is not None
+            own = self._entry(item.map[0], self._last_content_line(*item.map), lead)
+            if _is_bold_label(own.text):
+                self._close(label)
+                label, waiting = own, []
+                continue
+            if label is not None:
+                within, label = self._lead_in(label), None
+            entries = self._item(item, within)
+            self.note.entries += entries[:1]
+            waiting = entries[1:]
+        self._close(label)
+        self.note.entries += waiting[:-1]
+        return waiting[-1:]
+
+    def _is_stamped(self, block: SyntaxTreeNode) -> bool:
+        """Whether the first item of a list begins with a time."""
+        assert block.map is not None
+        return _begins_entry(self._entry(block.map[0], block.map[0] + 1, NO_LEAD_IN).text)
+
+    def _item(self, item: SyntaxTreeNode, lead: LeadIn) -> list[Entry]:
+        """The entries of an item: one, or several if it is long and leads in to a list of its own."""
+        assert item.map is not None
+        start, end = item.map[0], self._last_content_line(*item.map)
+        size = len("\n".join(self._lines[start:end]).encode())
+        if size <= _SHORT_ITEM_BYTES or not any(child.type in _LISTS for child in item.children):
+            return self._paragraph(start, end, lead)
+        self.read_blocks(item.children, lead)
+        return []
+
+    def _paragraph(self, start: int, end: int, lead: LeadIn) -> list[Entry]:
+        """One entry, or several if a time or a speaker begins a new one, which then hangs on nothing."""
+        cuts = [start, *(n for n in range(start + 1, end) if _begins_entry(self._lines[n])), end]
+        entries = []
+        for first, last in pairwise(cuts):
+            entry = self._entry(first, last, lead if first == start else NO_LEAD_IN)
+            entries += [replace(entry, text=piece.strip()) for piece in _FULL_STAMP.split(entry.text) if piece.strip()]
+        return entries
+
+    def _entry(self, start: int, end: int, lead: LeadIn) -> Entry:
+        body = self._lines[start:end]
+        mark = _BULLET.match(body[0])
+        if mark:
+            body = [body[0][mark.end() :], *(_dedent(line, mark.end()) for line in body[1:])]
+        return Entry("\n".join(body).strip(), start + 1, end, self._path, lead)
+
+    def keep_stray_lines(self) -> None:
+        """Lines that the parser consumes itself (link definitions) become entries too, so that nothing is lost."""
+        covered = {line for one in self.note.entries for line in range(one.first_line, one.last_line + 1)}
+        for number, line in enumerate(self._lines, start=1):
+            if line.strip() and number not in covered and number not in self.note.structure:
+                self.note.entries.append(Entry(line.strip(), number, number, self._path))
+
+    def _last_content_line(self, start: int, end: int) -> int:
+        while end > start + 1 and not self._lines[end - 1].strip():
+            end -= 1
+        return end
 
 
-def _paragraph(lines: list[str], start: int, end: int, path: tuple[str, ...]) -> list[Entry]:
-    """One entry, or several if a timestamp starts a new one within a line."""
-    cuts = [start, *(n for n in range(start + 1, end) if _begins_entry(lines[n])), end]
-    entries = []
-    for first, last in pairwise(cuts):
-        entry = _entry(lines, first, last, path)
-        pieces = _FULL_STAMP.split(entry.text)
-        entries += [
-            Entry(piece.strip(), entry.first_line, entry.last_line, path, entry.heading)
-            for piece in pieces
-            if piece.strip()
-        ]
-    return entries
+def _is_label(entry: Entry) -> bool:
+    return bool(_LABEL.match(entry.text)) and not _begins_entry(entry.text)
+
+
+def _is_bold_label(text: str) -> bool:
+    return bool(_BOLD_LABEL.match(text))
 
 
 def _begins_entry(line: str) -> bool:
-    return bool(_LINE_STAMP.match(line)) or begins_with_time(line)
-
-
-def _entry(lines: list[str], start: int, end: int, path: tuple[str, ...]) -> Entry:
-    body = lines[start:end]
-    mark = _BULLET.match(body[0])
-    if mark:
-        body = [body[0][mark.end() :], *(_dedent(line, mark.end()) for line in body[1:])]
-    return Entry("\n".join(body).strip(), start + 1, end, path, path[-1] if path else "")
+    return bool(_LINE_STAMP.match(line) or TURN_LINE.match(line + " ")) or begins_with_time(line)
 
 
 def _dedent(line: str, width: int) -> str:
     return line[min(width, len(line) - len(line.lstrip())) :]
-
-
-def _flush_label(note: Note, label: tuple[str, int, int] | None, path: tuple[str, ...]) -> None:
-    """A label with nothing below it is an ordinary entry."""
-    if label:
-        note.entries.append(Entry(label[0], label[1] + 1, label[2], path, path[-1] if path else ""))
-
-
-def _mark(note: Note, start: int, end: int, what: str) -> None:
-    for line in range(start, end):
-        note.structure[line + 1] = what
-
-
-def _keep_stray_lines(note: Note, lines: list[str], path: tuple[str, ...]) -> None:
-    """Lines that the parser consumes itself (link definitions) become entries too, so that nothing is lost."""
-    covered = {line for entry in note.entries for line in range(entry.first_line, entry.last_line + 1)}
-    for number, line in enumerate(lines, start=1):
-        if line.strip() and number not in covered and number not in note.structure:
-            note.entries.append(Entry(line.strip(), number, number, path, path[-1] if path else ""))
-
-
-def _last_content_line(lines: list[str], start: int, end: int) -> int:
-    while end > start + 1 and not lines[end - 1].strip():
-        end -= 1
-    return end

@@ -42,6 +42,9 @@ def mask_candidate(candidate: Candidate) -> tuple[Candidate, Counter[str]]:
             if tag.casefold() not in small_before or tag.casefold() in small
         ),
         categories=tuple(_short(category, counts) for category in candidate.categories),
+        headings=tuple(_short(heading, counts) for heading in candidate.headings),
+        lead_in=_short(candidate.lead_in, counts),
+        own_words=_optional(candidate.own_words, counts),
         created_at_quality=_short(candidate.created_at_quality, counts),
         archived_by=_id(candidate.archived_by, counts),
         consolidated_into_id=_id(candidate.consolidated_into_id, counts),

@@ -22,8 +22,9 @@ from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Re
 from memory_pipeline.ingest.dates import at_midnight, file_date, leading_time, written_time
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
 from memory_pipeline.ingest.foreign import file_time, project_of_directory
+from memory_pipeline.ingest.foreign_marks import EMPTY_LABELS, blank_wrappers, why_no_memory, without_scores
 from memory_pipeline.ingest.importer import FilesImporter
-from memory_pipeline.ingest.markdown import Entry, Note, parse_note
+from memory_pipeline.ingest.markdown import TURN_LINE, Entry, Note, parse_note
 from memory_pipeline.ingest.openclaw_files import (
     WorkspaceFile,
     blank_managed,
@@ -34,7 +35,7 @@ from memory_pipeline.ingest.openclaw_files import (
     text_of,
     workspace_files,
 )
-from memory_pipeline.ingest.splitting import parts_of
+from memory_pipeline.ingest.splitting import parts_of_entry
 from memory_pipeline.ingest.values import MAX_LABELS
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import MEMORY_TYPES, Source
@@ -44,7 +45,6 @@ from memory_pipeline.wording.redaction import redact
 
 #: A block of code with more lines than this is a dump, not a note.
 _CODE_LINES = 60
-_TURN = re.compile(r"^(?:user|assistant|human|ai):\s", re.IGNORECASE)
 _HASHTAG = re.compile(r"(?<![\w#&/])#([A-Za-z][\w-]{1,40})(?![\w])")
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?:(?!---)[^\n]*\n){0,60}---")
 _TYPE_LINE = re.compile(r"^(?:memory_)?type:[ \t]*[\"']?([\w -]{1,40})", re.MULTILINE)
@@ -85,8 +85,8 @@ class OpenClawImporter(FilesImporter):
         return project_of_directory(path)
 
     def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
-        """Derived from the file and the words."""
-        return entry_id(project, candidate.source.file or "", content)
+        """Derived from the file and the entry's own words: those that lead in to it may change."""
+        return entry_id(project, candidate.source.file or "", candidate.own_words or content)
 
 
 def entry_id(project: str, file: str, content: str) -> str:
@@ -158,31 +158,39 @@ def _read_file(
         skipped.add("files that a program wrote")
         return
     file = replace(file, stated_type=_stated_type(text))
-    text = blank_managed(text.split("\n"), skipped)
+    text = blank_wrappers(blank_managed(text.split("\n"), skipped), skipped)
     dated = file_date(file.path.name)
     day = dated[0] if dated else None
     fallback, quality = _file_time(file, dated, default_zone, now)
     if fallback > now and dated:
         yield Rejected(file.relative, 0, f"the file's date {day} is in the future")
         return
-    entries, masked = _masked_entries(text) if mask else (parse_note(text).entries, ())
+    note, masked = _masked_note(text) if mask else (parse_note(text), ())
     times = []
-    leading = [entry for entry in entries if _leads_to(entry.text, file, elsewhere)]
+    leading = [entry for entry in note.entries if _leads_to(entry.text, file, elsewhere)]
     if leading:
         skipped.add("lines of an index", len(leading))
-    entries = [entry for entry in entries if entry not in leading and not _is_code_dump(entry, skipped)]
+    entries = [entry for entry in note.entries if entry not in leading and not _is_nothing(entry, skipped)]
+    is_title = file.is_named_by_title
+    if note.empty_labels:
+        skipped.add(EMPTY_LABELS, note.empty_labels)
     for entry in entries:
         moment, how = _entry_time(entry, day, default_zone) or (fallback, quality)
         times.append((moment, how) if moment <= now else (fallback, quality))
     for entry, (moment, how) in _equal_ones_by_time(entries, times):
-        for part in parts_of(entry.text, max_tokens, skipped):
-            yield replace(_candidate(file, entry, part, moment, how, recalls), masked=masked)
+        for part in parts_of_entry(entry, max_tokens, skipped):
+            found = part.describe(_candidate(file, entry, part.content, moment, how, recalls))
+            headings = found.headings[1:] if is_title and entry.path[:1] == (note.title,) else found.headings
+            yield replace(found, content=without_scores(found.content), headings=headings, masked=masked)
             masked = ()
 
 
-def _is_code_dump(entry: Entry, skipped: Skipped) -> bool:
-    """Whether an entry is nothing but a long block of code."""
+def _is_nothing(entry: Entry, skipped: Skipped) -> bool:
+    """Whether an entry says nothing, or is nothing but a long block of code."""
     text = entry.text
+    if reason := why_no_memory(text):
+        skipped.add(reason)
+        return True
     is_dump = text.count("\n") > _CODE_LINES and text.startswith(("```", "~~~")) and text.endswith(text[:3])
     if is_dump:
         skipped.add("lines of code dumps", text.count("\n") + 1)
@@ -201,18 +209,24 @@ def _equal_ones_by_time(
         yield entries[number], times[number]
 
 
-def _masked_entries(text: str) -> tuple[list[Entry], tuple[tuple[str, int], ...]]:
-    """The entries of a note, masked line by line, and the counts of secrets by kind.
+def _masked_note(text: str) -> tuple[Note, tuple[tuple[str, int], ...]]:
+    """A note, masked line by line, and the counts of secrets by kind.
 
     While the note is split, a mask is written as a word: Markdown could read brackets as a link.
     """
     masked, counts = redact(text, keep_lines=True)
     note = parse_note(_MASK.sub("\ue000\\1\ue001", masked))
-    entries = [
-        replace(entry, text=_unword(entry.text), path=tuple(map(_unword, entry.path)), heading=_unword(entry.heading))
+    note.headings = [(level, _unword(title)) for level, title in note.headings]
+    note.entries = [
+        replace(
+            entry,
+            text=_unword(entry.text),
+            path=tuple(map(_unword, entry.path)),
+            lead=replace(entry.lead, words=_unword(entry.lead.words)),
+        )
         for entry in note.entries
     ]
-    return entries, tuple(sorted(counts.items()))
+    return note, tuple(sorted(counts.items()))
 
 
 def _unword(text: str) -> str:
@@ -240,11 +254,11 @@ def _candidate(
 
 def _type_of(entry: Entry, text: str, file: WorkspaceFile) -> str:
     """The type that the file's front matter states, else what label, headings and wording tell."""
-    if file.role == "conversation" or _TURN.match(text):
+    if file.role == "conversation" or TURN_LINE.match(text + " "):
         return "conversation"
     if file.stated_type in MEMORY_TYPES:
         return file.stated_type
-    return kind_of(text, (file.stated_type, *entry.path), "fact" if file.role == "long-term" else "other")
+    return kind_of(text, (file.stated_type, *entry.above), "fact" if file.role == "long-term" else "other")
 
 
 def _stated_type(text: str) -> str:
@@ -257,7 +271,7 @@ def _stated_type(text: str) -> str:
 def _categories(entry: Entry, file: WorkspaceFile) -> tuple[str, ...]:
     """The innermost headings that still have content after removing timestamps and ornaments."""
     names = []
-    for title in reversed(entry.path):
+    for title in reversed(entry.above):
         words = re.sub(
             r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?|\b(?:UTC|GMT|[A-Z]{2,3}T)\b", " ", title
         )
@@ -272,8 +286,8 @@ def _entry_time(entry: Entry, day: Any, default_zone: tzinfo) -> tuple[datetime,
     moment = leading_time(entry.text, day or _day_above(entry), default_zone)
     if moment:
         return moment, "exact"
-    stamp = LEADING_STAMP.match(entry.text)
-    subjects = ([stamp.group()] if stamp else []) + list(reversed(entry.path))
+    stamps = [stamp.group() for words in (entry.text, entry.lead.words) if (stamp := LEADING_STAMP.match(words))]
+    subjects = [*stamps, *reversed(entry.above)]
     for subject in subjects:
         found = written_time(subject, day, default_zone)
         if found:
@@ -283,7 +297,7 @@ def _entry_time(entry: Entry, day: Any, default_zone: tzinfo) -> tuple[datetime,
 
 def _day_above(entry: Entry) -> date | None:
     """The day that the innermost dated heading names, for a clock time in a file whose name has no date."""
-    return next((dated[0] for title in reversed(entry.path) if (dated := file_date(title))), None)
+    return next((dated[0] for title in reversed(entry.above) if (dated := file_date(title))), None)
 
 
 def _file_time(file: WorkspaceFile, dated: Any, default_zone: tzinfo, now: datetime) -> tuple[datetime, str]:

@@ -52,6 +52,7 @@ _OUR_DATA = re.compile(
     re.IGNORECASE,
 )
 _FIRST_LINES = 600
+_A_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:-\d{4})?\.md(?:\.gz)?")
 _SESSION_DUMP = re.compile(r"^#\s+Session:\s+\d{4}-\d{2}-\d{2}")
 _SESSION_MARK = re.compile(r"^\s*-\s+\*\*Session (?:Key|ID)\*\*", re.MULTILINE)
 _HEADING = re.compile(r"^(#{1,6})\s+\S")
@@ -67,6 +68,11 @@ class WorkspaceFile:
     relative: str
     role: str
     stated_type: str = ""
+
+    @property
+    def is_named_by_title(self) -> bool:
+        """Whether its title only names the file: that of long-term and identity files, and of a day."""
+        return self.role in ("long-term", "identity") or bool(_A_DAY.fullmatch(self.path.name))
 
 
 def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterator[WorkspaceFile]:

@@ -20,7 +20,7 @@ from memory_pipeline.embedding import Embedder
 from memory_pipeline.embedding.missing import Progress
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import cause_and_mend
-from memory_pipeline.ingest.admission import version_id
+from memory_pipeline.ingest.admission import says_same, version_id
 from memory_pipeline.ingest.candidates import UNREADABLE, Finding, Item, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.exporting import is_export
@@ -33,6 +33,8 @@ from memory_pipeline.store import Store
 from memory_pipeline.wording.counts import how_many
 
 _CHUNK = 1 << 20
+#: Counts how readers changed: the next night reads every file again when it is another.
+_READER = 2
 #: Times that are not those of the words, but of their file or its reading.
 _UNDATED = ("mtime", "import")
 
@@ -249,6 +251,7 @@ def _salt(source: SourceTable, settings: Settings) -> str:
     """What decides, beside its bytes, what a file is read as."""
     rules = settings.import_
     told = [source.format, source.timezone or rules.timezone, project_of(source), rules.redact, rules.max_entry_tokens]
+    told.append(_READER)
     return f":{hashlib.sha256(repr(told).encode()).hexdigest()[:16]}"
 
 
@@ -380,7 +383,8 @@ def _standing(store: Store, ledger: _Ledger, files: Iterable[str]) -> dict[str, 
     for file in files:
         found = []
         for memory in ledger.read.get(file, ()):
-            same = known.get(memory.id) == (memory.project_id, memory.content_hash)
+            project, digest = known.get(memory.id, ("", ""))
+            same = project == memory.project_id and says_same(memory, digest)
             found.append(memory.id if same else version_id(memory))
         standing[file] = list(dict.fromkeys(i for i in found if i in known))
     return standing

@@ -62,6 +62,8 @@ def make_abstraction(distillation: Distillation, as_of: datetime) -> Memory:
         created_at=as_of,
         effective_date=distillation.effective_date,
         utc_offset=distillation.utc_offset,
+        headings=distillation.headings,
+        lead_in=distillation.lead_in,
         content_hash=content_hash(distillation.content),
         shape_hash=shape_hash(distillation.content),
         token_count=distillation.measured.tokens_after,

@@ -184,7 +184,7 @@ def unsafe_members(evidence: Evidence) -> list[str]:
             problems.append(f"'{memory.id}' is critical")
         elif memory.pinned:
             problems.append(f"'{memory.id}' is pinned")
-        elif memory.created_at > (plan.as_of if memory.source.connector == MADE else plan.fresh_after):
+        elif plan.is_fresh(memory):
             problems.append(f"'{memory.id}' is fresh")
         elif memory.project_id != draft.cluster.project_id:
             problems.append(f"'{memory.id}' belongs to project '{memory.project_id}'")

@@ -134,7 +134,7 @@ def _read(night: Night) -> tuple[list[Memory], list[EligibleMemory]]:
         and not m.pinned
         and night.plan.may_touch(m.project_id)
         and (since is None or m.created_at >= since)
-        and m.created_at <= night.plan.fresh_after
+        and not night.plan.is_fresh(m)
     ]
     with night.store.reading() as tx:
         embedded = night.reader.with_vector(tx, [memory.id for memory in free])

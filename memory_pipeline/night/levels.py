@@ -45,6 +45,7 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.store import AWAITS_REVIEW
 from memory_pipeline.wording.kinds import OTHER
+from memory_pipeline.wording.subject import shared_headings, shared_lead_in
 
 #: A merged memory says what its sources say, word for word.
 MERGE_CONFIDENCE = 0.95
@@ -183,6 +184,8 @@ def _distillation(
         effective_date=max(memory.effective_date for memory in members),
         oldest_source_at=min(memory.effective_date for memory in members),
         utc_offset=offset_of_newest(members),
+        headings=shared_headings(members),
+        lead_in=shared_lead_in(members),
         confidence=MERGE_CONFIDENCE,
         relation=_RELATIONS[method],
         tags=tags,

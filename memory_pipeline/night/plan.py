@@ -13,6 +13,7 @@ from functools import cached_property
 from memory_pipeline.config.policies import Policy
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
+from memory_pipeline.records import MADE, Memory
 
 #: The longest period that `--days` may ask for: no memory is older.
 MOST_DAYS = 18_250
@@ -77,6 +78,13 @@ class NightPlan:
     def fresh_after(self) -> datetime:
         """Memories created after this time are too recent to touch."""
         return self.as_of - timedelta(hours=self.settings.compression.freshness_hours)
+
+    def is_fresh(self, memory: Memory) -> bool:
+        """Whether a memory is too recent to touch. What a night made, or what its file alone dates, is as old as the
+        night: it was said before."""
+        if memory.source.connector == MADE or memory.created_at_quality == "mtime":
+            return memory.counts_from > self.as_of
+        return memory.created_at > self.fresh_after
 
     @cached_property
     def policies(self) -> tuple[Policy, ...]:

@@ -103,6 +103,7 @@ def unconsolidated_sensor(context: SensorEvaluationContext) -> RunRequest | Skip
     with store.reading() as tx:
         waiting = tx.memories.unconsolidated(
             created_before=as_of - timedelta(hours=settings.compression.freshness_hours),
+            as_of=as_of,
             critical_floor=settings.compression.critical_floor,
             after=int(context.cursor or 0),
         )

@@ -21,7 +21,7 @@ from memory_pipeline.recall.results import source_of, speaker_in
 from memory_pipeline.recall.search import part_of
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory
 from memory_pipeline.records.series import is_series, only_counts
-from memory_pipeline.wording.turned import with_heading
+from memory_pipeline.wording.subject import with_subject
 
 #: The sections in their order: what holds in general first.
 _SECTIONS: dict[ItemKind, str] = {
@@ -223,9 +223,7 @@ def _for_age(days: int) -> float:
 
 
 def _content(memory: Memory) -> str:
-    """What it says; a note with the heading that turns it."""
-    is_note = memory.abstraction_level < LEVEL_PATTERN
-    return with_heading(memory.content, memory.categories) if is_note else memory.content
+    return with_subject(memory)
 
 
 def _kind(memory: Memory) -> ItemKind:

@@ -11,6 +11,7 @@ from memory_pipeline.recall.results import source_of
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_RAW, PlaybookEntry
 from memory_pipeline.records.series import only_counts
 from memory_pipeline.store import Transaction
+from memory_pipeline.wording.subject import with_subject
 
 #: Memories of a kind that are considered at most.
 _MOST = 60
@@ -71,4 +72,6 @@ def _memories(tx: Transaction, project: str, *, made: bool) -> Iterator[DayItem]
     for memory in tx.memories.newest(project, _MOST, least=least, most=most):
         if memory.id in withdrawn or only_counts(memory):
             continue
-        yield DayItem(kind="memory", id=memory.id, content=memory.content, day=memory.day, source=source_of(memory))
+        yield DayItem(
+            kind="memory", id=memory.id, content=with_subject(memory), day=memory.day, source=source_of(memory)
+        )

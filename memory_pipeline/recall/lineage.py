@@ -6,6 +6,7 @@ from memory_pipeline.recall.documents import LineageEdge, LineageNode, MemoryLin
 from memory_pipeline.recall.results import source_of, summary_of
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store import Transaction
+from memory_pipeline.wording.subject import with_subject
 
 #: Memories of one lineage that are shown; the raw sources are listed in full.
 _MOST = 1000
@@ -53,7 +54,7 @@ def lineage_of(tx: Transaction, memory: Memory) -> MemoryLineage:
 def _node(memory: Memory, depth: int) -> LineageNode:
     return LineageNode(
         id=memory.id,
-        summary=summary_of(memory.content),
+        summary=summary_of(with_subject(memory)),
         abstraction_level=memory.abstraction_level,
         day=memory.day,
         source=source_of(memory),

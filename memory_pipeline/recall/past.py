@@ -21,6 +21,7 @@ from memory_pipeline.recall.documents import MOST_RESULTS, Filters
 from memory_pipeline.recall.search import Hit, SearchIndex
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store, Transaction, list_snapshots, snapshot_path
+from memory_pipeline.wording.subject import with_subject
 
 _HELP = (
     "use 'now', a day (YYYY-MM-DD), a moment (2026-03-14T09:30Z), 'night:YYYY-MM-DD' or a run id for the state after "
@@ -89,7 +90,7 @@ def list_state(state: PastState, memories: Sequence[Memory]) -> StateListing:
                 created=memory.created_on,
                 importance=memory.importance,
                 archived=memory.archived_at is not None,
-                content=memory.content,
+                content=with_subject(memory),
             )
             for memory in memories
         ),
@@ -106,7 +107,7 @@ def describe_hits(state: PastState, hits: Sequence[Hit[Memory]]) -> StateSearch:
                 id=hit.memory.id,
                 archived=hit.memory.archived_at is not None,
                 superseded_by=hit.superseded_by,
-                content=hit.memory.content,
+                content=with_subject(hit.memory),
             )
             for hit in hits
         ),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from memory_pipeline.recall.documents import FoundThrough, RecalledMemory, SourceMemory
 from memory_pipeline.records import MADE, Memory
+from memory_pipeline.wording.subject import subject_beside, with_subject
 
 _SUMMARY = 200
 
@@ -40,6 +41,7 @@ def recalled(
         id=memory.id,
         project_id=memory.project_id,
         content=memory.content,
+        subject=subject_beside(memory),
         memory_type=memory.memory_type,
         abstraction_level=memory.abstraction_level,
         pattern_type=memory.pattern_type,
@@ -74,7 +76,7 @@ def described_sources(links: Sequence[tuple[str, float]], memories: Mapping[str,
     """The direct sources of a memory, nearest first. `links`: id and similarity."""
     nearest = sorted(links, key=lambda link: (-link[1], link[0]))
     return [
-        SourceMemory(id=source, summary=summary_of(memories[source].content), similarity=round(score, 4))
+        SourceMemory(id=source, summary=summary_of(with_subject(memories[source])), similarity=round(score, 4))
         for source, score in nearest
         if source in memories
     ]

@@ -126,6 +126,8 @@ class Distillation:
     tags: tuple[str, ...] = ()
     series: SeriesFacts | None = None
     utc_offset: Annotated[int, Column("The minutes by which the clock of its newest source was ahead of UTC.")] = 0
+    headings: Annotated[tuple[str, ...], Column("The headings that stand above all members of a merge.")] = ()
+    lead_in: Annotated[str, Column("The words that lead in to all members of a merge.")] = ""
 
     @property
     def id(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Annotated
 
 from memory_pipeline.records.columns import Column
@@ -68,6 +68,16 @@ class MemoryBase:
     memory_type: Annotated[str, Column("The kind of knowledge.", choices=MEMORY_TYPES)] = "other"
     categories: Annotated[tuple[str, ...], Column("The subjects it is about.")] = ()
     tags: Annotated[tuple[str, ...], Column("Further labels.")] = ()
+    headings: Annotated[
+        tuple[str, ...],
+        Column("The headings above it in its source, the outermost first, as they are written.", changes=True,
+               unlogged=True),
+    ] = ()  # fmt: skip
+    lead_in: Annotated[
+        str,
+        Column("The words that lead in to it in its source; its content begins with them where the two are one.",
+               changes=True, unlogged=True),
+    ] = ""  # fmt: skip
     importance: Annotated[
         float,
         Column("0 to 3; memories of 2.5 and above are critical and never touched.", changes=True, low=0.0, high=3.0),
@@ -134,6 +144,15 @@ class Memory(MemoryBase):
         datetime | None,
         Column("When a night or a rollback last changed it.", changes=True, unlogged=True, export="everything"),
     ] = None
+
+    @property
+    def counts_from(self) -> datetime:
+        """The time from which nights count it: that of its creation. What is dated by its file alone was written by
+        then, whoever saved the file that day: it counts from the end of the day before, by UTC."""
+        if self.created_at_quality != "mtime":
+            return self.created_at
+        day = self.created_at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        return day - timedelta(microseconds=1)
 
     @property
     def said_at(self) -> datetime:

@@ -43,6 +43,7 @@ from memory_pipeline.reporting.outcome import NightOutcome, Tally
 from memory_pipeline.review.conflicts import group_conflicts
 from memory_pipeline.store import facts_in
 from memory_pipeline.wording.hidden import visible
+from memory_pipeline.wording.subject import with_subject
 
 _EXAMPLES = 20
 _OUTCOMES = ("compressed", "skipped", "failed", "proposed")
@@ -198,8 +199,8 @@ def _conflict_words(reader: NightReader, conflicts: Sequence[Conflict]) -> tuple
         ConflictReport(
             id=derived_id("conflict", conflict.a, conflict.b),
             **asdict(conflict),
-            a_says=visible(memories[conflict.a].content),
-            b_says=visible(memories[conflict.b].content),
+            a_says=visible(with_subject(memories[conflict.a])),
+            b_says=visible(with_subject(memories[conflict.b])),
             newer=newer.id if (newer := newer_of(memories[conflict.a], memories[conflict.b])) else None,
             alike=len(group) - 1,
         )
@@ -272,7 +273,7 @@ def _examples(
                 project_id=archive.cluster.project_id,
                 policy=archive.cluster.policy,
                 member_ids=tuple(ids),
-                members=tuple(visible(memories[i].content) for i in ids),
+                members=tuple(visible(with_subject(memories[i])) for i in ids),
                 member_count=len(ids),
                 avg_similarity=round(archive.cluster.avg_similarity, 3),
                 min_similarity=round(archive.cluster.min_similarity, 3),

@@ -14,6 +14,7 @@ from memory_pipeline.knowledge.contradictions import newer_of
 from memory_pipeline.night.linkage import connected_components
 from memory_pipeline.records import Conflict, ConflictCase, Memory
 from memory_pipeline.store import Store, Transaction
+from memory_pipeline.wording.subject import with_subject
 
 
 class ConflictSide(Document):
@@ -152,7 +153,7 @@ def _described(case: ConflictCase, memories: Mapping[str, Memory]) -> DescribedC
 def _side(memory: Memory, scope: str | None) -> ConflictSide:
     return ConflictSide(
         id=memory.id,
-        content=memory.content,
+        content=with_subject(memory),
         effective_date=memory.effective_date,
         importance=memory.importance,
         abstraction_level=memory.abstraction_level,

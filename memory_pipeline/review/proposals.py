@@ -14,6 +14,7 @@ from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import Distillation, DuplicateGroup, Memory, Proposal, derived_id, fingerprint_of
 from memory_pipeline.records.drafts import DUPLICATE_POLICY, DraftError, draft_json, drafted, drafts_of, members_of
 from memory_pipeline.store import Transaction
+from memory_pipeline.wording.subject import with_subject
 
 
 def propose_duplicates(plan: NightPlan, tx: Transaction, group: DuplicateGroup) -> None:
@@ -179,7 +180,7 @@ def _described(proposal: Proposal, members: Sequence[Memory], said: Mapping[str,
         decided_at=proposal.decided_at,
         decided_by=proposal.decided_by,
         reason=proposal.reason,
-        members=tuple(ProposedMember(id=memory.id, content=memory.content) for memory in members),
+        members=tuple(ProposedMember(id=memory.id, content=with_subject(memory)) for memory in members),
         **said,
     )
 

@@ -10,10 +10,12 @@ from datetime import datetime
 from memory_pipeline.store.rows import from_utc
 from memory_pipeline.store.sql import Row, Sql
 
-#: An offset of zero is left out, so that stores from before offsets keep their digests. No text can hold these words:
-#: JSON escapes its quotation marks.
+#: Columns that came later are left out where they say nothing, so that earlier stores keep their digests. No text can
+#: hold these words: JSON escapes its quotation marks.
 _MEMORIES = """
-    select sha256(coalesce(string_agg(sha256(replace(to_json(m)::text, ',"utc_offset":0', '')), '' order by id), ''))
+    select sha256(coalesce(string_agg(sha256(regexp_replace(
+        to_json(m)::text, ',"(?:utc_offset":0|headings":\\[\\]|lead_in":"")', '', 'g'
+    )), '' order by id), ''))
     from (
         select * exclude (updated_at)
         from memories

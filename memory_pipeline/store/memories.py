@@ -14,6 +14,13 @@ from memory_pipeline.store.sql import Row, Sql
 
 #: The mapping of memories to table rows.
 MEMORIES = RowsOf(Memory)
+#: From when nights count a memory (`Memory.counts_from`), and whether that of a row is old enough to be touched: given
+#: the night's end and the time after which memories are fresh.
+_COUNTS_FROM = """case when created_at_quality = 'mtime'
+    then date_trunc('day', created_at) - interval 1 microsecond else created_at end"""
+_RIPE = f"""case when source_connector = 'night' or created_at_quality = 'mtime'
+    then {_COUNTS_FROM} <= $as_of else created_at <= $created_before end"""
+_PLACES = pa.schema([("id", pa.string()), ("headings", pa.list_(pa.string())), ("lead_in", pa.string())])
 #: Where the counts of use stop.
 _MOST_USES = 1_000_000_000
 
@@ -64,6 +71,25 @@ class Memories:
             return
         with self._sql.given(incoming=MEMORIES.table(memories)):
             self._sql.run("insert into memories by name select * from incoming")
+
+    def place(self, memories: Sequence[Memory]) -> None:
+        """Take over where memories stand in their source now: their headings and their lead-in."""
+        placed = [
+            {"id": memory.id, "headings": list(memory.headings), "lead_in": memory.lead_in}
+            for memory in memories
+            if memory.headings or memory.lead_in
+        ]
+        if not placed:
+            return
+        with self._sql.given(placed=pa.Table.from_pylist(placed, _PLACES)):
+            self._sql.run(
+                """
+                update memories m
+                set headings = p.headings, lead_in = p.lead_in
+                from placed p
+                where m.id = p.id and (m.headings <> p.headings or m.lead_in <> p.lead_in)
+                """
+            )
 
     def read(self, ids: Iterable[str]) -> dict[str, Memory]:
         """The memories with these ids, by id; unknown ids are omitted."""
@@ -184,28 +210,29 @@ class Memories:
 
         Importance under the floor, neither pinned nor archived, level 0 or 1, no abstraction, created in
         the window. What a night merged is as old as its sources, and they were old enough then: it counts
-        from the as-of time of that night. Whether each has a vector is asked separately.
+        from the as-of time of that night, as does what its file alone dates. Whether each has a vector is asked
+        separately.
         """
         rows = self._sql.rows(
             f"""
             select {MEMORIES.columns}
             from memories
-            where importance < $1 and compressed_from is null and archived_at is null and not pinned
-              and abstraction_level <= 1 and ($3 is null or created_at >= $3)
-              and created_at <= case when source_connector = 'night' then $4 else $2 end
-              and ($5 is null or (created_at, id) > ($5, $6))
+            where importance < $floor and compressed_from is null and archived_at is null and not pinned
+              and abstraction_level <= 1 and ($first is null or created_at >= $first)
+              and {_RIPE}
+              and ($after is null or (created_at, id) > ($after, $after_id))
             order by created_at, id
-            limit $7
+            limit $most
             """,
-            [
-                critical_floor,
-                to_utc(created_before),
-                to_utc(created_from) if created_from else None,
-                to_utc(as_of),
-                to_utc(after.created_at) if after else None,
-                after.id if after else None,
-                most,
-            ],
+            {
+                "floor": critical_floor,
+                "created_before": to_utc(created_before),
+                "first": to_utc(created_from) if created_from else None,
+                "as_of": to_utc(as_of),
+                "after": to_utc(after.created_at) if after else None,
+                "after_id": after.id if after else None,
+                "most": most,
+            },
         )
         return [MEMORIES.read(row) for row in rows]
 
@@ -221,11 +248,13 @@ class Memories:
         )
         return {str(memory_id): str(policy) for memory_id, policy in rows}
 
-    def unconsolidated(self, *, created_before: datetime, critical_floor: float, after: int) -> list[tuple[int, str]]:
+    def unconsolidated(
+        self, *, created_before: datetime, as_of: datetime, critical_floor: float, after: int
+    ) -> list[tuple[int, str]]:
         """Active raw memories that may be touched and that no night has compared: the position of their arrival in
         the audit log (after the entry `after`), and their project."""
         rows = self._sql.rows(
-            """
+            f"""
             with arrivals as (
                 select row_id, min(sequence) as sequence
                 from audit_log
@@ -235,11 +264,16 @@ class Memories:
             select a.sequence, m.project_id
             from memories m
             join arrivals a on a.row_id = m.id
-            where a.sequence > $1 and m.archived_at is null and m.abstraction_level = 0 and m.created_at <= $2
-              and m.importance < $3 and not m.pinned and m.id not in (select memory_id from compared)
+            where a.sequence > $after and m.archived_at is null and m.abstraction_level = 0 and {_RIPE}
+              and m.importance < $floor and not m.pinned and m.id not in (select memory_id from compared)
             order by 1
             """,
-            [after, to_utc(created_before), critical_floor],
+            {
+                "after": after,
+                "created_before": to_utc(created_before),
+                "as_of": to_utc(as_of),
+                "floor": critical_floor,
+            },
         )
         return [(int(row[0]), str(row[1])) for row in rows]
 
@@ -253,18 +287,18 @@ class Memories:
         returned.
         """
         rows = self._sql.rows(
-            """
+            f"""
             select project_id, content_hash, id,
-                   archived_at is null and created_at <= $2 and importance < $3 and not pinned
+                   archived_at is null and {_RIPE} and importance < $floor and not pinned
                        and abstraction_level <= 1 and source_connector not in ('night', 'conversations')
                        as may_be_archived
             from memories
-            where created_at <= $1 and rolled_back_at is null
+            where {_COUNTS_FROM} <= $as_of and rolled_back_at is null
             window same as (partition by project_id, content_hash)
             qualify count(*) over same > 1 and bool_or(may_be_archived) over same
             order by project_id, content_hash, created_at, importance desc, memory_type, content, categories, tags, id
             """,
-            [to_utc(as_of), to_utc(created_before), critical_floor],
+            {"as_of": to_utc(as_of), "created_before": to_utc(created_before), "floor": critical_floor},
         )
         return [SameContent(*row) for row in rows]
 

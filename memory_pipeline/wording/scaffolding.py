@@ -17,7 +17,7 @@ _HINT = re.compile(
     r"untrusted|message_id|system-reminder|local-command|command-name|@[\w.-]+:|^\s*(?:PS [A-Z]:\\|➜)|id:", re.M
 )
 #: `Conversation info (untrusted metadata):` with the JSON after it, fenced or bare.
-_METADATA = re.compile(
+METADATA = re.compile(
     r"^[ \t]*[A-Z][\w ,'-]{2,60}\(untrusted[^)\n]{0,40}\):?[ \t]*\n?"
     r"(?:[ \t]*```(?:json)?[^\n]*\n.{0,4000}?\n[ \t]*```[ \t]*|[ \t]*\{.{0,4000}?\n?[ \t]*\})[ \t]*$\n?",
     re.MULTILINE | re.DOTALL,
@@ -44,7 +44,7 @@ def without_scaffolding(text: str) -> str:
     if len(text) > _LONGEST or not _HINT.search(text):
         return text
     left = text
-    for pattern in (_METADATA, _TAGGED, _MESSAGE_ID, _ENVELOPE, _TERMINAL):
+    for pattern in (METADATA, _TAGGED, _MESSAGE_ID, _ENVELOPE, _TERMINAL):
         left = pattern.sub("", left)
     return left.strip("\n") if left.strip() and left != text else text
 
@@ -53,7 +53,7 @@ def unwrapped(message: str) -> str:
     """A message as it was sent: without the blocks about its sender and the envelope before it, and its id at the end
     of it."""
     start = 0
-    while found := _METADATA.match(message, start):
+    while found := METADATA.match(message, start):
         start = found.end()
         while start < len(message) and message[start] in "\r\n":
             start += 1

@@ -16,10 +16,11 @@ from memory_pipeline.records.series import is_series, only_counts
 from memory_pipeline.store import Store
 from memory_pipeline.wording.hidden import visible
 from memory_pipeline.wording.lasting import is_passing
+from memory_pipeline.wording.lead_in import words_alone
 from memory_pipeline.wording.normalise import normalise, one_line
 from memory_pipeline.wording.sentences import split_statements
+from memory_pipeline.wording.subject import with_subject
 from memory_pipeline.wording.temporary import is_temporary
-from memory_pipeline.wording.turned import with_heading
 
 _TITLE = re.compile(r"^Title:[ \t]*(\S[^\n]*)", re.MULTILINE)
 _LONGEST_TITLE = 80
@@ -226,10 +227,9 @@ def words_of(memory: Memory) -> str:
 
 
 def told_alone(memory: Memory) -> str:
-    """The content as it may stand alone: a note with the heading that turns it."""
-    is_note = memory.abstraction_level < LEVEL_PATTERN
+    """The content as it may stand alone: a note with its heading and its lead-in."""
     content = _REJOINDER.sub("", memory.content) if memory.source.connector == EXTRACTED else memory.content
-    return with_heading(content, memory.categories) if is_note else content
+    return with_subject(memory, content)
 
 
 def title_of(memory: Memory) -> str:
@@ -305,5 +305,5 @@ class Standing:
 
     def says(self, memory: Memory) -> bool:
         """Whether all that a memory says stands there, word for word."""
-        words = normalise(memory.content)
+        words = normalise(words_alone(memory.lead_in, memory.content))
         return bool(words) and words in self._text

@@ -79,7 +79,9 @@ from memory_pipeline.ingest.agents.chatgpt_tree import without_citations
 from memory_pipeline.ingest.agents.claude_transcripts import humans_own
 from memory_pipeline.ingest.agents.openclaw_events import without_what_was_brought
 from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.foreign_marks import blank_wrappers, why_no_memory, without_scores
 from memory_pipeline.ingest.front_matter import split_front_matter
+from memory_pipeline.ingest.markdown import parse_note
 from memory_pipeline.ingest.openclaw_files import is_written_by_program
 from memory_pipeline.ingest.stores.basic_memory import is_relation, observation_in
 from memory_pipeline.ingest.stores.brain_marks import archived_here
@@ -107,6 +109,7 @@ from memory_pipeline.wording.days import with_days
 from memory_pipeline.wording.facts import content_words, find_facts
 from memory_pipeline.wording.kinds import kind_of
 from memory_pipeline.wording.lasting import is_passing
+from memory_pipeline.wording.lead_in import NO_LEAD_IN, lead_in_from
 from memory_pipeline.wording.leaning import leaning_of
 from memory_pipeline.wording.normalise import (
     embedding_text,
@@ -121,7 +124,7 @@ from memory_pipeline.wording.retelling import is_without_fillers, joins_clauses_
 from memory_pipeline.wording.scaffolding import unwrapped
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 from memory_pipeline.wording.series_words import describe_series, is_true, line_in
-from memory_pipeline.wording.turned import with_heading
+from memory_pipeline.wording.subject import heading_words, with_subject
 from memory_pipeline.wording.values import values_in
 from memory_pipeline.wording.whole import is_cut_off, whole_part
 from memory_pipeline.workspace.directory import stem_of
@@ -215,7 +218,13 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         status_of,
         lambda told: with_days(told, date(2026, 3, 30)),
         kind_of,
-        lambda told: with_heading(told, (told,)),
+        lambda told: with_subject(memory("m", told, headings=(told,), lead_in=told)),
+        heading_words,
+        lambda told: lead_in_from(told, NO_LEAD_IN),
+        lambda told: blank_wrappers(told, Skipped()),
+        why_no_memory,
+        without_scores,
+        parse_note,
     ):
         tell(text)
     kind_of("A short entry.", [text])

@@ -299,7 +299,7 @@ def test_undated_memories_claim_no_day(store: Store, tmp_path: Path) -> None:
 
 
 def test_what_a_heading_forbids_is_not_told_as_advice(store: Store, tmp_path: Path) -> None:
-    known(store, "Cutting memories just for speed.", memory_type="warning", categories=("rules", "never-do-these"))
+    known(store, "Cutting memories just for speed.", memory_type="warning", headings=("Rules", "Never do these"))
     said = "Never do these: Cutting memories just for speed."
     for name, files in (("openclaw", "MEMORY.md"), ("claude-code", "*.md"), ("obsidian", "notes/*.md")):
         export(store, name, tmp_path / name)

@@ -18,7 +18,7 @@ from memory_pipeline.ingest.foreign import file_time, foreign_id
 from memory_pipeline.ingest.front_matter import Page, split_front_matter
 from memory_pipeline.ingest.markdown import parse_note
 from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
-from memory_pipeline.ingest.splitting import parts_of
+from memory_pipeline.ingest.splitting import parts_of, parts_of_entry
 from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.markers import without_blocks
 from memory_pipeline.moments import minutes_ahead
@@ -119,12 +119,11 @@ def _entries(text: str, path: Path, as_found: Candidate, max_tokens: int, skippe
         if path.name == INDEX and _leads_to_file(entry.text, path.parent):
             skipped.add("lines of an index")
             continue
-        for part in parts_of(entry.text, max_tokens, skipped):
+        for part in parts_of_entry(entry, max_tokens, skipped):
             yield replace(
-                as_found,
-                content=part,
+                part.describe(as_found),
                 source=replace(as_found.source, line=entry.first_line),
-                memory_type=kind_of(part, entry.path, "fact"),
+                memory_type=kind_of(part.content, entry.above, "fact"),
                 masked=masked,
             )
             masked = ()

@@ -22,7 +22,7 @@ from memory_pipeline.ingest.foreign import file_time, project_name
 from memory_pipeline.ingest.importer import FilesImporter
 from memory_pipeline.ingest.markdown import Entry, parse_note
 from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
-from memory_pipeline.ingest.splitting import parts_of
+from memory_pipeline.ingest.splitting import parts_of_entry
 from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.markers import without_blocks
 from memory_pipeline.moments import minutes_ahead
@@ -132,7 +132,7 @@ class CodexImporter(FilesImporter):
         from memory_pipeline.ingest.openclaw import entry_id
 
         file = (candidate.source.file or "").removeprefix("memories/")
-        return entry_id(project, file, content).replace("openclaw:", f"{self.name}:", 1)
+        return entry_id(project, file, candidate.own_words or content).replace("openclaw:", f"{self.name}:", 1)
 
 
 def _read_file(file: Path, name: str, zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
@@ -164,16 +164,20 @@ def _read_file(file: Path, name: str, zone: tzinfo, now: datetime, settings: Set
             continue
         told = current.time_of(entry)
         moment = told or undated
-        for part in parts_of(words, settings.import_.max_entry_tokens, skipped):
-            yield Candidate(
-                content=part,
-                source=Source(CodexImporter.name, name, entry.first_line),
-                project_id=current.project,
-                memory_type=_type_of(part, entry),
-                created_at=moment.astimezone(UTC),
-                utc_offset=minutes_ahead(moment),
-                created_at_quality="exact" if told else quality,
-                masked=masked,
+        # The names of sections stand beside what they hold.
+        entry = replace(entry, lead=replace(entry.lead, joins=False))
+        for part in parts_of_entry(entry, settings.import_.max_entry_tokens, skipped, words):
+            yield part.describe(
+                Candidate(
+                    content=part.content,
+                    source=Source(CodexImporter.name, name, entry.first_line),
+                    project_id=current.project,
+                    memory_type=_type_of(part.own_words, entry),
+                    created_at=moment.astimezone(UTC),
+                    utc_offset=minutes_ahead(moment),
+                    created_at_quality="exact" if told else quality,
+                    masked=masked,
+                )
             )
             masked = ()
 
@@ -237,14 +241,14 @@ def _project_of(place: str) -> str | None:
 
 
 def _leads_elsewhere(entry: Entry) -> bool:
-    return any(_INDEXES.fullmatch(title.strip("*_: ")) for title in entry.path)
+    return any(_INDEXES.fullmatch(title.strip("*_: ")) for title in entry.above)
 
 
 def _type_of(text: str, entry: Entry) -> str:
     """The type that the section tells, else the words."""
-    section = entry.path[-1] if entry.path else ""
+    section = entry.above[-1] if entry.above else ""
     if _PREFERENCES.search(section):
         return "feedback"
     if _FAILURES.search(section):
         return "lesson"
-    return kind_of(text, entry.path, "fact")
+    return kind_of(text, entry.above, "fact")

@@ -27,7 +27,7 @@ from memory_pipeline.ingest.front_matter import Page, split_front_matter
 from memory_pipeline.ingest.importer import FilesImporter
 from memory_pipeline.ingest.markdown import Entry, parse_note
 from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
-from memory_pipeline.ingest.splitting import parts_of
+from memory_pipeline.ingest.splitting import parts_of_entry
 from memory_pipeline.markers import without_blocks
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
@@ -194,10 +194,11 @@ class _Note:
         holds = self._holds(words)
         title = self.page.fields.get("title")
         subject = title if isinstance(title, str) else ""
-        for part in parts_of(words.strip(), max_tokens, skipped):
-            path = [heading for heading in entry.path if heading.strip().lower() not in _OF_FORMAT]
+        for said in parts_of_entry(entry, max_tokens, skipped, words.strip()):
+            part = said.own_words
+            path = [heading for heading in entry.above if heading.strip().lower() not in _OF_FORMAT]
             digest = hashlib.sha256(f"{category}\x1f{part}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
-            yield Candidate(
+            found = Candidate(
                 content=part,
                 source=Source(BasicMemoryImporter.name, self.name, self.page.first_line + entry.first_line - 1),
                 native_id=foreign_id(BasicMemoryImporter.name, f"{self.key}#{digest}"),
@@ -209,6 +210,7 @@ class _Note:
                 utc_offset=minutes_ahead(self.moment),
                 created_at_quality=self.quality,
             )
+            yield said.describe(found)
 
 
 def is_relation(text: str) -> bool:

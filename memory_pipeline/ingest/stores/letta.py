@@ -26,7 +26,7 @@ from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.foreign import file_time, foreign_id, project_name
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.markdown import parse_note
-from memory_pipeline.ingest.splitting import parts_of
+from memory_pipeline.ingest.splitting import parts_of_entry
 from memory_pipeline.ingest.turns import (
     AGENT,
     CALLS,
@@ -198,13 +198,14 @@ class _Reader:
         counts = tuple(sorted(masked.items()))
         category = "-".join(re.findall(r"[^\W_]+", label.lower()))[:60].strip("-")
         for entry in parse_note(text).entries:
-            for part in parts_of(entry.text, rules.max_entry_tokens, self.skipped):
+            for said in parts_of_entry(entry, rules.max_entry_tokens, self.skipped):
+                part = said.own_words
                 digest = hashlib.sha256(part.encode()).hexdigest()[:12]
-                yield Candidate(
+                found = Candidate(
                     content=part,
                     source=Source(LettaImporter.name, self.name, line),
                     native_id=foreign_id(LettaImporter.name, project_name(self.path.stem), f"{label}#{digest}"),
-                    memory_type=kind_of(part, (label, *entry.path), "fact"),
+                    memory_type=kind_of(part, (label, *entry.above), "fact"),
                     categories=(category,) if category else (),
                     created_at=moment.astimezone(UTC),
                     effective_date=max(moment, newest).astimezone(UTC) if newest else None,
@@ -212,6 +213,7 @@ class _Reader:
                     created_at_quality=quality,
                     masked=counts,
                 )
+                yield said.describe(found)
                 counts = ()
 
     def _passages(self, passages: object) -> Reading:

@@ -47,7 +47,7 @@ def _memory_lines(memory: RecalledMemory, width: int | None) -> list[str]:
     said = [speaker] if speaker else []
     kind = "/".join((_LEVELS[memory.abstraction_level], memory.memory_type, *said, *marks))
     score = "" if memory.relevance_score is None else f"{memory.relevance_score:.2f}"
-    words = " ".join(memory.content.split())
+    words = " ".join(memory.words_in_place.split())
     if width is None:
         lines = [f"{score}  {memory.day}  {kind}  {memory.id}  {words}"]
     else:

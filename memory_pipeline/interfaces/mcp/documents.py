@@ -69,9 +69,9 @@ class Hits(Answer):
             results=[
                 Hit(
                     id=one.id,
-                    title=clipped(one.content, _TITLE),
+                    title=clipped(one.words_in_place, _TITLE),
                     url=address(one.project_id, one.id),
-                    text=clipped(one.content, _EXCERPT),
+                    text=clipped(one.words_in_place, _EXCERPT),
                     day=one.day,
                     level=LEVELS[one.abstraction_level],
                     type=one.memory_type,
@@ -110,8 +110,8 @@ class Fetched(Answer):
         sources = [source.id for source in memory.source_memories or ()]
         return cls(
             id=memory.id,
-            title=clipped(memory.content, _TITLE),
-            text=memory.content,
+            title=clipped(memory.words_in_place, _TITLE),
+            text=memory.words_in_place,
             url=address(memory.project_id, memory.id),
             metadata={name: value for name, value in beside.items() if value not in (None, [], False)}
             | ({"sources": sources} if sources else {}),

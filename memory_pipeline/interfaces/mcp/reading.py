@@ -51,7 +51,7 @@ def add_prompt_and_resources(server: MCPServer[Any], memories: ServedMemories, a
     def memory(ctx: Context[Any, Any], project: str, id: str) -> str:
         """The words of one memory."""
         try:
-            return memory_for(memories, access_of(ctx), project, "read").get(id).content
+            return memory_for(memories, access_of(ctx), project, "read").get(id).words_in_place
         except NotFoundError as error:
             raise ResourceNotFoundError(str(error)) from None
         except MemoryPipelineError as error:

@@ -1,0 +1,73 @@
+"""What a memory hangs on in its source: its heading and its lead-in, in the one form in which every door shows them.
+
+`Da Gino: Average price: 45 euros a person`: a note says little without the heading above it, or the opposite of what it
+means. Structure and length decide what is shown, in any language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+
+from memory_pipeline.records import LEVEL_PATTERN, Memory
+from memory_pipeline.wording.lead_in import with_lead_in
+from memory_pipeline.wording.normalise import one_line
+
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?|\b(?:UTC|GMT|[A-Z]{2,3}T)\b")
+_EMPTY_BRACKETS = re.compile(r"[(\[][\s,;~-]*[)\]]")
+_ENDS = re.compile(r"^[^\w#`<\[(]+|[^\w`>\])!?%]+$")
+#: A heading of fewer bytes says little without the one above it; a longer one than this is cut off.
+_SHORT_BYTES, _MOST_BYTES = 12, 120
+_BETWEEN = " › "
+_WORD = re.compile(r"\w+")
+
+
+def subject_beside(memory: Memory) -> str:
+    """The heading and the lead-in of a memory that its content does not say itself; empty if there is nothing to add,
+    and of what was made of several memories."""
+    if memory.abstraction_level >= LEVEL_PATTERN:
+        return ""
+    parts = [part for part in (_heading(memory.headings), memory.lead_in) if part and not _says(memory.content, part)]
+    return _BETWEEN.join(parts)
+
+
+def with_subject(memory: Memory, content: str | None = None) -> str:
+    """What a memory says, behind what it hangs on. `content`: the words to show of it, if not all."""
+    return with_lead_in(subject_beside(memory), memory.content if content is None else content)
+
+
+def shared_headings(memories: Sequence[Memory]) -> tuple[str, ...]:
+    """The headings that stand above all of some memories, whatever times are in them."""
+    shared = zip(*(memory.headings for memory in memories), strict=False)
+    return tuple(level[0] for level in takewhile(lambda level: len({*map(heading_words, level)}) == 1, shared))
+
+
+def shared_lead_in(memories: Sequence[Memory]) -> str:
+    """The words that lead in to all of some memories; empty if they differ."""
+    words = {memory.lead_in for memory in memories}
+    return words.pop() if len(words) == 1 else ""
+
+
+def heading_words(heading: str) -> str:
+    """A heading without times, emphasis and ornaments; empty if nothing else is in it."""
+    words = _EMPTY_BRACKETS.sub(" ", _MOMENT.sub(" ", one_line(heading)))
+    words = _ENDS.sub("", " ".join(words.split()))
+    if len(words.encode()) > _MOST_BYTES:
+        words = words.encode()[:_MOST_BYTES].decode(errors="ignore").rstrip() + "…"
+    return words
+
+
+def _heading(headings: tuple[str, ...]) -> str:
+    """The innermost heading that says something, with the one above it if it is short."""
+    told = list(dict.fromkeys(words for heading in headings if (words := heading_words(heading))))
+    if len(told) > 1 and len(told[-1].encode()) < _SHORT_BYTES:
+        return _BETWEEN.join(told[-2:])
+    return told[-1] if told else ""
+
+
+def _says(content: str, part: str) -> bool:
+    """Whether a text has every word of a heading or lead-in, in any order."""
+    own = set(_WORD.findall(content.casefold()))
+    words = _WORD.findall(part.casefold())
+    return bool(words) and own.issuperset(words)
