@@ -19,6 +19,7 @@ from memory_pipeline.config.loading import ShownSetting
 from memory_pipeline.demo.scorecard import DemoResult
 from memory_pipeline.documents import Document
 from memory_pipeline.embedding.install import InstalledModel
+from memory_pipeline.forgetting.documents import ForgetPreview, Forgotten
 from memory_pipeline.ingest import IMPORTERS
 from memory_pipeline.ingest.changed_model import EmbeddedStore
 from memory_pipeline.ingest.export_rows import columns_of_everything, export_columns
@@ -138,7 +139,7 @@ def _settings() -> list[str]:
     lines += [
         "",
         "`MEMORY_PIPELINE_CONFIG` names a different configuration file, and `MEMORY_PIPELINE_HOME` the directory that",
-        "relative paths start from.",
+        "relative paths start from. With `MEMORY_PIPELINE_FORGET=allow`, `forget --yes` needs no terminal.",
         "",
     ]
     return lines
@@ -278,6 +279,8 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
         "`jobs list` prints a list; `jobs show` and `jobs start` print one object, `jobs cancel` too, without verdict.",
         JudgedJob,
     ),
+    "Previews of forgetting": ("`forget` prints one object.", ForgetPreview),
+    "Forgettings": ("`forget --yes` prints one object.", Forgotten),
     "Rollbacks": ("`rollback` and `conflicts reopen` print one object.", RollbackResult),
     "Knowledge-base reports": ("Printed by `kb-compress`, and in COMPRESSION-REPORT.yaml.", KnowledgeBaseReport),
     "Histories": ("`history` prints a list.", Event),

@@ -20,12 +20,23 @@ _BESIDE = (
     ".tokens.lock",
     ".index",
     ".written",
+    ".forgetting",
 )
 
 
 def demo_mark(store: Path) -> Path:
     """The file beside a store that says that it is a demo's."""
     return store.with_suffix(".demo")
+
+
+def forgetting_mark(store: Path) -> Path:
+    """The file beside a store that says that a forgetting was begun and is not complete."""
+    return store.with_name(f"{store.stem}.forgetting")
+
+
+def places_beside(store: Path) -> list[Path]:
+    """The files and directories that this program keeps next to a store under its name, as far as they are there."""
+    return [place for ending in _BESIDE if (place := store.with_name(f"{store.stem}{ending}")).exists()]
 
 
 def check_is_free(path: Path, store: Path, kept: Sequence[Path] = ()) -> None:

@@ -104,6 +104,16 @@ class SharedBlocks:
             self.remove_directories(path.parent)
         return written
 
+    def forget_earlier_texts(self) -> None:
+        """Know of each file only the lines of its last text: hashes of other lines could confirm a guess at them."""
+        for path in self._known.glob(f"*{_TEXTS}") if self._known.is_dir() else ():
+            record = path.name.removesuffix(_TEXTS)
+            newest = [*self._texts(record).items()][-1:]
+            kept = [line for seal, lines in newest for line in (f"{_SEALED}{seal}", *sorted(lines))]
+            write_text(path, "\n".join(" ".join([seal, *sorted(lines)]) for seal, lines in newest), lambda _: True,
+                       private=True)  # fmt: skip
+            write_text(self._known / record, "\n".join(kept), lambda _: True, private=True)
+
     def has_written(self, what: str) -> bool:
         """Whether something that is to be written as a whole was written before, as `note_written` recorded; False if
         that cannot be known."""

@@ -21,7 +21,9 @@ from memory_pipeline.files import cause_and_mend
 
 CONFIG_FILE = "memory_pipeline.toml"
 #: Variables with our prefix that are not settings: the locations of the file and the home, and test variables.
-NOT_SETTINGS = ("MEMORY_PIPELINE_CONFIG", "MEMORY_PIPELINE_SHARED_DATA", "MEMORY_PIPELINE_HOME")
+NOT_SETTINGS = (
+    "MEMORY_PIPELINE_CONFIG", "MEMORY_PIPELINE_SHARED_DATA", "MEMORY_PIPELINE_HOME", "MEMORY_PIPELINE_FORGET",
+)  # fmt: skip
 _LARGEST_FILE = 1_000_000
 _IN_ENVIRONMENT = "environment "
 _GUARDED_PREFIXES = ("MEMORY_PIPELINE_", "COMPRESSION_", "CONSOLIDATION_")

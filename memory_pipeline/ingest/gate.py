@@ -24,6 +24,7 @@ from memory_pipeline.ingest.values import (
 )
 from memory_pipeline.records import BESIDE, EXPIRED, EXTRACTED, MADE, MOST_OFFSET, RELATIONS, Memory, Source
 from memory_pipeline.records.columns import columns_of
+from memory_pipeline.store import FORGOTTEN_ID
 
 #: Maximum content length in characters; a longer text is a document, not a memory.
 MAX_CONTENT = 4_000_000
@@ -89,7 +90,8 @@ def _check_history(candidate: Candidate) -> None:
     told = {name: getattr(candidate, name) is not None for name in ("archived_by", "archived_at", "importance_before")}
     into = candidate.consolidated_into_id is not None
     if candidate.rolled_back_at is not None:
-        if candidate.source.connector not in (MADE, EXTRACTED):
+        is_tombstone = (candidate.native_id or "").startswith(FORGOTTEN_ID)
+        if candidate.source.connector not in (MADE, EXTRACTED) and not is_tombstone:
             raise RowError(
                 "rolled_back_at is set, but source_connector is neither 'night' nor 'conversations': only a memory "
                 "that a night made can be rolled back; empty rolled_back_at"

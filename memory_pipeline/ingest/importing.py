@@ -280,6 +280,11 @@ class _ImportInProgress:
             ids = [entry.memory.id for entry in admitted]
             known = tx.memories.existing([*ids, *(version_id(entry.memory) for entry in admitted)])
             found = only_new(admitted, known)
+            forgotten = tx.forgotten.among([entry.memory for entry in found.fresh])
+            left_out = [e for e in admitted if forgotten.intersection((e.memory.id, version_id(e.memory)))]
+            if left_out:
+                admitted = [entry for entry in admitted if entry not in left_out]
+                found = only_new(admitted, known)
             stand = {m.id: m for m in map(_memory, admitted) if known.get(m.id) == (m.project_id, m.content_hash)}
             over = {i: memory.archived_at if memory.archived_by == EXPIRED else None for i, memory in stand.items()}
             tx.memories.follow_expiry(over, NEVER_ARCHIVED)
@@ -295,6 +300,7 @@ class _ImportInProgress:
             tx.journal.keep_quarantine([(r.file, r.line, r.reason, r.excerpt) for r in refused], self.now)
         self.summary.expired += sum(memory.archived_by == EXPIRED for memory in map(_memory, admitted))
         self.summary.imported += len(found.fresh)
+        self.summary.skipped_forgotten(len(left_out))
         self.summary.unchanged += found.unchanged
         self.summary.new_versions += found.new_versions
         self.summary.reject(refused)

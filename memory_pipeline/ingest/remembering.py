@@ -74,6 +74,8 @@ def remember(
             )
             return Told(tx.memories.read([same])[same], "unchanged", masked, 0)
         memory = found.fresh[0].memory
+        if tx.forgotten.among([entry.memory]):
+            raise InputError("this cannot be remembered: a person has had it forgotten in this project")
         tx.memories.add([memory])
         if len(vector):
             tx.vectors.add([memory.id], vector, embedder.name)

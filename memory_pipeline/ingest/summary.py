@@ -11,6 +11,8 @@ from memory_pipeline.documents import Document
 from memory_pipeline.ingest.candidates import Rejected, Skipped, in_numbers
 
 _SHOWN = 100
+#: Why an entry is left out that a person has had forgotten.
+FORGOTTEN_BEFORE = "entries that were forgotten ('memory-pipeline forget')"
 _COUNTS = ("read", "imported", "unchanged", "new_versions", "replaced", "embedded", "quarantined", "split", "expired")
 
 
@@ -75,6 +77,11 @@ class ImportSummary:
     split: int = 0
     embedding_error: str | None = None
     notes: list[str] = field(default_factory=list)
+
+    def skipped_forgotten(self, number: int) -> None:
+        """Count entries that a person has had forgotten."""
+        if number:
+            self.skipped[FORGOTTEN_BEFORE] = self.skipped.get(FORGOTTEN_BEFORE, 0) + number
 
     def as_report(self) -> ImportReport:
         """The summary as it stands now, as `--json` prints it."""

@@ -256,6 +256,8 @@ def _put(tx: Transaction, made: Sequence[Memory], kept: Iterable[KeptExtraction]
     turn_of = {one.memory_id: one.turn_id for one in kept if one.memory_id}
     known = tx.memories.read(turn_of)
     fresh = {memory.id: memory for memory in made if memory.id not in known}
+    for memory_id in tx.forgotten.ids_among(fresh):
+        del fresh[memory_id]
     tx.memories.add(list(fresh.values()))
     tx.lineage.add([LineageLink(memory_id, turn_of[memory_id], "extracted", 1.0) for memory_id in fresh])
     tx.extracted.put_in_use(

@@ -355,6 +355,9 @@ class ProjectMemory:
     def _read(self, tx: Transaction, memory_id: str) -> Memory:
         memory = tx.memories.read([memory_id]).get(memory_id)
         if memory is None or memory.project_id != self.project:
+            gone = tx.forgotten.find(memory_id) if memory is None else None
+            if gone is not None and gone.project_id == self.project:
+                raise NotFoundError(f"memory '{memory_id}' was forgotten on {gone.forgotten_at:%Y-%m-%d}")
             raise self._unknown(memory_id)
         return memory
 

@@ -6,8 +6,10 @@ is reported too, and a file that cannot be written is an error in the report, no
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 from memory_pipeline.errors import OutputError
 from memory_pipeline.night.context import Night
@@ -91,6 +93,15 @@ def _report(night: Night, kind: Kind, outcome: NightOutcome, started_at: datetim
 def _errors_of(store: Store, plan: NightPlan) -> Sequence[NightError]:
     with store.reading() as tx:
         return tx.journal.errors_of(plan.run_id)
+
+
+def render_changed_reports(store: Store, directory: Path, sign: str) -> None:
+    """Write the pages of every report again whose JSON holds some words, as after they were put into it."""
+    for path in sorted(directory.glob("compression-*.json")):
+        text = path.read_text(encoding="utf-8")
+        if sign in text:
+            report = Report.read_kept(json.loads(text))
+            write_report_files(directory, report, _history(store, report))
 
 
 def _history(store: Store, report: Report) -> list[NightFigures]:

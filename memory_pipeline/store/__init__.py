@@ -3,7 +3,10 @@
 from memory_pipeline.store.atoms import FIRST_CONFIDENCE, Candidate
 from memory_pipeline.store.cells import Cell
 from memory_pipeline.store.connection import Store
+from memory_pipeline.store.erasure import Chosen, Erased
 from memory_pipeline.store.folding import settle_stores
+from memory_pipeline.store.forgetting import copies_aside, files_that_say, forget_in_copies, forget_in_store
+from memory_pipeline.store.forgotten import FORGOTTEN_ID, new_id_of
 from memory_pipeline.store.history import Event
 from memory_pipeline.store.integrity import Finding
 from memory_pipeline.store.memories import Replacement, SameContent, Text, memory_table
@@ -14,6 +17,7 @@ from memory_pipeline.store.playbook import Guidance
 from memory_pipeline.store.proposals import AWAITS_REVIEW, REJECTED
 from memory_pipeline.store.recallable import Generation, memory_of
 from memory_pipeline.store.recovery import Recovery, recover_store
+from memory_pipeline.store.rewriting import Forgetting
 from memory_pipeline.store.rollbacks import RollbackPlan
 from memory_pipeline.store.runs import ArchivedRow
 from memory_pipeline.store.series import LEAST_TEXTS, SeriesMemory, Shape, facts_in, reading_in, wrong_in_series
@@ -37,6 +41,7 @@ __all__ = [
     "EDGE_SCHEMA",
     "FIRST_CONFIDENCE",
     "FOLLOWING_TABLES",
+    "FORGOTTEN_ID",
     "LEAST_TEXTS",
     "LEFT_BEHIND",
     "RECORD_NAMES",
@@ -45,8 +50,11 @@ __all__ = [
     "ArchivedRow",
     "Candidate",
     "Cell",
+    "Chosen",
+    "Erased",
     "Event",
     "Finding",
+    "Forgetting",
     "Generation",
     "Guidance",
     "Recovery",
@@ -60,11 +68,16 @@ __all__ = [
     "Text",
     "Transaction",
     "answers_as_json",
+    "copies_aside",
     "create_snapshot",
     "facts_in",
+    "files_that_say",
+    "forget_in_copies",
+    "forget_in_store",
     "list_snapshots",
     "memory_of",
     "memory_table",
+    "new_id_of",
     "put_in_blank_place",
     "reading_in",
     "recover_store",

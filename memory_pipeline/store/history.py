@@ -19,6 +19,7 @@ from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import Memory
 from memory_pipeline.records.columns import state_of
+from memory_pipeline.store.forgotten import Forgotten
 from memory_pipeline.store.memories import Memories
 from memory_pipeline.store.rows import from_utc, to_utc
 from memory_pipeline.store.sql import Sql
@@ -35,7 +36,7 @@ class Event(Document):
     run_id: str | None = Field(description="The run that did it.")
     table: str = Field(description="The table that changed.")
     row_id: str = Field(description="The key of the row.")
-    action: str = Field(description="`insert`, `update`, `delete`, or `baseline` at the start of the log.")
+    action: str = Field(description="`insert`, `update`, `delete`, `forget`, or `baseline` at the start of the log.")
     before: dict[str, Any] | None = Field(description="The row before the change.")
     after: dict[str, Any] | None = Field(description="The row after the change.")
 
@@ -72,6 +73,9 @@ class History:
         Raises InputError for a memory that does not exist.
         """
         if not self._memories.read([memory_id]):
+            forgotten = Forgotten(self._sql).find(memory_id)
+            if forgotten is not None:
+                return self.of(forgotten.memory_id)
             raise InputError(
                 f"there is no memory '{memory_id}'; give its whole id ('memory-pipeline as-of now list --archived' "
                 "shows them)"

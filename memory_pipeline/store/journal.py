@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from memory_pipeline.records import DEFERRED_REASONS, MOVED, LogRow, NightError, Notice
+from memory_pipeline.store.forgotten import Forgotten
 from memory_pipeline.store.identifiers import only_one
 from memory_pipeline.store.rows import RowsOf, from_utc, to_utc
 from memory_pipeline.store.runs import Runs
@@ -272,6 +273,8 @@ class Journal:
 
     def keep_quarantine(self, rows: Sequence[tuple[str, int, str, str]], seen_at: datetime) -> None:
         """Store rejected rows: file, line, reason, excerpt. The same rejection again changes nothing."""
+        is_new = Forgotten(self._sql).not_rejected_before()
+        rows = [row for row in rows if is_new(row[0], row[3])]
         if not rows:
             return
         columns = dict(zip(("file", "line", "reason", "excerpt"), map(list, zip(*rows, strict=True)), strict=True))

@@ -57,14 +57,13 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path, *, only_look: boo
         return len(pending)
     connection.begin()
     try:
-        _drop_triggers(connection)
+        drop_triggers(connection)
         for number, name, sql in pending:
             connection.execute(sql)
             if is_earlier and number == _EARLIER[0]:
                 connection.execute((_schema() / "earlier.sql").read_text("utf-8"))
             connection.execute(f"insert into {MIGRATIONS} values ($1, $2, now() at time zone 'UTC')", [number, name])
-        for statement in triggers():
-            connection.execute(statement)
+        create_triggers(connection)
         if is_earlier:
             _begin_histories(connection)
         reached("store.migration.commit")
@@ -79,7 +78,22 @@ def _schema() -> Traversable:
     return resources.files("memory_pipeline.store") / "schema"
 
 
-def _drop_triggers(connection: duckdb.DuckDBPyConnection) -> None:
+def create_schema(connection: duckdb.DuckDBPyConnection, *, first_entry: int) -> None:
+    """Create every table in an empty database, without rows and triggers; `first_entry`: where the audit log goes
+    on."""
+    connection.execute(f"create sequence audit_sequence start with {first_entry}")
+    for _, _, sql in known_migrations():
+        connection.execute(sql)
+
+
+def create_triggers(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create every trigger."""
+    for statement in triggers():
+        connection.execute(statement)
+
+
+def drop_triggers(connection: duckdb.DuckDBPyConnection) -> None:
+    """Drop every trigger: within a migration, or in a copy that is no store."""
     rows = connection.execute(
         "select trigger_name, table_name from duckdb_triggers() where database_name = current_database()"
     ).fetchall()

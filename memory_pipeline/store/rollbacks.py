@@ -8,8 +8,8 @@ did what.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory_pipeline.errors import InputError
@@ -140,6 +140,20 @@ class Rollbacks:
             [memory_id],
         )
         return self._with_dependents(f"abstraction {memory_id}", (), set(sources), {memory_id}, cascade=cascade)
+
+    def plan_without(self, scope: str, ids: Sequence[str], made_ids: Sequence[str]) -> RollbackPlan:
+        """Retire these of some memories that nights made, with what was made from them, and restore what was archived
+        into any of the memories."""
+        restored = self._sql.strings(
+            """
+            select id
+            from memories
+            where archived_at is not null and rolled_back_at is null
+              and consolidated_into_id in (select unnest($1::text[])) and id not in (select unnest($1::text[]))
+            """,
+            [list(ids)],
+        )
+        return replace(self._with_dependents(scope, (), set(restored), set(made_ids), cascade=True), dependents=())
 
     def apply(self, plan: RollbackPlan, rollback_id: str, at: datetime, actor: str) -> None:
         """Execute a plan within the caller's transaction. Raises InputError while it has dependents."""

@@ -8,6 +8,7 @@ from datetime import datetime
 import pyarrow as pa
 
 from memory_pipeline.records import SourceEntry, SourceFile, SourceReading
+from memory_pipeline.store.forgotten import Forgotten
 from memory_pipeline.store.rows import RowsOf, from_utc, to_utc
 from memory_pipeline.store.sql import Sql
 
@@ -83,7 +84,10 @@ class Sources:
         return {str(memory_id): from_utc(at) for memory_id, at in rows}
 
     def keep_pending(self, source: str, pending: Mapping[str, datetime]) -> None:
-        """Record entries that were left for a later night; those that are memories by now are forgotten."""
+        """Record entries that were left for a later night; those that are memories by now, or that a person had
+        forgotten, are not."""
+        gone = Forgotten(self._sql).ids_among(pending)
+        pending = {memory_id: at for memory_id, at in pending.items() if memory_id not in gone}
         times = pa.array([to_utc(at) for at in pending.values()], pa.timestamp("us"))
         with self._sql.given(waiting=pa.table({"id": pa.array(list(pending), pa.string()), "since": times})):
             self._sql.run("insert or replace into source_pending select $1, id, since from waiting", [source])

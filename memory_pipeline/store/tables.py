@@ -105,6 +105,8 @@ TABLES = (
           record="trigger_event", columns=TriggerEvent),
     Table("rollups", ("id",), logged=("insert", "update", "delete"), state=("level", "period"), record="rollup",
           made_again=True, columns=Rollup),
+    Table("forgotten", ("memory_id",), logged=_NEW, record="forgotten"),
+    Table("forgotten_key", ("key",), record="forgotten_key"),
     Table("lease", ("name",), left_behind="says who works on this file now"),
     Table(MIGRATIONS, ("number",), left_behind="the program's own"),
     Table(AUDIT_LOG, ("sequence",), record="audit"),

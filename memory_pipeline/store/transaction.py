@@ -9,7 +9,9 @@ from memory_pipeline.store.cells import Cells
 from memory_pipeline.store.conflicts import Conflicts
 from memory_pipeline.store.contents import Contents
 from memory_pipeline.store.conversations import Conversations
+from memory_pipeline.store.erasure import Erasure
 from memory_pipeline.store.extracted import ExtractedMemories
+from memory_pipeline.store.forgotten import Forgotten
 from memory_pipeline.store.history import History
 from memory_pipeline.store.integrity import Integrity
 from memory_pipeline.store.journal import Journal
@@ -66,6 +68,8 @@ class Transaction:
         self.rollbacks = Rollbacks(
             sql, self.runs, self.conflicts, self.atoms, self.playbook, self.sources, self.conversations
         )
+        self.forgotten = Forgotten(sql)
+        self.erasure = Erasure(sql, self.memories, self.rollbacks)
         self.rollups = Rollups(sql)
         self.contents = Contents(sql)
         self.integrity = Integrity(sql)

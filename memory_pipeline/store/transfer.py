@@ -29,18 +29,22 @@ _KNOWN_SOURCES = """
         from (select id, unnest(source_ids) as source from staged_{}) x
         anti join memories m on m.id = x.source)
     """
+#: Texts that name no memory may say what a person had forgotten here.
+_NOTHING_FORGOTTEN = "not exists (from forgotten)"
 #: The records that follow the memories into a store with memories, in this order, and when a row is accepted.
 #: Reports, notices, calls and the audit log are not included: they describe the other store.
 _FOLLOWING = {
     "conflicts": "2 = (select count(*) from memories m where m.id in (s.a, s.b) and m.project_id = s.project_id)",
-    "compression_log": f"(s.status <> 'compressed' or {_KNOWN_MEMORY.format('compressed_memory_id')})",
+    "compression_log": f"""
+        {_KNOWN_MEMORY.format("compressed_memory_id")} or (s.status <> 'compressed' and {_NOTHING_FORGOTTEN})
+        """,
     "atoms": _KNOWN_SOURCES.format("atoms"),
     # The confidence of an existing atom follows from its own findings.
     "atom_candidates": f"{_KNOWN_MEMORY.format('memory_id')} and (s.atom_id is null or s.atom_id in (from came_atoms))",
     "playbook_entries": _KNOWN_SOURCES.format("playbook_entries"),
     "playbook_contributions": f"{_KNOWN_MEMORY.format('memory_id')} and s.entry_id in (from came_playbook_entries)",
-    "proposals": "json_valid(s.draft)",
-    "model_answers": "true",
+    "proposals": f"json_valid(s.draft) and {_NOTHING_FORGOTTEN}",
+    "model_answers": _NOTHING_FORGOTTEN,
 }
 _KEYS = {table.name: table.key for table in TABLES}
 FOLLOWING_TABLES = tuple(_FOLLOWING)
@@ -160,7 +164,7 @@ class Transfer:
                 insert into {table}
                 select *
                 from staged_{table} s
-                where {condition} and ({keys}) not in (select ({keys}) from {table})
+                where ({condition}) and ({keys}) not in (select ({keys}) from {table})
                 qualify row_number() over (partition by {keys}) = 1
                 returning {key}
                 """
@@ -168,6 +172,27 @@ class Transfer:
             self._sql.run(f"insert into came_{table} select unnest($1::text[])", [came])
             counts[table] = (len(came), staged - len(came))
         return counts
+
+    def text_columns(self) -> list[tuple[str, str, str]]:
+        """Every column of texts, or of lists of them, with its type, of the tables that have or had rows."""
+        rows = self._sql.rows(
+            """
+            select c.table_name, c.column_name, c.data_type
+            from duckdb_columns() c
+            join duckdb_tables() t on t.table_oid = c.table_oid and t.database_oid = c.database_oid
+            where c.database_name = current_database() and not c.internal and t.estimated_size > 0
+              and c.data_type in ('VARCHAR', 'VARCHAR[]')
+            order by c.table_name, c.column_index
+            """
+        )
+        return [(str(table), str(column), str(kind)) for table, column, kind in rows]
+
+    def texts(self) -> Iterator[str]:
+        """Every text in the store, of whatever table and column."""
+        for table, column, kind in self.text_columns():
+            value = column if kind == "VARCHAR" else f"unnest({column})"
+            for rows in self._sql.pages(f"select distinct {value} from {table}", _PAGE):
+                yield from (str(text) for (text,) in rows if text is not None)
 
     def replace_audit_log(self) -> None:
         """Delete the log entries made while the store was being filled, before the imported log is inserted."""

@@ -35,12 +35,12 @@ HERE = Path(__file__).parent
 #: `store_hash` of the earlier store with its log, as the program that made it gave it.
 EARLIER_HASH = "5a8960a3dc0391d57cb3da9d500a71f0306892327b1836831595d02e3bf08db2"
 #: The digest of all triggers at the newest migration.
-TRIGGERS = "a495c9bcfb0159eff28909464f18d586c12163e20c1ed8cca1b017c780dc5eae"
+TRIGGERS = "a87677f65a80da06b7ecae847c137aa4e6eed8b06995923297b3a5e7092e1668"
 #: Tables that the earlier program did not have.
 LATER = (
     "session_usage", "source_files", "source_pending", "source_readings", "source_entries", "extractions",
     "relationship_patterns", "extraction_feedback",
-    "conversation_days", "trigger_events", "rollups",
+    "conversation_days", "trigger_events", "rollups", "forgotten", "forgotten_key",
 )  # fmt: skip
 NAMES = {
     str: "VARCHAR",
@@ -126,6 +126,7 @@ def test_an_earlier_store_is_migrated_to_the_schema_of_a_new_one(earlier: Store,
                 (12, "012_conversation_order.sql"),
                 (13, "013_proposed_by.sql"),
                 (14, "014_lead_ins.sql"),
+                (15, "015_forgotten.sql"),
             ]
         )
 

@@ -15,19 +15,19 @@ from typer.core import TyperGroup
 from memory_pipeline.config.loading import LoadedSettings
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import CONFIG_FILE
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.files import real_path
 from memory_pipeline.interfaces.cli.output import be_quiet, complain
 from memory_pipeline.moments import read_day
 from memory_pipeline.orchestration.home import load_project_settings, project_home
-from memory_pipeline.places import check_is_free
+from memory_pipeline.places import check_is_free, forgetting_mark
 from memory_pipeline.store import Store
 
 #: The commands in the order in which people need them; others come last.
 _ORDER = (
     "demo init night backfill report search context remember feedback lineage metrics mcp serve token ui sources "
     "import sync export exports rollups series playbook atoms conflicts proposals diff as-of history rollback "
-    "kb-compress jobs flush compact triggers hooks check snapshot recover config embed model"
+    "forget kb-compress jobs flush compact triggers hooks check snapshot recover config embed model"
 ).split()
 
 
@@ -109,7 +109,24 @@ def utf8_path(path: Path, option: str) -> Path:
 def open_store(store: Path | None) -> tuple[Settings, Store]:
     """The effective settings and their store."""
     settings = settings_of(store)
-    return settings, Store.of(settings)
+    opened = Store.of(settings)
+    if forgetting_mark(opened.path).exists():
+        _complete_forgetting(settings, opened)
+    return settings, opened
+
+
+def _complete_forgetting(settings: Settings, store: Store) -> None:
+    """Complete a forgetting that was interrupted, and say so; if that is not possible now, the command goes on."""
+    from memory_pipeline.forgetting import complete_forgetting
+    from memory_pipeline.forgetting.documents import forgotten_text
+
+    try:
+        done = complete_forgetting(store, settings)
+    except MemoryPipelineError as error:
+        complain(f"Warning: a forgetting that was begun is not complete yet: {error}.")
+        return
+    if done is not None:
+        complain(forgotten_text(done))
 
 
 def kept_copies(store: Store, why: str) -> set[str]:

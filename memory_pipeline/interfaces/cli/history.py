@@ -88,6 +88,7 @@ _WORDS = {
     ("memories", "insert"): "was added to the store:",
     ("memories", "baseline"): "existed when the history began:",
     ("memories", "update"): "changed:",
+    ("memories", "forget"): "forgot its words:",
     ("lineage", "insert"): "became a source:",
     ("lineage", "delete"): "is no longer a source:",
     ("conflicts", "insert"): "found a contradiction:",

@@ -1,0 +1,263 @@
+"""Shows what would be forgotten, and forgets it: first in every file beside the store, last in the store.
+
+The intent is written first. As long as the store has the words, a run that was killed can begin again from it; once it
+is replaced, what is left is derived from the store and made again. Nights and other runs are kept out by the lease.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import InputError
+from memory_pipeline.forgetting.documents import AlikeMemory, ForgetPreview, Forgotten, MemoryToForget, shorten
+from memory_pipeline.forgetting.files import clean_files, files_in, quotes
+from memory_pipeline.forgetting.intent import Intent, read_intent
+from memory_pipeline.forgetting.renewing import renew_files
+from memory_pipeline.forgetting.selection import Selection
+from memory_pipeline.killpoints import reached
+from memory_pipeline.places import forgetting_mark, places_beside
+from memory_pipeline.records import MADE
+from memory_pipeline.shared_blocks import SharedBlocks
+from memory_pipeline.store import (
+    Chosen,
+    Erased,
+    Store,
+    Transaction,
+    copies_aside,
+    create_snapshot,
+    files_that_say,
+    forget_in_copies,
+    forget_in_store,
+    list_snapshots,
+    new_id_of,
+    snapshot_directory,
+)
+from memory_pipeline.wording.own_words import OwnWords
+
+_HOLDER = "memory-pipeline forget"
+#: From this likeness on, another memory is shown as one that says nearly the same.
+_ALIKE = 0.9
+_MOST_ALIKE = 20
+#: The names of reports and notices.
+_REPORTS = ("compression-*", "COMPRESSION-REPORT.yaml", "notices.jsonl")
+
+
+def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPreview:
+    """What would be forgotten; nothing is written.
+
+    Raises InputError if there is nothing.
+    """
+    with store.reading() as tx:
+        found, chosen = selection.choose(tx)
+        erased = tx.erasure.of(chosen.memory_ids)
+        ids = erased.memory_ids
+        words = _words(tx, erased, chosen.rejected)
+        restored = [memory_id for memory_id in erased.rollback.restored_ids if memory_id not in set(ids)]
+        memories = tx.memories.read([*ids, *(memory.id for memory in found)])
+        alike = tx.erasure.alike(ids, _ALIKE)[:_MOST_ALIKE]
+        others = tx.memories.read([memory_id for memory_id, _ in alike])
+        shown = [
+            MemoryToForget(
+                place=place,
+                id=memory.id,
+                project=memory.project_id,
+                day=f"{memory.day}",
+                why="chosen" if memory.id in chosen.memory_ids else "not chosen",
+                content=shorten(memory.content),
+            )
+            for place, memory in enumerate(found, 1)
+        ]
+        listed = {memory.id for memory in found if memory.id in chosen.memory_ids}
+        hashes = {memories[i].content_hash for i in chosen.memory_ids}
+        shown += [
+            MemoryToForget(
+                place=0,
+                id=memory.id,
+                project=memory.project_id,
+                day=f"{memory.day}",
+                why=_why(memory.source.connector, memory.content_hash in hashes),
+                content=shorten(memory.content),
+            )
+            for memory in (memories[i] for i in ids)
+            if memory.id not in listed
+        ]
+        with_them = tx.erasure.counts(ids)
+        periods = [f"{one.project_id} {one.period}" for one in tx.rollups.about(ids)]
+        outside = _outside(tx, settings, erased)
+    places = _places(store, settings)
+    return ForgetPreview(
+        code=code_of(chosen, erased),
+        memories=tuple(shown),
+        going=len(ids),
+        rejected_rows=len(chosen.rejected),
+        active_again=tuple(restored),
+        made_again=tuple(periods),
+        with_them=with_them,
+        snapshots=len(list_snapshots(store)) + len(copies_aside(store)),
+        files=tuple(str(path) for path in files_in(places) if quotes(path, words)),
+        alike=tuple(
+            AlikeMemory(id=memory_id, similarity=round(score, 4), content=shorten(others[memory_id].content))
+            for memory_id, score in alike
+            if memory_id in others and others[memory_id].rolled_back_at is None
+        ),
+        outside=outside,
+    )
+
+
+def code_of(chosen: Chosen, erased: Erased) -> str:
+    """What confirms a preview: another set has another code."""
+    lines = [*erased.memory_ids, "", *erased.rollback.restored_ids, "", *(f"{row}" for row in chosen.rejected)]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:8]
+
+
+def forget(store: Store, settings: Settings, selection: Selection, *, code: str, actor: str) -> Forgotten:
+    """Forget exactly what a preview with this code has shown.
+
+    Raises InputError if something else would go by now, StoreBusyError while a night runs or a file is in use: then the
+    forgetting is completed by the next one.
+    """
+    complete_forgetting(store, settings)
+    with store.reading() as tx:
+        _, chosen = selection.choose(tx)
+        erased = tx.erasure.of(chosen.memory_ids)
+        found = code_of(chosen, erased)
+        if code != found:
+            raise InputError(
+                f"something else would be forgotten by now than '{code}' confirms; look again without --yes"
+            )
+        periods: dict[str, list[str]] = {}
+        for one in tx.rollups.about(erased.memory_ids):
+            periods.setdefault(one.project_id, []).append(one.period)
+        intent = Intent(
+            memory_ids=chosen.memory_ids,
+            rejected=chosen.rejected,
+            actor=actor,
+            at=datetime.now(UTC).isoformat(),
+            periods=periods,
+        ).with_key(tx.forgotten.key())
+    return _forget(store, settings, intent, completed=False)
+
+
+def complete_forgetting(store: Store, settings: Settings) -> Forgotten | None:
+    """Complete a forgetting that was interrupted; None if there is none, or if the run that does it is alive."""
+    intent = read_intent(store.path)
+    if intent is None or not store.exists():
+        return None
+    return _forget(store, settings, intent, completed=True)
+
+
+def _forget(store: Store, settings: Settings, intent: Intent, *, completed: bool) -> Forgotten:
+    store.take_lease(intent.id, _HOLDER, settings.store.lease_expiry_s)
+    try:
+        if not completed:
+            intent.keep(store.path)
+        reached("forget.begun")
+        with store.reading() as tx:
+            was_replaced = bool(tx.forgotten.of_forgetting(intent.id))
+            erased = tx.erasure.of(intent.memory_ids)
+            words = _words(tx, erased, intent.rejected)
+            outside = _outside(tx, settings, erased)
+            forgetting = replace(intent.forgetting, stones=tuple(tx.forgotten.stones(erased.memory_ids, intent.key)))
+        words = words.with_names({old: new_id_of(intent.key, old) for old in erased.memory_ids})
+        files: list[str] = []
+        changed: list[str] = []
+        removed: list[str] = []
+        if not was_replaced:
+            shutil.rmtree(store.path.with_name(f"{store.path.stem}.index"), ignore_errors=True)
+            files = clean_files(_places(store, settings), words)
+            changed, removed = forget_in_copies(store, forgetting, words)
+            forget_in_store(store, forgetting, words)
+        reached("forget.replaced")
+        problems = renew_files(store, settings, intent.periods, holder=_HOLDER, run_id=intent.id)
+        SharedBlocks(store.path).forget_earlier_texts()
+        store.settle()
+        shutil.rmtree(store.path.with_name(f"{store.path.stem}.index"), ignore_errors=True)
+        snapshot = create_snapshot(
+            store, "forget", datetime.now(UTC), settings.store.snapshots_kept, only_if_changed=False
+        )
+        reached("forget.renewed")
+        searched, left = (0, []) if words.is_empty else _search(store, settings, words)
+        with store.reading() as tx:
+            tombstones = tx.forgotten.of_forgetting(intent.id)
+        forgetting_mark(store.path).unlink(missing_ok=True)
+        return Forgotten(
+            forgetting=intent.id,
+            memories=tuple(tombstones),
+            completed=completed,
+            snapshots=tuple(changed),
+            removed=tuple(removed),
+            files=tuple(files),
+            searched=searched,
+            left=tuple(left),
+            problems=tuple(problems),
+            snapshot=snapshot.name,
+            outside=outside,
+        )
+    finally:
+        store.release_lease(intent.id)
+
+
+def _words(tx: Transaction, erased: Erased, rejected: Sequence[tuple[str, int]]) -> OwnWords:
+    excerpts = [excerpt for file, line, _, excerpt in tx.journal.quarantine() if (file, line) in set(rejected)]
+    words = OwnWords([*tx.erasure.texts(erased.memory_ids), *excerpts], {old: old for old in erased.memory_ids})
+    words.leave(tx.erasure.texts_that_stay(erased.memory_ids))
+    return words
+
+
+def _places(store: Store, settings: Settings) -> list[Path]:
+    """Where files of this program beside the store may quote memories; without the store and its copies."""
+    kept = (snapshot_directory(store), forgetting_mark(store.path))
+    beside = [place for place in places_beside(store.path) if place not in kept]
+    dagster = os.environ.get("DAGSTER_HOME")
+    others = [store.path.parent / "conversations", *([Path(dagster)] if dagster else [])]
+    # A directory that a person named may hold files of others.
+    ours = [each for name in _REPORTS for each in settings.reports_path.glob(name)]
+    others += ours if settings.report.directory else [settings.reports_path]
+    others += [] if settings.playbook.directory else [settings.playbook_path]
+    return [*beside, *(place for place in others if place.exists())]
+
+
+def _search(store: Store, settings: Settings, words: OwnWords) -> tuple[int, list[str]]:
+    """How many files say nothing of it any more, or may, and which do."""
+    files = list(files_in(_places(store, settings)))
+    searched, saying = files_that_say(store, words)
+    return searched + len(files), [*saying, *(str(path) for path in files if quotes(path, words))]
+
+
+def _why(connector: str, is_same: bool) -> str:
+    return "made from it" if connector in (MADE, "conversations") else "the same words" if is_same else "behind it"
+
+
+def _outside(tx: Transaction, settings: Settings, erased: Erased) -> tuple[str, ...]:
+    """Where the words may be that this program does not reach, in sentences."""
+    told = []
+    files = sorted(
+        {
+            m.source.file
+            for m in tx.memories.read(erased.memory_ids).values()
+            if m.source.file and m.source.connector != MADE
+        }
+    )
+    named = [
+        str(path)
+        for source in settings.sources
+        for file in files
+        if (path := Path(source.path) / file).is_file() or ((path := Path(source.path)).is_file() and path.name == file)
+    ]
+    if named:
+        told.append(
+            f"Your own files, which this program only reads, may still say it: {', '.join(dict.fromkeys(named))}. Edit "
+            "them yourself; no night brings it back from there."
+        )
+    told.append(
+        "Copies that you made: exports (also of everything), backups, files that a command printed to, and what was "
+        "sent to a model's provider or synced into another database (in a brain.db, remove the row of the abstraction)."
+    )
+    return tuple(told)

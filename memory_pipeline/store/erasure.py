@@ -1,0 +1,255 @@
+"""What goes with memories that are forgotten: which memories say their words, what else is known of these, and what is
+active again without them.
+
+Read from the store as it is. `rewriting` then writes a store without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from memory_pipeline.records import MADE, Memory
+from memory_pipeline.store.memories import Memories
+from memory_pipeline.store.rollbacks import RollbackPlan, Rollbacks
+from memory_pipeline.store.sql import Sql
+from memory_pipeline.wording.own_words import FORGOTTEN
+
+#: Every link there is or ever was: a rollback removes those of what it retires, and the words of that stay on record.
+_LINKS = """
+    select memory_id, source_id, relation from lineage
+    union
+    select state ->> 'memory_id', state ->> 'source_id', state ->> 'relation'
+    from (
+        select coalesce(after_state, before_state) as state from audit_log where table_name = 'lineage'
+    )
+    """
+#: Texts that say what these memories say, beside their contents.
+_TOLD = """
+    select unnest([text, quote, rationale]) from extractions
+    where turn_id in (select unnest($1::text[])) or memory_id in (select unnest($1::text[]))
+    union all
+    select unnest([subject, action, outcome, consequences]) from atom_candidates
+    where memory_id in (select unnest($1::text[]))
+    union all
+    select guidance from playbook_contributions where memory_id in (select unnest($1::text[]))
+    """
+_PAGE = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a person wants forgotten: memories by id, and rejected rows by file and line."""
+
+    memory_ids: tuple[str, ...]
+    rejected: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """The memories that go, and what a rollback of those among them that nights made would do."""
+
+    memory_ids: tuple[str, ...]
+    made_ids: tuple[str, ...]
+    rollback: RollbackPlan
+
+
+class Erasure:
+    """What would go with chosen memories."""
+
+    def __init__(self, sql: Sql, memories: Memories, rollbacks: Rollbacks) -> None:
+        self._sql, self._memories, self._rollbacks = sql, memories, rollbacks
+
+    def of(self, chosen: Collection[str]) -> Erased:
+        """All memories that say the words of chosen ones, these included, as far as the store has them.
+
+        These are copies, what was made or extracted from them, the turn from which something was extracted, and of what
+        a night made the notes behind it.
+        """
+        ids = set(self._sql.strings("select id from memories where id in (select unnest($1::text[]))", [list(chosen)]))
+        ids |= set(self._behind(ids))
+        while more := self._next_to(sorted(ids)) - ids:
+            ids |= more
+        rows = self._sql.rows(
+            """
+            select id, rolled_back_at is null
+            from memories
+            where source_connector = $2 and id in (select unnest($1::text[]))
+            order by id
+            """,
+            [sorted(ids), MADE],
+        )
+        standing = [str(memory_id) for memory_id, stands in rows if stands]
+        plan = self._rollbacks.plan_without("what was made of forgotten memories", sorted(ids), standing)
+        return Erased(tuple(sorted(ids)), tuple(str(row[0]) for row in rows), plan)
+
+    def texts(self, ids: Sequence[str]) -> list[str]:
+        """What these memories say, and what was told of them elsewhere."""
+        contents = "select content from memories where id in (select unnest($1::text[]))"
+        found = self._sql.strings(f"{contents} union all {_TOLD}", [list(ids)])
+        return [text for text in found if text and text != FORGOTTEN]
+
+    def texts_that_stay(self, ids: Sequence[str]) -> Iterator[str]:
+        """What every other memory says."""
+        gone = set(ids)
+        for rows in self._sql.pages("select id, content from memories", _PAGE):
+            yield from (str(content) for memory_id, content in rows if str(memory_id) not in gone)
+
+    def alike(self, ids: Sequence[str], least: float) -> list[tuple[str, float]]:
+        """Other memories that say nearly the same as one of these, as nights have compared them, with the likeness."""
+        rows = self._sql.rows(
+            """
+            with pairs as (
+                select a, b, score from similarity_edges
+                union all
+                select b, a, score from similarity_edges
+                union all
+                select x.source_id, y.source_id, least(x.similarity, y.similarity)
+                from lineage x
+                join lineage y on y.memory_id = x.memory_id and y.source_id <> x.source_id
+                where x.relation in ('merged', 'duplicate') and y.relation in ('merged', 'duplicate')
+            )
+            select b, max(score)
+            from pairs
+            where a in (select unnest($1::text[])) and b not in (select unnest($1::text[])) and score >= $2
+            group by b
+            order by 2 desc, 1
+            """,
+            [list(ids), least],
+        )
+        return [(str(memory_id), float(score)) for memory_id, score in rows]
+
+    def saying(self, words: Sequence[str], project_id: str | None) -> list[Memory]:
+        """Every memory that was read, in whatever state, that contains all of these words in any case, by creation and
+        id."""
+        ids = self._sql.strings(
+            """
+            select id
+            from memories
+            where source_connector <> $3 and ($2 is null or project_id = $2)
+              and list_bool_and(list_transform($1::text[], lambda w: contains(lower(content), lower(w))))
+              and content <> $4
+            order by created_at, id
+            """,
+            [list(words), project_id, MADE, FORGOTTEN],
+        )
+        return self._read(ids)
+
+    def from_file(self, file: str, project_id: str | None) -> list[Memory]:
+        """Every memory that was read from a file: its name as memories have it, or the end of it."""
+        ids = self._sql.strings(
+            """
+            select id
+            from memories
+            where source_connector <> $3 and ($2 is null or project_id = $2)
+              and (source_file = $1 or ends_with(source_file, '/' || $1) or starts_with(source_file, $1 || '/')
+                   or ends_with($1, '/' || source_file))
+            order by created_at, id
+            """,
+            [file, project_id, MADE],
+        )
+        return self._read(ids)
+
+    def of_conversation(self, name: str, project_id: str | None) -> list[Memory]:
+        """Every turn of a conversation: its file, or that with its connector, or the end or the stem of its name."""
+        ids = self._sql.strings(
+            """
+            select id
+            from memories
+            where memory_type = 'conversation' and source_connector <> $3 and ($2 is null or project_id = $2)
+              and (source_file = $1 or source_connector || ':' || source_file = $1
+                   or ends_with(source_file, '/' || $1)
+                   or regexp_replace(regexp_replace(source_file, '^.*/', ''), '\\.[A-Za-z0-9.]+$', '') = $1)
+            order by created_at, id
+            """,
+            [name, project_id, MADE],
+        )
+        return self._read(ids)
+
+    def rejected(self, file: str | None, words: Sequence[str]) -> list[tuple[str, int]]:
+        """The rejected rows of a file, or those whose excerpt contains all of these words."""
+        rows = self._sql.rows(
+            """
+            select distinct file, line
+            from quarantine
+            where ($1 is not null and (file = $1 or ends_with(file, '/' || $1) or ends_with($1, '/' || file)))
+               or ($1 is null and len($2::text[]) > 0
+                   and list_bool_and(list_transform($2::text[], lambda w: contains(lower(excerpt), lower(w)))))
+            order by 1, 2
+            """,
+            [file, list(words)],
+        )
+        return [(str(name), int(line)) for name, line in rows]
+
+    def counts(self, ids: Sequence[str]) -> dict[str, int]:
+        """By what it is, how much else is known of these memories."""
+        having = "in (select unnest($1::text[]))"
+        queries = {
+            "vectors": f"select count(*) from embeddings where memory_id {having}",
+            "contradictions": f"select count(*) from conflicts where a {having} or b {having}",
+            "extractions": f"select count(*) from extractions where turn_id {having} or memory_id {having}",
+            "atoms": f"""
+                select count(*) from atoms
+                where list_has_any(source_ids, $1::text[])
+                   or id in (select atom_id from atom_candidates where memory_id {having})
+                """,
+            "playbook entries": f"select count(distinct entry_id) from playbook_contributions where memory_id {having}",
+            "rollups": "select count(*) from rollups where list_has_any(memory_ids, $1::text[])",
+        }
+        return {name: int(self._sql.value(query, [list(ids)])) for name, query in queries.items()}
+
+    def _read(self, ids: Iterable[str]) -> list[Memory]:
+        wanted = list(ids)
+        found = self._memories.read(wanted)
+        return [found[memory_id] for memory_id in wanted]
+
+    def _behind(self, ids: Collection[str]) -> list[str]:
+        """The notes from which those of these were made that nights made, through all levels."""
+        return self._sql.strings(
+            f"""
+            with recursive links as ({_LINKS}),
+            walk(id) as (
+                select id from memories where source_connector = $2 and id in (select unnest($1::text[]))
+                union
+                select l.source_id
+                from links l
+                join walk w on w.id = l.memory_id
+                where l.relation not in ('duplicate', 'superseded', 'extracted')
+            )
+            select walk.id from walk join memories m on m.id = walk.id where m.source_connector <> $2
+            """,
+            [sorted(ids), MADE],
+        )
+
+    def _next_to(self, ids: Sequence[str]) -> set[str]:
+        """What says the words of these in the next step."""
+        return set(
+            self._sql.strings(
+                f"""
+                with gone as (select unnest($1::text[]) as id),
+                links as ({_LINKS})
+                select memory_id from links join gone on source_id = gone.id
+                where relation not in ('duplicate', 'superseded')
+                union
+                select source_id from links join gone on memory_id = gone.id where relation = 'extracted'
+                union
+                select turn_id from extractions join gone on memory_id = gone.id
+                union
+                select memory_id from extractions join gone on turn_id = gone.id where memory_id is not null
+                union
+                select m.id
+                from memories m
+                join gone on list_contains(
+                    from_json(case when json_valid(m.compressed_from)
+                                   then m.compressed_from -> 'series' -> 'breaking_ids' end, '["VARCHAR"]'), gone.id)
+                union
+                select m.id
+                from gone
+                join memories g on g.id = gone.id and g.source_connector <> $2
+                join memories m on m.project_id = g.project_id and m.content_hash = g.content_hash
+                where m.source_connector <> $2 and g.content <> $3
+                  and (m.memory_type <> 'conversation' or m.created_at = g.created_at)
+                """,
+                [list(ids), MADE, FORGOTTEN],
+            )
+        ) & set(self._sql.strings("select id from memories"))

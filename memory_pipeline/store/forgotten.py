@@ -1,0 +1,137 @@
+"""What persons had this store forget: by which no import brings it back, and by which its history can be told.
+
+A memory that is forgotten gets another id, a keyed hash of the one it had: ids hold names of files and hashes of words.
+Its words leave such a hash too. The key belongs to the store, so that hashes of two stores cannot be compared, and each
+hash takes some milliseconds (scrypt), so that nobody finds short words by trying many.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory_pipeline.records import MADE, Memory
+from memory_pipeline.store.memories import Memories
+from memory_pipeline.store.rows import from_utc
+from memory_pipeline.store.sql import Sql
+from memory_pipeline.wording.normalise import normalise
+from memory_pipeline.wording.redaction import redact
+
+#: A tombstone: the new id, the project, and the hash of the words.
+Stone = tuple[str, str, str | None]
+#: What the new ids begin with.
+FORGOTTEN_ID = "forgotten:"
+#: scrypt: 1 MB of memory and some 3 ms a hash.
+_COST, _BLOCK = 1 << 10, 8
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """What remains of a memory that a person had forgotten."""
+
+    memory_id: str
+    project_id: str
+    forgotten_at: datetime
+    forgotten_by: str
+
+
+def keyed_hash(key: str, *parts: str) -> str:
+    """A slow hash of some texts, as 32 hex digits."""
+    text = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return hashlib.scrypt(text, salt=bytes.fromhex(key), n=_COST, r=_BLOCK, p=1, dklen=16).hex()
+
+
+def new_id_of(key: str, old_id: str) -> str:
+    """The id of a forgotten memory that had another one."""
+    return FORGOTTEN_ID + keyed_hash(key, "id", old_id)
+
+
+def words_hash(key: str, memory: Memory) -> str | None:
+    """The hash by which the words of a memory are known again in its project, masked or not, whatever its file; None
+    for what a night made. A turn of a conversation is one with its time: many say the same few words."""
+    if memory.source.connector == MADE:
+        return None
+    said_at = memory.created_at.isoformat() if memory.memory_type == "conversation" else ""
+    return keyed_hash(key, "words", memory.project_id, normalise(redact(memory.content)[0]), said_at)
+
+
+def rejected_hash(key: str, file: str, excerpt: str) -> str:
+    """The hash by which a row is known again that was rejected; the same in every project."""
+    return keyed_hash(key, "rejected", excerpt or file)
+
+
+class Forgotten:
+    """The tombstones of a store."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def key(self) -> str | None:
+        """The key of the hashes; None as long as nothing was forgotten."""
+        key = self._sql.value("select key from forgotten_key")
+        return str(key) if key is not None else None
+
+    def stones(self, ids: Sequence[str], key: str) -> list[Stone]:
+        """The tombstones that memories get when they are forgotten."""
+        memories = Memories(self._sql).read(ids)
+        return [(new_id_of(key, m.id), m.project_id, words_hash(key, m)) for m in memories.values()]
+
+    def among(self, memories: Sequence[Memory]) -> set[str]:
+        """The ids of those of these memories, which the store does not have, that a person had forgotten: by their ids,
+        or by their words in their project."""
+        key = self.key() if memories else None
+        if key is None:
+            return set()
+        hashes = {memory.id: (new_id_of(key, memory.id), words_hash(key, memory)) for memory in memories}
+        known = self._known([each for pair in hashes.values() for each in pair if each])
+        return {memory_id for memory_id, pair in hashes.items() if known.intersection(pair)}
+
+    def ids_among(self, ids: Iterable[str]) -> set[str]:
+        """Those of these ids that a forgotten memory had."""
+        wanted = list(ids)
+        key = self.key() if wanted else None
+        if key is None:
+            return set()
+        new = {new_id_of(key, memory_id): memory_id for memory_id in wanted}
+        return {new[each] for each in self._known(list(new))}
+
+    def not_rejected_before(self) -> Callable[[str, str], bool]:
+        """Whether a rejected row, by its file and excerpt, was not forgotten."""
+        key = self.key()
+        if key is None:
+            return lambda file, excerpt: True
+        return lambda file, excerpt: not self._known([rejected_hash(key, file, excerpt)])
+
+    def find(self, memory_id: str) -> Tombstone | None:
+        """The tombstone of a memory, by the id that it had or by the one that it has."""
+        key = self.key()
+        if key is None:
+            return None
+        row = self._sql.row(
+            """
+            select memory_id, project_id, forgotten_at, forgotten_by
+            from forgotten
+            where memory_id in ($1, $2)
+            """,
+            [memory_id, new_id_of(key, memory_id)],
+        )
+        return Tombstone(row[0], row[1], from_utc(row[2]), row[3]) if row else None
+
+    def of_forgetting(self, forgetting: str) -> list[str]:
+        """The memories of one forgetting, by their new ids."""
+        return self._sql.strings(
+            "select memory_id from forgotten where forgetting = $1 and project_id <> '' order by 1", [forgetting]
+        )
+
+    def _known(self, hashes: Sequence[str]) -> set[str]:
+        rows = self._sql.rows(
+            """
+            select memory_id, words_hash
+            from forgotten
+            where memory_id in (select unnest($1::text[])) or words_hash in (select unnest($1::text[]))
+            """,
+            [list(hashes)],
+        )
+        return {each for row in rows for each in row if each}.intersection(hashes)

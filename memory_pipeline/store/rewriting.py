@@ -1,0 +1,554 @@
+"""Writes a store anew without the words of some memories: into a fresh file, from a copy.
+
+This is the one exception of the first law, and the one way around its triggers: they are dropped in a copy that is no
+store, never in one. The copy is changed, read into a fresh file (DuckDB leaves freed blocks in a file as they were),
+compared with it, and only then moved to where the store or a snapshot was. The audit log has an entry for each memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from memory_pipeline.errors import DamagedStoreError, StoreError
+from memory_pipeline.killpoints import reached
+from memory_pipeline.store import engine
+from memory_pipeline.store.audit import memory_state
+from memory_pipeline.store.erasure import Chosen
+from memory_pipeline.store.folding import remove_database, said_by, sync, verify_whole
+from memory_pipeline.store.forgotten import Stone, new_id_of, rejected_hash
+from memory_pipeline.store.migrations import create_schema, create_triggers, drop_triggers, migrate
+from memory_pipeline.store.rows import to_utc
+from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.tables import AUDIT_LOG, EMBEDDINGS, LINEAGE, MEMORIES, MIGRATIONS, TABLES
+from memory_pipeline.store.transaction import Transaction
+from memory_pipeline.wording.normalise import hashes_of
+from memory_pipeline.wording.own_words import FORGOTTEN, OwnWords
+
+#: Rows of one memory each, which go with it: table and column.
+_GO_WITH = (
+    (EMBEDDINGS, "memory_id"), ("similarity_edges", "a"), ("similarity_edges", "b"), ("compared", "memory_id"),
+    ("comparison_cells", "memory_id"), ("line_shapes", "memory_id"), ("source_entries", "memory_id"),
+    ("atom_candidates", "memory_id"), ("playbook_contributions", "memory_id"), ("conflicts", "a"), ("conflicts", "b"),
+    (LINEAGE, "memory_id"),
+)  # fmt: skip
+#: Tables of which the audit log keeps nothing that was said.
+_NOTHING_SAID = (MEMORIES, LINEAGE, EMBEDDINGS, "source_entries")
+#: Tables without a text that may quote something. What a memory that stays says is left as it is.
+_WITHOUT_TEXTS = (MEMORIES, EMBEDDINGS, LINEAGE, AUDIT_LOG, MIGRATIONS, "forgotten", "forgotten_key", "lease")
+_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """What is to be forgotten, and who wants it: an id of its own, the key of the hashes, and the time. `stones`: the
+    tombstones, by new id with the project and the hash of the words; every file gets all of them, so that none of them
+    brings it back when it is restored."""
+
+    id: str
+    chosen: Chosen
+    key: str
+    at: datetime
+    actor: str
+    stones: tuple[Stone, ...] = ()
+
+
+def rewrite_without(source: Path, target: Path, forgetting: Forgetting, words: OwnWords) -> None:
+    """Write the database file `source`, which nobody else uses and which is changed, to `target` without the words and
+    with the tombstones.
+
+    Raises StoreError if that does not succeed.
+    """
+    remove_database(target)
+    try:
+        with engine.attached_copy(source, read_only=False) as connection:
+            migrate(connection, source)
+            _Erasing(connection, forgetting, words).run()
+            before = _digest(connection)
+        _copy_tables(source, target)
+        verify_whole(target)
+        with engine.attached_copy(target, read_only=True) as connection:
+            after = _digest(connection)
+        if after != before:
+            raise StoreError(f"'{target}' differs from what it was written from; nothing was replaced")
+    except (duckdb.Error, DamagedStoreError) as error:
+        said = said_by(error) if isinstance(error, duckdb.Error) else str(error)
+        raise StoreError(f"'{source}' could not be written anew, and was left as it is: {said}") from error
+    reached("forget.rewritten")
+
+
+class _Erasing:
+    """Changes a copy of a store: what was made of the memories is rolled back, and then their words are taken out."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, forgetting: Forgetting, words: OwnWords) -> None:
+        self._connection, self._forgetting, self._words = connection, forgetting, words
+        self._sql, self._tx = Sql(connection), Transaction(connection)
+
+    def run(self) -> None:
+        """Do it."""
+        now = self._forgetting
+        with self._transaction():
+            erased = self._tx.erasure.of(now.chosen.memory_ids)
+            rejected = self._rejected()
+            ids = list(erased.memory_ids)
+            if not erased.rollback.is_empty:
+                self._tx.rollbacks.apply(erased.rollback, now.id, now.at, now.actor)
+        with self._transaction():
+            drop_triggers(self._connection)
+            self._keep_tombstones(ids, rejected)
+            renamed = self._new_names(ids, list(erased.made_ids))
+            self._leave_out_derived(ids)
+            self._empty(ids, renamed)
+            self._rename_and_rewrite(renamed)
+        # Every entry of the log gets the next number: whoever knows a state of the store by its last entry sees that it
+        # is another one. DuckDB takes a key that was given up in the same transaction for taken.
+        for change in (
+            f"update {AUDIT_LOG} set sequence = -sequence - 1",
+            f"update {AUDIT_LOG} set sequence = -sequence",
+        ):
+            with self._transaction():
+                self._sql.run(change)
+        with self._transaction():
+            self._note_in_log(ids, renamed)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.begin()
+        self._sql.run("set variable audit_actor = $1", [self._forgetting.actor])
+        self._sql.run("set variable audit_run = $1", [self._forgetting.id])
+        try:
+            yield
+        except BaseException:
+            self._connection.rollback()
+            raise
+        self._connection.commit()
+
+    def _rejected(self) -> list[tuple[str, int, str, str]]:
+        """The rejected rows that go: chosen ones, and those that quote what goes."""
+        chosen = set(self._forgetting.chosen.rejected)
+        rows = self._tx.journal.quarantine()
+        return [row for row in rows if row[:2] in chosen or self._words.quoted_in(f"{row[2]}\n{row[3]}")]
+
+    def _keep_tombstones(self, ids: Sequence[str], rejected: Sequence[tuple[str, int, str, str]]) -> None:
+        now = self._forgetting
+        if self._tx.forgotten.key() is None:
+            self._sql.run("insert into forgotten_key values ($1)", [now.key])
+        known = {stone[0] for stone in now.stones}
+        rows = [*now.stones]
+        rows += [stone for stone in self._tx.forgotten.stones(ids, now.key) if stone[0] not in known]
+        for file, line, reason, excerpt in rejected:
+            digest = rejected_hash(now.key, file, excerpt)
+            rows.append((digest, "", digest))
+            self._sql.run("delete from quarantine where file = $1 and line = $2 and reason = $3", [file, line, reason])
+        for row in rows:
+            self._sql.run(
+                "insert into forgotten values ($1, $2, $3, $4, $5, $6) on conflict do nothing",
+                [*row, to_utc(now.at), now.actor, now.id],
+            )
+
+    def _new_names(self, ids: Sequence[str], made: Sequence[str]) -> dict[str, str]:
+        """By old id, the new one: of the memories, and of what is derived from ids of theirs (clusters, decisions)."""
+        derived = self._sql.strings(
+            """
+            select unnest([id, cluster_fingerprint])
+            from compression_log
+            where compressed_memory_id in (select unnest($1::text[]))
+            union
+            select after_state ->> 'archived_by'
+            from audit_log
+            where table_name = 'memories' and after_state ->> 'consolidated_into_id' in (select unnest($1::text[]))
+              and after_state ->> 'archived_by' is not null
+            union
+            select unnest([p.id, p.cluster_fingerprint])
+            from proposals p, (select unnest($2::text[]) as gone)
+            where contains(p.draft, to_json(gone)::text)
+            """,
+            [list(made), list(ids)],
+        )
+        # What archived a memory may also be a memory that stays, or a person.
+        kept = set(self._sql.strings("select id from memories union select run_id from audit_log")) - set(ids)
+        new = {old: new_id_of(self._forgetting.key, old) for old in dict.fromkeys((*ids, *derived)) if old not in kept}
+        return {**self._words.renamed, **new}
+
+    def _leave_out_derived(self, ids: Sequence[str]) -> None:
+        """Delete what is known of the memories, and what a night makes again."""
+        gone, now = list(ids), to_utc(self._forgetting.at)
+        having = "in (select unnest($1::text[]))"
+        self._sql.run(
+            f"""
+            create temp table read_again as
+            select distinct project_id, night
+            from extractions
+            where turn_id {having} or memory_id {having}
+            union
+            select d.project_id, d.night
+            from conversation_days d
+            join memories m on m.project_id = d.project_id and m.memory_type = 'conversation' and m.id {having}
+              and d.night between m.effective_date::date - 1 and m.effective_date::date + 1
+            """,
+            [gone],
+        )
+        runs = self._sql.strings(
+            f"select distinct run_id from audit_log where table_name = 'memories' and row_id {having}", [gone]
+        )
+        self._sql.run(
+            f"""
+            delete from extraction_feedback
+            where extraction_id in (select id from extractions where turn_id {having} or memory_id {having})
+            """,
+            [gone],
+        )
+        self._sql.run(
+            f"""
+            delete from relationship_patterns
+            where id in (select id from extractions where turn_id {having} or memory_id {having})
+            """,
+            [gone],
+        )
+        self._sql.run(f"delete from extractions where turn_id {having} or memory_id {having}", [gone])
+        self._sql.run(
+            """
+            update conversation_days d
+            set digest = '', topics = [], is_written = false
+            from read_again r
+            where r.project_id = d.project_id and r.night = d.night
+            """
+        )
+        self._sql.run(
+            """
+            update audit_log
+            set before_state = null, after_state = null, before_hash = null, after_hash = null
+            where table_name = 'conversation_days'
+              and row_id in (
+                  select d.project_id || ':' || d.night::text || ':' || d.run_id
+                  from conversation_days d
+                  join read_again r on r.project_id = d.project_id and r.night = d.night)
+            """
+        )
+        self._sql.run("drop table read_again")
+        self._leave_out_knowledge(gone)
+        self._sql.run(
+            "delete from proposals where exists (select 1 from (select unnest($1::text[]) as gone) "
+            "where contains(draft, to_json(gone)::text))",
+            [gone],
+        )
+        self._sql.run(
+            f"""
+            delete from source_files
+            where (source, file) in (select (source, file) from source_entries where memory_id {having})
+            """,
+            [gone],
+        )
+        self._sql.run(f"delete from source_pending where memory_id {having}", [[*gone, *self._words.renamed]])
+        # A rollup is made from those below it.
+        self._sql.run(
+            """
+            delete from rollups
+            where id in (
+                with recursive up(id) as (
+                    select id from rollups where list_has_any(memory_ids, $1::text[])
+                    union
+                    select r.id from rollups r join up on list_contains(r.below_ids, up.id)
+                )
+                select id from up)
+            """,
+            [gone],
+        )
+        self._forget_answers(runs)
+        self._sql.run(
+            "update model_batches set status = 'lost', settled_at = $1 where status in ('sending', 'sent')", [now]
+        )
+        for table, column in _GO_WITH:
+            self._sql.run(f"delete from {table} where {column} {having}", [gone])
+
+    def _leave_out_knowledge(self, gone: list[str]) -> None:
+        """Atoms and playbook entries in which the memories had a part; what else speaks for them has its turn again."""
+        atoms = self._sql.strings(
+            """
+            select id
+            from atoms
+            where list_has_any(source_ids, $1::text[])
+               or id in (select atom_id from atom_candidates where memory_id in (select unnest($1::text[])))
+            union
+            select unnest([before_state ->> 'atom_id', after_state ->> 'atom_id'])
+            from audit_log
+            where table_name = 'atom_candidates' and row_id in (select unnest($1::text[]))
+            """,
+            [gone],
+        )
+        self._sql.run(
+            """
+            update atom_candidates
+            set status = 'pending', atom_id = null, reason = null, decided_at = null
+            where atom_id in (select unnest($1::text[]))
+            """,
+            [atoms],
+        )
+        entries = self._sql.strings(
+            "select distinct entry_id from playbook_contributions where memory_id in (select unnest($1::text[]))",
+            [gone],
+        )
+        self._sql.run(
+            """
+            update playbook_contributions
+            set status = 'withdrawn', decided_at = $2
+            where entry_id in (select unnest($1::text[]))
+            """,
+            [entries, to_utc(self._forgetting.at)],
+        )
+        for table, column, ids in (
+            ("atom_embeddings", "atom_id", atoms),
+            ("atoms", "id", atoms),
+            ("playbook_embeddings", "entry_id", entries),
+            ("playbook_entries", "id", entries),
+        ):
+            self._sql.run(f"delete from {table} where {column} in (select unnest($1::text[]))", [ids])
+        conflicts = self._sql.strings(
+            """
+            select a || ' ~ ' || b
+            from conflicts
+            where a in (select unnest($1::text[])) or b in (select unnest($1::text[]))
+            """,
+            [gone],
+        )
+        self._sql.run(
+            """
+            update audit_log
+            set before_state = null, after_state = null, before_hash = null, after_hash = null
+            where table_name in ('atoms', 'playbook_entries', 'conflicts') and row_id in (select unnest($1::text[]))
+            """,
+            [[*atoms, *entries, *conflicts]],
+        )
+        self._sql.run(
+            "update compression_log set reason = null where compressed_memory_id in (select unnest($1::text[]))", [gone]
+        )
+
+    def _forget_answers(self, runs: Sequence[str]) -> None:
+        """Answers of models that quote the words or were given to runs that worked on the memories; the hashes of their
+        questions with them."""
+        quoting = [
+            str(digest)
+            for rows in self._sql.pages("select prompt_hash, answer from model_answers", _PAGE)
+            for digest, answer in rows
+            if self._words.stands_in(str(answer))
+        ]
+        hashes = self._sql.strings(
+            """
+            select prompt_hash from model_answers where run_id in (select unnest($1::text[]))
+            union
+            select prompt_hash from model_calls where run_id in (select unnest($1::text[]))
+            union
+            select unnest($2::text[])
+            """,
+            [list(runs), quoting],
+        )
+        self._sql.run("delete from model_answers where prompt_hash in (select unnest($1::text[]))", [hashes])
+        self._sql.run(
+            f"update model_calls set prompt_hash = '{FORGOTTEN}' where prompt_hash in (select unnest($1::text[]))",
+            [hashes],
+        )
+        self._sql.run(
+            """
+            update model_batches
+            set prompt_hashes = list_filter(prompt_hashes, lambda h: not list_contains($1::text[], h))
+            """,
+            [hashes],
+        )
+        self._sql.run(
+            """
+            update audit_log
+            set row_id = $2, before_state = null, after_state = null, before_hash = null, after_hash = null
+            where table_name in ('model_answers', 'model_calls', 'model_batches')
+              and (row_id in (select unnest($1::text[]))
+                   or (table_name <> 'model_answers'
+                       and exists (select 1 from (select unnest($1::text[]) as h)
+                                   where contains(coalesce(after_state, before_state, ''), h))))
+            """,
+            [hashes, FORGOTTEN],
+        )
+
+    def _empty(self, ids: Sequence[str], renamed: dict[str, str]) -> None:
+        """Take everything out of the rows of the memories but that they were there."""
+        content, shape = hashes_of(FORGOTTEN)
+        now = self._forgetting
+        with self._sql.given(gone=_names({old: renamed[old] for old in ids})):
+            self._sql.run(
+                f"""
+                update {MEMORIES} m
+                set content = $1, content_hash = $2, shape_hash = $3, memory_type = 'other', categories = [], tags = [],
+                    importance = 0.5, importance_before = 1.0, pattern_type = null, confidence_score = null,
+                    consolidation_method = null, token_count = 1, effective_date = created_at, source_file = null,
+                    source_line = null, archived_by = $4, archived_at = $5, consolidated_into_id = null,
+                    compressed_from = null, is_canonical = false, pinned = false, reuse_count = 0, useful_count = 0,
+                    rolled_back_at = $5, updated_at = $5
+                from gone g
+                where m.id = g.old
+                """,
+                [FORGOTTEN, content, shape, f"forget:{now.id}", to_utc(now.at)],
+            )
+
+    def _rename_and_rewrite(self, renamed: dict[str, str]) -> None:
+        """Give every table the new ids, and take what quotes the words out of every text."""
+        words = self._words.with_names(renamed)
+        columns = self._columns()
+        with self._sql.given(gone=_names(renamed)):
+            for table, kinds in columns.items():
+                for column, kind in kinds.items():
+                    if kind == "VARCHAR" and (table, column) != (MEMORIES, "content"):
+                        self._sql.run(f"update {table} t set {column} = g.new from gone g where t.{column} = g.old")
+                    elif kind == "VARCHAR[]":
+                        rows = self._sql.rows(
+                            f"select rowid, {column} from {table} where list_has_any({column}, $1::text[])",
+                            [list(renamed)],
+                        )
+                        for rowid, values in rows:
+                            new = [renamed.get(value, value) for value in values]
+                            self._sql.run(f"update {table} set {column} = $2 where rowid = $1", [rowid, new])
+        for table, texts in self._texts():
+            self._rewrite(table, texts, words.rewritten)
+        self._rewrite_log(words)
+
+    def _rewrite(self, table: str, columns: Sequence[str], change: Callable[[str], str]) -> None:
+        """Change the texts of a table, row by row."""
+        changed: list[tuple[int, list[str | None]]] = []
+        for rows in self._sql.pages(f"select rowid, {', '.join(columns)} from {table}", _PAGE):
+            for rowid, *values in rows:
+                new = [value if value is None else change(str(value)) for value in values]
+                if new != values:
+                    changed.append((int(rowid), new))
+        assigned = ", ".join(f"{column} = ${place}" for place, column in enumerate(columns, 2))
+        for rowid, new in changed:
+            self._sql.run(f"update {table} set {assigned} where rowid = $1", [rowid, *new])
+
+    def _rewrite_log(self, words: OwnWords) -> None:
+        """Change the entries of the audit log that name or quote what goes. Those of memories and links keep hashes of
+        their states, by which the log is checked; the others lose theirs with the words."""
+        names = OwnWords((), words.renamed)
+        changed: list[tuple[int, str, str | None, str | None, bool]] = []
+        with self._sql.given(gone=_names(words.renamed)):
+            pages = self._sql.pages(
+                f"""
+                select rowid, table_name, row_id, before_state, after_state
+                from {AUDIT_LOG} a
+                where table_name not in {_NOTHING_SAID}
+                   or exists (select 1 from gone where contains(concat_ws(' ', row_id, before_state, after_state), old))
+                """,
+                _PAGE,
+            )
+            for rows in pages:
+                for rowid, table, row_id, *states in rows:
+                    change = (names if table in _NOTHING_SAID else words).rewritten
+                    before, after = (state if state is None else change(str(state)) for state in states)
+                    key = _renamed_key(str(row_id), words)
+                    if [key, before, after] != [row_id, *states]:
+                        changed.append((int(rowid), key, before, after, table in (MEMORIES, LINEAGE)))
+        for rowid, key, before, after, is_hashed in changed:
+            hashes = [_sha256(state) if is_hashed else None for state in (before, after)]
+            self._sql.run(
+                f"""
+                update {AUDIT_LOG}
+                set row_id = $2, before_state = $3, after_state = $4, before_hash = $5, after_hash = $6
+                where rowid = $1
+                """,
+                [rowid, key, before, after, *hashes],
+            )
+
+    def _texts(self) -> list[tuple[str, list[str]]]:
+        """Every table with the columns that may quote something or name an id in a text."""
+        keys = {table.name: table.key for table in TABLES}
+        found = []
+        for table, kinds in self._columns().items():
+            if table in _WITHOUT_TEXTS:
+                continue
+            columns = [name for name, kind in kinds.items() if kind == "VARCHAR" and name not in keys[table]]
+            if columns:
+                found.append((table, columns))
+        return found
+
+    def _columns(self) -> dict[str, dict[str, str]]:
+        """The texts and lists of texts of every table that has rows, with their types."""
+        found: dict[str, dict[str, str]] = {}
+        for table, column, kind in self._tx.transfer.text_columns():
+            found.setdefault(table, {})[column] = kind
+        return found
+
+    def _note_in_log(self, ids: Sequence[str], renamed: dict[str, str]) -> None:
+        """One entry for each memory."""
+        state = memory_state("m")
+        now = self._forgetting
+        self._sql.run(
+            f"""
+            insert into {AUDIT_LOG}
+            select (select coalesce(max(sequence), 0) from {AUDIT_LOG}) + row_number() over (order by m.id),
+                   now() at time zone 'UTC', $2, $3, '{MEMORIES}', m.id, 'forget', last.hash, sha256({state}),
+                   last.state, {state}
+            from {MEMORIES} m
+            left join (
+                select row_id, max_by(after_hash, sequence) as hash, max_by(after_state, sequence) as state
+                from {AUDIT_LOG}
+                where table_name = '{MEMORIES}'
+                group by 1
+            ) last on last.row_id = m.id
+            where m.id in (select unnest($1::text[]))
+            """,
+            [[renamed[old] for old in ids], now.actor, now.id],
+        )
+
+
+def _copy_tables(source: Path, target: Path) -> None:
+    """Write every row of a database into a fresh file, with its schema, its triggers and its place in the log."""
+    with (
+        engine.attached_copy(source, read_only=True) as old,
+        engine.attached_copy(target, read_only=False) as new,
+    ):
+        (alias,) = old.execute("select current_database()").fetchone() or ("",)
+        (last,) = old.execute(f"select coalesce(max(sequence), 0) from {AUDIT_LOG}").fetchone() or (0,)
+        new.begin()
+        create_schema(new, first_entry=int(last) + 1)
+        for table in TABLES:
+            new.execute(f"insert into {table.name} by name select * from {alias}.{table.name}")
+        create_triggers(new)
+        new.commit()
+        new.execute("force checkpoint")
+    sync(target)
+
+
+def _digest(connection: duckdb.DuckDBPyConnection) -> list[tuple[object, ...]]:
+    """By table, how many rows it has and what changes with any of their values, in whatever order its columns are."""
+    columns: dict[str, list[str]] = {}
+    for table, column in connection.execute(
+        "select table_name, column_name from duckdb_columns() where database_name = current_database() order by all"
+    ).fetchall():
+        columns.setdefault(str(table), []).append(str(column))
+    looks = (
+        f"select '{table.name}', count(*), bit_xor(hash({', '.join(columns[table.name])})) from {table.name}"
+        for table in TABLES
+    )
+    return sorted(connection.execute(" union all ".join(looks)).fetchall())
+
+
+def _renamed_key(row_id: str, words: OwnWords) -> str:
+    """The key of a row in the log, with new ids in it: of links and conflicts two, of others at its end."""
+    for between in (" <- ", " ~ "):
+        parts = row_id.split(between)
+        if len(parts) == 2:
+            return between.join(words.renamed.get(part, part) for part in parts)
+    source, between, memory_id = row_id.partition(":")
+    if memory_id in words.renamed:
+        return f"{source}{between}{words.renamed[memory_id]}"
+    return words.rewritten(row_id)
+
+
+def _sha256(state: str | None) -> str | None:
+    return hashlib.sha256(state.encode()).hexdigest() if state is not None else None
+
+
+def _names(renamed: dict[str, str]) -> pa.Table:
+    return pa.table({"old": pa.array(list(renamed), pa.string()), "new": pa.array(list(renamed.values()), pa.string())})

@@ -1,0 +1,270 @@
+"""A person has memories forgotten: their words are nowhere any more, and everything else is as sound as before."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from memory_pipeline.embedding.lexical import Lexical
+from memory_pipeline.errors import InputError, StoreError
+from memory_pipeline.forgetting import Selection, forget, preview
+from memory_pipeline.forgetting.documents import ForgetPreview, Forgotten
+from memory_pipeline.ingest.importing import import_memories
+from memory_pipeline.ingest.remembering import remember
+from memory_pipeline.review.rollback import RollbackScope, roll_back
+from memory_pipeline.store import Store, create_snapshot, list_snapshots, restore_snapshot, verify_snapshot
+from memory_pipeline_tests.build import FIRST, NOW, candidate, fill, lesson, run, settings_for, sql_rows
+from memory_pipeline_tests.forgetting.searching import files_with
+from memory_pipeline_tests.ingest.test_whole_export import bring, exported
+from memory_pipeline_tests.night.test_conversations import FIRST_DAY, MONDAY, TUESDAY, read, spoken
+
+DAY = date(2026, 3, 2)
+#: A word that nothing else says; the third detail of the lesson gets it.
+WORD = "quokkaville"
+SECRET = "Marta moved to Quokkaville because of her divorce"
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A store with a night and two snapshots, and the same after a search for the word was forgotten."""
+    made = {name: tmp_path_factory.mktemp(name) / "data" for name in ("prepared", "without")}
+    _prepare(Store(made["prepared"] / "store.duckdb"))
+    shutil.copytree(made["prepared"], made["without"])
+    _forget(Store(made["without"] / "store.duckdb"), search=WORD)
+    return made
+
+
+@pytest.fixture
+def prepared(places: dict[str, Path], tmp_path: Path) -> Store:
+    """The store before."""
+    return Store(shutil.copytree(places["prepared"], tmp_path / "data") / "store.duckdb")
+
+
+@pytest.fixture
+def without(places: dict[str, Path], tmp_path: Path) -> Store:
+    """The store afterwards."""
+    return Store(shutil.copytree(places["without"], tmp_path / "after") / "store.duckdb")
+
+
+def _prepare(store: Store) -> None:
+    """A lesson of five notes, one of which says more than the others, a note of its own, a snapshot of before the night
+    and the night."""
+    notes = lesson(5)
+    notes[2] = candidate(f"{notes[2].content} Quokkaville.", notes[2].created_at or FIRST, native_id="gateway-2")
+    fill(store, [*notes, candidate(f"{SECRET}.", FIRST, native_id="own"), *lesson(4, topic="printer")])
+    create_snapshot(store, "night", datetime(2026, 3, 2, tzinfo=UTC), 7)
+    run(store, DAY + timedelta(days=1))
+    create_snapshot(store, "night", datetime(2026, 3, 3, tzinfo=UTC), 7)
+
+
+def _forget(store: Store, *ids: str, **how: str) -> tuple[ForgetPreview, Forgotten]:
+    settings, selection = settings_for(store), Selection(ids, **how)  # type: ignore[arg-type]
+    shown = preview(store, settings, selection)
+    return shown, forget(store, settings, selection, code=shown.code, actor="pia")
+
+
+def _sound(store: Store) -> None:
+    with store.reading() as tx:
+        assert tx.integrity.check(deep=True) == []
+    store.verify()
+    for snapshot in list_snapshots(store):
+        verify_snapshot(store, snapshot.name)
+
+
+def test_what_is_forgotten_stands_in_no_file_any_more(prepared: Store, without: Store) -> None:
+    assert files_with(prepared.path.parent, WORD)
+    assert files_with(without.path.parent, WORD, "divorce", "gateway-2") == []
+    _sound(without)
+
+
+def test_the_preview_writes_nothing_and_names_what_goes(prepared: Store) -> None:
+    before = prepared.path.read_bytes()
+    shown = preview(prepared, settings_for(prepared), Selection(("gateway-2",)))
+    assert prepared.path.read_bytes() == before
+    assert "gateway-2" in {memory.id for memory in shown.memories}
+    assert any(memory.why == "made from it" for memory in shown.memories)
+    assert {"gateway-0", "gateway-1", "gateway-3"} <= set(shown.active_again)
+
+
+def test_other_sources_are_active_again_and_the_next_night_makes_it_again(prepared: Store) -> None:
+    _forget(prepared, "gateway-2", "own")
+    with prepared.reading() as tx:
+        active = {memory.id for memory in tx.memories.all(include_archived=False)}
+    assert {"gateway-0", "gateway-1", "gateway-3", "gateway-4"} <= active
+    report = run(prepared, DAY + timedelta(days=2))
+    assert report.memories_archived >= 3
+    assert files_with(prepared.path.parent, WORD) == []
+    _sound(prepared)
+
+
+def test_no_import_brings_it_back(without: Store) -> None:
+    again = [
+        candidate(f"{SECRET}.", FIRST, native_id="own"),  # the same row
+        candidate(f"  *{SECRET.upper()}*", FIRST + timedelta(days=1), native_id="renamed"),  # from another file
+        candidate("own has other words now", FIRST, native_id="own"),  # under the same id
+        candidate("Something else", FIRST, native_id="fresh"),
+    ]
+    summary = fill(without, again, embedder=Lexical())
+    assert summary.imported == 1 and sum(summary.skipped.values()) == 3
+    assert files_with(without.path.parent, WORD) == []
+    with pytest.raises(InputError, match="had it forgotten"):
+        remember(without, candidate(f"{SECRET}."), "p", Lexical(), actor="agent", now=NOW, mask=True)
+    assert (
+        fill(without, [candidate(f"{SECRET}.", native_id="q")], "q", Lexical()).imported == 1
+    )  # nothing crosses projects
+
+
+def test_a_masked_note_is_known_again_when_it_comes_unmasked(store: Store) -> None:
+    note = "Mail the plan to marta.ferro@example.com tomorrow"
+    fill(store, [candidate(note, native_id="mail")])
+    _forget(store, "mail")
+    again = iter([candidate(note, native_id="mail-2")])
+    summary = import_memories(store, again, project="p", embedder=Lexical(), now=NOW, mask=False)
+    assert summary.imported == 0
+
+
+def test_history_tells_who_and_when_and_no_words(without: Store) -> None:
+    with without.reading() as tx:
+        events = tx.history.of("own")
+        tombstone = tx.forgotten.find("own")
+    assert [event.action for event in events][-1] == "forget"
+    assert events[-1].actor == "pia" and tombstone is not None
+
+
+def test_the_hashes_that_stay_tell_nothing_of_short_words(store: Store, tmp_path: Path) -> None:
+    """Two stores that forget the same have no hash in common, nor any plain digest of the words or the id."""
+    hashes = []
+    for name in ("one", "two"):
+        other = Store(tmp_path / name / "store.duckdb")
+        fill(other, [candidate("yes, cancer", FIRST, native_id="own")], embedder=Lexical())
+        _forget(other, "own")
+        with other.reading() as tx:
+            hashes.append(
+                {str(value) for row in sql_rows(tx, "select memory_id, words_hash from forgotten") for value in row}
+            )
+    assert not hashes[0] & hashes[1]
+
+
+def test_rollbacks_of_earlier_nights_still_work_and_bring_nothing_back(without: Store) -> None:
+    result = roll_back(without, settings_for(without), RollbackScope(run_id=f"run-{DAY + timedelta(days=1)}"))
+    assert not any(WORD in memory.content.casefold() for memory in (*result.restored, *result.retired))
+    with without.reading() as tx:
+        assert {f"printer-{n}" for n in range(4)} <= {m.id for m in tx.memories.all(include_archived=False)}
+    _sound(without)
+
+
+def test_snapshots_are_whole_and_can_be_restored_without_it(without: Store) -> None:
+    names = [snapshot.name for snapshot in list_snapshots(without)]
+    assert [name.partition("-")[2] for name in names] == ["night", "night", "forget"]
+    restore_snapshot(without, names[0])
+    _sound(without)
+    assert files_with(without.path.parent, WORD) == []
+    assert fill(without, [candidate(f"{SECRET}.", FIRST, native_id="own")], embedder=Lexical()).imported == 0
+
+
+def test_a_copy_that_a_restore_put_aside_is_written_anew_too(prepared: Store) -> None:
+    restore_snapshot(prepared, list_snapshots(prepared)[0].name)
+    _forget(prepared, search=WORD)
+    assert list(prepared.path.parent.glob("*.before-restore-*"))
+    assert files_with(prepared.path.parent, WORD) == []
+
+
+def test_something_else_than_was_shown_is_not_forgotten(prepared: Store) -> None:
+    settings, selection = settings_for(prepared), Selection(search=WORD)
+    code = preview(prepared, settings, selection).code
+    fill(prepared, [candidate("Quokkaville is nice", native_id="later")], embedder=Lexical())
+    before = prepared.path.read_bytes()
+    with pytest.raises(InputError, match="look again"):
+        forget(prepared, settings, selection, code=code, actor="pia")
+    assert prepared.path.read_bytes() == before
+
+
+def test_a_person_chooses_among_what_a_search_found(prepared: Store) -> None:
+    settings = settings_for(prepared)
+    found = [m.id for m in preview(prepared, settings, Selection(search=WORD)).memories if m.place]
+    selection = Selection(search=WORD, only=(found.index("own") + 1,))
+    shown = preview(prepared, settings, selection)
+    forget(prepared, settings, selection, code=shown.code, actor="pia")
+    with prepared.reading() as tx:
+        assert "gateway-2" in tx.memories.read(["gateway-2"]) and not tx.memories.read(["own"])
+
+
+def test_nothing_but_a_forgetting_changes_what_a_memory_says_or_deletes_it(without: Store) -> None:
+    for statement in (
+        "update memories set content = 'x' where id = 'gateway-0'",
+        "update memories set id = 'x' where id = 'gateway-0'",
+        "delete from memories where id = 'gateway-0'",
+        "delete from memories where starts_with(id, 'forgotten:')",
+    ):
+        with pytest.raises((StoreError, duckdb.Error), match="law 1"), without.writing("somebody") as tx:
+            sql_rows(tx, statement)
+    _sound(without)
+
+
+def test_copies_of_the_words_go_with_them(prepared: Store) -> None:
+    fill(prepared, [candidate(f"- **{SECRET}**", FIRST + timedelta(days=3), native_id="copy")], embedder=Lexical())
+    shown, _ = _forget(prepared, "own")
+    assert {m.id: m.why for m in shown.memories}["copy"] == "the same words"
+    with prepared.reading() as tx:
+        assert not tx.memories.read(["copy"])
+
+
+def test_a_turn_goes_with_what_was_extracted_from_it(store: Store) -> None:
+    settings = settings_for(store)
+    fill(store, [*FIRST_DAY, *spoken(TUESDAY, "I work as a nurse in Quokkaville.", "I live in Lisbon.")])
+    read(store, settings, MONDAY, TUESDAY)
+    with store.reading() as tx:
+        assert any(WORD in one.text.casefold() for one in tx.conversations.standing("p"))
+    _forget(store, search=WORD)
+    assert files_with(store.path.parent, WORD, "nurse") == []
+    _sound(store)
+    read(store, settings, MONDAY, TUESDAY)
+    with store.reading() as tx:
+        said = [one.text for one in tx.conversations.standing("p")]
+    assert said and not any("nurse" in text for text in said)
+    assert files_with(store.path.parent, WORD, "nurse") == []
+    _sound(store)
+
+
+def test_a_whole_conversation_or_file_is_found_by_its_name(store: Store) -> None:
+    fill(store, [*FIRST_DAY, candidate("A note of another file.", native_id="note")])
+    settings = settings_for(store)
+    shown = preview(store, settings, Selection(conversation="test"))
+    assert {memory.id for memory in shown.memories} == {turn.native_id for turn in FIRST_DAY}
+    assert preview(store, settings, Selection(source="test.jsonl")).going == len(FIRST_DAY) + 1
+    with pytest.raises(InputError, match="nothing in the store matches --conversation 'other'"):
+        preview(store, settings, Selection(conversation="other"))
+
+
+def test_a_rejected_row_of_a_file_goes_and_stays_away(store: Store) -> None:
+    fill(store, [candidate("fine", native_id="fine")])
+
+    def reject() -> None:
+        with store.writing("import") as tx:
+            tx.journal.keep_quarantine([("notes.jsonl", 3, "not a row", f"{{broken {SECRET}")], NOW)
+
+    reject()
+    _forget(store, source="notes.jsonl")
+    assert files_with(store.path.parent, WORD) == []
+    reject()
+    assert files_with(store.path.parent, WORD) == []
+
+
+def test_what_is_imported_of_an_earlier_full_export_has_nothing_of_it(prepared: Store, tmp_path: Path) -> None:
+    before = exported(prepared).rename(tmp_path / "before.jsonl")
+    _forget(prepared, search=WORD)
+    bring(prepared, before)
+    assert files_with(prepared.path.parent, WORD) == []
+    _sound(prepared)
+
+
+def test_a_full_export_carries_the_tombstones_to_another_store(without: Store, tmp_path: Path) -> None:
+    file = exported(without)
+    other = Store(tmp_path / "other" / "store.duckdb")
+    bring(other, file)
+    _sound(other)
+    assert fill(other, [candidate(f"{SECRET}.", FIRST, native_id="own")], embedder=Lexical()).imported == 0
