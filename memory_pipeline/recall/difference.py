@@ -8,6 +8,7 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document
 from memory_pipeline.recall.past import PastState
+from memory_pipeline.records import EXPIRED
 from memory_pipeline.wording.quoting import clipped
 
 
@@ -50,8 +51,9 @@ def diff_states(before: PastState, after: PastState) -> Difference:
     gone = []
     for memory_id in sorted(old.keys() - new.keys()):
         now = later.get(memory_id)
-        why = f"archived into {now.consolidated_into_id}" if now else "no longer in use"
         into = now.consolidated_into_id if now else None
+        expired = now is not None and now.archived_by == EXPIRED
+        why = f"archived into {into}" if into else "its time was over in its source" if expired else "no longer in use"
         gone.append(WentMemory(id=memory_id, content=old[memory_id].content, why=why, into=into))
     changed = []
     for memory_id in sorted(old.keys() & new.keys()):

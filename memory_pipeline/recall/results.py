@@ -46,7 +46,7 @@ def recalled(
         abstraction_level=memory.abstraction_level,
         pattern_type=memory.pattern_type,
         confidence_score=memory.confidence_score,
-        relevance_score=None if score is None else round(score, 4),
+        relevance_score=None if score is None else round(min(score, 1.0), 4),
         source_memory_count=source_count,
         categories=memory.categories,
         tags=memory.tags,

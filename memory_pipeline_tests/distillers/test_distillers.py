@@ -55,6 +55,16 @@ COPIES = (
 )
 
 
+def test_a_pattern_of_something_temporary_is_temporary_and_every_pattern_has_a_type() -> None:
+    words = [f"The relay restarts at noon on floor {n}." for n in (1, 2, 3)]
+    tags = []
+    for contents in (words, [*words[:2], f"{words[2]} [temporary]"]):
+        result = judged(Draft("The relay restarts.", "1"), *contents)
+        tags.append(result.tags)
+        assert result.pattern_type == "workflow"
+    assert tags == [(), ("temporary",)]
+
+
 def test_near_copies_become_the_best_wording_with_every_fact_of_the_others() -> None:
     content = distil(*COPIES).content
     assert content.lower().count("restart the gateway") == 1

@@ -19,6 +19,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import import_memories, importer_of, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store
@@ -189,12 +190,14 @@ def test_an_expired_memory_is_found_at_half_weight(store: Store, tmp_path: Path)
     path = brain(
         tmp_path / "brain.db", noted(1, "The relay restarts at noon."), noted(2, "The relay restarts at night.")
     )
-    change(path, "update stm set expires_at = '2026-03-02T00:00:00' where id = ?", (f"stm_{1:012x}",))
+    change(path, "update stm set expires_at = '2026-03-03T00:00:00' where id = ?", (f"stm_{1:012x}",))
     bring(store, path)
     memory = ProjectMemory(store, settings_for(store), "p", actor="test", embedder=MiniLmInName())
     found = memory.search("the relay restarts at noon").results
     assert sorted((one.id, one.archived) for one in found) == [(f"brain:stm_{n:012x}", n == 1) for n in (1, 2)]
     assert memory.search("the relay restarts", archived=False).total_found == 1
+    changes = diff_states(read_state(store, "2026-03-01"), read_state(store, "now"))
+    assert [one.why for one in changes.gone] == ["its time was over in its source"]
     assert "when its time was over in its source" in str(memory.feedback(f"brain:stm_{1:012x}", True).note)
 
 

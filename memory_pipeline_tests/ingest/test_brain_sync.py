@@ -30,6 +30,16 @@ def path(store: Store, tmp_path: Path) -> Path:
     return after_a_night(store, tmp_path)
 
 
+def test_what_has_expired_there_is_not_written_back(store: Store, tmp_path: Path) -> None:
+    path = brain(tmp_path / "brain.db", other())
+    change(path, "update stm set expires_at = '2026-03-02T00:00:00'")
+    bring(store, path)
+    before = contents(path)
+    done = sync(store, path)
+    assert told(done) == (0, 0, 0, 0) and done.left == {"memories that have expired there": 1}
+    assert contents(path) == before
+
+
 def test_abstractions_archive_fields_and_log_are_written_and_a_second_sync_changes_nothing(
     store: Store, path: Path
 ) -> None:

@@ -13,8 +13,9 @@ import pytest
 from memory_pipeline.errors import InputError
 from memory_pipeline.recall.documents import NewMemory
 from memory_pipeline.recall.project import ProjectMemory
+from memory_pipeline.recall.results import recalled
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, run, settings_for
 
 
 @pytest.fixture
@@ -114,6 +115,12 @@ def test_what_recall_answers_becomes_a_data_frame(shop: ProjectMemory) -> None:
     assert len(empty) == 0 and list(empty.columns) == list(frame.columns)
     listings = shop.context("renew the certificate"), shop.day(), shop.lineage("gateway"), shop.playbook(), shop.atoms()
     assert [len(one.to_frame()) for one in listings] == [len(getattr(one, one.listed)) for one in listings]
+
+
+def test_a_relevance_is_never_more_than_1(shop: ProjectMemory) -> None:
+    boosted = memory("m", "The gateway drops requests.", FIRST)
+    assert recalled(boosted, source_count=0, score=1.0925).relevance_score == 1.0
+    assert shop.search("certificate of the gateway").results[0].relevance_score == 1.0
 
 
 def test_filters_narrow_a_search(shop: ProjectMemory) -> None:

@@ -22,7 +22,7 @@ from memory_pipeline.ingest.sqlite_files import columns_of, quoted, rows
 from memory_pipeline.ingest.stores.brain import DIMENSION, MODEL, BrainImporter, store_id
 from memory_pipeline.ingest.stores.brain_marks import ArchivedHere, archived_here, archived_mark, made_as
 from memory_pipeline.moments import minutes_ahead
-from memory_pipeline.records import MADE, LogRow, Memory, derived_id, fingerprint_of
+from memory_pipeline.records import EXPIRED, MADE, LogRow, Memory, derived_id, fingerprint_of
 from memory_pipeline.store import Store
 from memory_pipeline.wording.normalise import clean_text, content_hash
 from memory_pipeline.wording.redaction import redact
@@ -187,6 +187,9 @@ def _mark(
         return
     if row.archived_by is not None and row.ours is None:
         plan.left["memories that another program archived"] += 1
+        return
+    if memory.archived_by == EXPIRED:
+        plan.left["memories that have expired there"] += 1
         return
     if memory.rolled_back_at is None and side.replaced_by.get(memory.id) not in there:
         plan.left["archived memories whose replacement is not in this brain"] += 1
