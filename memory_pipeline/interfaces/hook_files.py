@@ -21,7 +21,7 @@ from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.files import cause_and_mend, directories, real_path, write_text
 from memory_pipeline.interfaces.mcp.install import CLIENTS, change_file
 from memory_pipeline.interfaces.mcp.json_splicing import with_item, with_value, without_items, without_value
-from memory_pipeline.orchestration.home import project_home
+from memory_pipeline.orchestration.home import home_environment
 from memory_pipeline.shared_files import change_text, remove_unless_changed
 
 HOSTS = ("claude-code", "openclaw")
@@ -104,10 +104,8 @@ class InstalledHooks(Document):
 
 def hook_command(host: str, store: Path) -> tuple[list[str], dict[str, str]]:
     """The command of a hook, with absolute paths, and the variables that it needs: a host starts it anywhere."""
-    command = [sys.executable, "-m", _MODULE, host, "--store", str(store)]
-    config = os.environ.get("MEMORY_PIPELINE_CONFIG")
-    named = {"MEMORY_PIPELINE_CONFIG": str(real_path(config))} if config else {}
-    return command, {"MEMORY_PIPELINE_HOME": str(project_home()), **named}
+    # -P: the host starts it in the directory that its agent works in, whose modules must not be loaded.
+    return [sys.executable, "-P", "-m", _MODULE, host, "--store", str(store)], home_environment()
 
 
 def settings_file(host: str) -> Path:
@@ -222,6 +220,7 @@ def _is_our_command(command: str) -> bool:
         return False
     while words[:1] == ["env"] or (words and words[0].startswith("MEMORY_PIPELINE_") and "=" in words[0]):
         del words[0]
+    words = [word for word in words if word != "-P"]
     return (
         len(words) in (4, 6) and words[1:3] == ["-m", _MODULE] and words[3] in HOSTS and words[4:5] in ([], ["--store"])
     )
