@@ -15,7 +15,7 @@ from pathlib import Path
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped
-from memory_pipeline.ingest.dates import EARLIEST, parse_moment
+from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
 from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.foreign import file_time, project_name
@@ -225,7 +225,7 @@ def _named_time(name: str, now: datetime) -> tuple[datetime, str] | None:
         moment = datetime.fromisoformat(f"{stamp[1]}T{stamp[2]}:{stamp[3]}:{stamp[4]}+00:00")
     except ValueError:
         return None
-    return (moment, "exact") if EARLIEST <= moment <= now else None
+    return (moment, "exact") if FIRST_MEMORY <= moment <= now else None
 
 
 def _project_of(place: str) -> str | None:

@@ -17,6 +17,7 @@ from memory_pipeline.config.loading import plain
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, StoreError
 from memory_pipeline.files import cause_and_mend, directories
+from memory_pipeline.interfaces.addresses import resolve_address
 from memory_pipeline.orchestration.home import (
     home_environment,
     load_project_settings,
@@ -46,7 +47,7 @@ def check_address(host: str, port: int) -> None:
 
 def _why_not(host: str, port: int) -> OSError | None:
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, address = resolve_address(host, port)
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
