@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from memory_pipeline.files import resolve_links
+
 #: An alias's own range, or None if the range of the setting applies.
 Range = tuple[float, float] | None
 #: Decides of a value, and of the directory of its file, whether it is obeyed although the user does not trust the file.
@@ -27,8 +29,8 @@ def builtin_model(value: object, directory: Path) -> bool:
 def store_file(value: object, directory: Path) -> bool:
     """For stores: one in the directory of the settings file, or one that exists; nothing new is written elsewhere."""
     try:
-        place = (directory / Path(str(value)).expanduser()).resolve()
-        return place.is_relative_to(directory.resolve()) or place.is_file()
+        place = resolve_links(directory / Path(str(value)).expanduser())
+        return place.is_relative_to(resolve_links(directory)) or place.is_file()
     except (OSError, ValueError, RuntimeError):
         return False
 

@@ -32,6 +32,8 @@ _NAME = "memory-pipeline"
 _ENTRY = ("hooks", "internal", "entries", _NAME)
 _PAGE = "HOOK.md"
 _HANDLER = "handler.js"
+#: The last line of a preview: of taking the hooks out, and of putting them in.
+_NOT_WRITTEN = ("Nothing was written.", "Nothing was written; run this command again with --write.")
 _WRITTEN_BY = "Written by memory-pipeline; 'memory-pipeline hooks remove openclaw' takes it out."
 _HOOK_PAGE = f"""\
 ---
@@ -116,13 +118,13 @@ def settings_file(host: str) -> Path:
     return real_path((Path(named) if named else Path.home() / ".claude") / "settings.json")
 
 
-def install_hooks(host: str, store: Path, *, preview: bool = False) -> InstalledHooks:
-    """Install the hooks of a host, or bring them up to date. With `preview`, nothing is written.
+def install_hooks(host: str, store: Path, *, write: bool) -> InstalledHooks:
+    """Install the hooks of a host, or bring them up to date. Without `write`, nothing is written.
 
     Raises InputError for a file of settings that cannot be edited, and OutputError if it cannot be written.
     """
     command, environment = hook_command(_checked(host), store)
-    return (_install_openclaw if host == "openclaw" else _install_claude)(command, environment, preview)
+    return (_install_openclaw if host == "openclaw" else _install_claude)(command, environment, not write)
 
 
 def remove_hooks(host: str, *, preview: bool = False) -> InstalledHooks:
@@ -197,7 +199,7 @@ def _install_claude(command: Sequence[str], environment: Mapping[str, str], prev
         return text
 
     file = settings_file("claude-code")
-    backup, changed = change_file(file, with_hooks, "Claude Code", write=not preview, option="with --preview")
+    backup, changed = change_file(file, with_hooks, "Claude Code", write=not preview)
     entry = {"hooks": {event: [item] for event, item in items.items()}}
     outcome = "previewed" if preview else "installed" if changed else "unchanged"
     return _installed("claude-code", file, entry, [], outcome, backup, "Begin a new session; /hooks lists them.")
@@ -311,6 +313,11 @@ def hooks_text(done: InstalledHooks) -> list[str]:
     files = [f"  {path}" for path in done.files]
     if done.outcome == "previewed":
         shown = json.dumps(done.entry, ensure_ascii=False, indent=2).split("\n") if done.entry else []
-        return [f"In {done.file}:", *shown, *(["Files of our own:", *files] if files else []), "Nothing was written."]
+        return [
+            f"In {done.file}:",
+            *shown,
+            *(["Files of our own:", *files] if files else []),
+            _NOT_WRITTEN[bool(done.entry)],
+        ]
     kept = f" The file as it was is {done.backup}." if done.backup else ""
     return [f"{done.host}: {done.outcome} in {done.file}.{kept}", *files, *([done.note] if done.note else [])]

@@ -199,7 +199,7 @@ def _path_of(key: str, text: str, home: Path) -> Path:
         str(path).encode()
     except (InputError, RuntimeError, UnicodeEncodeError):
         path = None
-    if path is None:
+    if path is None or not path.name:
         raise SettingError(f"setting '{key}' is {text!r}, which names no file; write a path in UTF-8")
     return path
 
