@@ -57,7 +57,7 @@ def reading(path: Path, patience_s: float = _PATIENCE_S) -> Iterator[sqlite3.Con
 
 
 def _opened(path: Path, patience_s: float) -> sqlite3.Connection:
-    address = f"file:{quote(str(path.absolute()))}?mode=ro"
+    address = f"file:{quote(bytes(path.absolute()))}?mode=ro"
     connection = sqlite3.connect(address, uri=True, timeout=patience_s)
     try:
         connection.execute("select count(*) from sqlite_schema").fetchone()
