@@ -141,6 +141,11 @@ def _settings() -> list[str]:
         "`MEMORY_PIPELINE_CONFIG` names a different configuration file, and `MEMORY_PIPELINE_HOME` the directory that",
         "relative paths start from. With `MEMORY_PIPELINE_FORGET=allow`, `forget --yes` needs no terminal.",
         "",
+        "Of a settings file that you have not [trusted](start.md#whose-settings-count), these alone are obeyed: "
+        + ", ".join(f"`{info.key}`" for info in describe_settings() if info.safe)
+        + "; of `embedding.model` the built-in models, of `store.path` a store in the directory of the file or one "
+        "that exists.",
+        "",
     ]
     return lines
 

@@ -62,6 +62,12 @@ def real_path(path: Path | str, name: str = "a path") -> Path:
         raise InputError(f"{name} '{text}' cannot be used: {cause_and_mend(error)}") from error
 
 
+def resolve_links(path: Path) -> Path:
+    """The absolute path with links resolved; those that lead in a circle stay as they are, where `Path.resolve` raises
+    RuntimeError."""
+    return Path(os.path.realpath(path))
+
+
 def check_has_contents(path: Path) -> None:
     """Raises InputError unless the path is a file or a directory: a pipe or a device can be read once, or without an
     end. The error of a path that cannot be looked at tells why."""

@@ -1,4 +1,5 @@
-"""Parses days and times as people write them on a command line or in a run's configuration."""
+"""Parses days and times as people write them on a command line or in a run's configuration, and says which times a
+memory can have."""
 
 from __future__ import annotations
 
@@ -8,6 +9,10 @@ from memory_pipeline.errors import InputError
 
 #: Within these bounds, a time in any zone is also one in UTC, and every day has a next one.
 EARLIEST, LATEST = date(1, 1, 2), date(9999, 12, 30)
+#: No memory is older: an earlier time comes from a clock that was never set.
+FIRST_MEMORY = datetime(2000, 1, 1, tzinfo=UTC)
+#: A clock somewhere else may be ahead of this one by so much.
+_AHEAD = timedelta(days=1)
 
 
 def read_day(text: str, name: str) -> date:
@@ -30,6 +35,11 @@ def read_moment(text: str, name: str) -> datetime:
     if not EARLIEST <= moment.date() <= LATEST:
         raise InputError(f"{name} is '{text}', at the end of the calendar; use a time that a memory can have")
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def is_credible(moment: datetime, now: datetime) -> bool:
+    """Whether a memory can be of an aware time: from 2000 on, and no more than a day ahead of `now`."""
+    return FIRST_MEMORY <= moment <= now + _AHEAD
 
 
 def check_has_come(day: date, text: str, now: datetime) -> None:

@@ -46,6 +46,9 @@ def kept_store(store: Store) -> Iterator[Store]:
         yield store
 
 
+_ADDRESSED = ("API_KEY", "BASE_URL")
+
+
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No setting, key or Dagster home of the machine reaches a test."""
@@ -55,9 +58,10 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             and name != "MEMORY_PIPELINE_SHARED_DATA"
         ):
             monkeypatch.delenv(name)
-    for name in ("DAGSTER_HOME", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "HELIOS_DB_PATH"):
+    for name in ("DAGSTER_HOME", "HELIOS_DB_PATH", *(f"{p}_{k}" for p in ("ANTHROPIC", "OPENAI") for k in _ADDRESSED)):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("MEMORY_PIPELINE_HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own_settings"))
 
 
 @pytest.fixture(scope="session")

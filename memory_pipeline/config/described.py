@@ -11,7 +11,7 @@ from typing import get_args
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from memory_pipeline.config.section import Range, Section
+from memory_pipeline.config.section import IsSafe, Range, Section
 from memory_pipeline.config.settings import Settings
 
 
@@ -20,8 +20,8 @@ class SettingInfo:
     """The description of one setting.
 
     `key`: its dotted key; `env`: its environment variables, in order of precedence; `aliases`: other dotted keys of
-    the same value, with their ranges; `table`: for tables with user-defined names, the keys in each; `tables`: for a
-    list of tables, likewise.
+    the same value, with their ranges; `safe` and `address`: as in `setting`; `table`: for tables with user-defined
+    names, the keys in each; `tables`: for a list of tables, likewise.
     """
 
     key: str
@@ -31,6 +31,8 @@ class SettingInfo:
     secret: bool
     limits: str
     aliases: Mapping[str, Range]
+    safe: IsSafe | None
+    address: str
     path: tuple[str, ...]
     table: type[BaseModel] | None
     tables: type[BaseModel] | None = None
@@ -83,6 +85,8 @@ def _setting_of(field: FieldInfo, path: tuple[str, ...], key: str) -> SettingInf
         secret=bool(extra["secret"]),
         limits=re.sub(r"(Ge|Le|Gt|Lt)\((ge|le|gt|lt)=([^)]*)\)", r"\2 \3", limits),
         aliases=aliases,  # type: ignore[arg-type]  # what `setting` was given
+        safe=extra["safe"],  # type: ignore[arg-type]  # likewise
+        address=str(extra["address"]),
         path=path,
         table=items[1] if isinstance(field.default, dict) else None,
         tables=items[0] if isinstance(field.default, tuple) and _is_model(items[0]) else None,

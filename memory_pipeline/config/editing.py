@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import re
+import shlex
 from collections.abc import Set
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,12 @@ from tomlkit.items import AoT
 
 from memory_pipeline.config.exports import ExportTable
 from memory_pipeline.config.memory_sources import SourceTable, key_of
-from memory_pipeline.errors import InputError, SettingError
-from memory_pipeline.files import cause_and_mend, directories, write_text
+from memory_pipeline.config.sources import read_settings_file
+from memory_pipeline.config.trust import is_trusted, trust
+from memory_pipeline.errors import InputError, OutputError, SettingError
+from memory_pipeline.files import directories, write_text
+
+_log = logging.getLogger(__name__)
 
 
 def add_table(file: Path, key: str, table: SourceTable | ExportTable) -> None:
@@ -83,15 +89,29 @@ def _without_table(text: str, key: str, place: int, wanted: TOMLDocument) -> TOM
 
 
 def _read(file: Path) -> TOMLDocument:
+    """The document. Raises SettingError for a file that is not trusted: a change would not be obeyed, and trusting it
+    would trust the rest of the file."""
+    content = read_settings_file(file)
+    if content is None:
+        return tomlkit.document()
+    if not is_trusted(file, content):
+        raise SettingError(
+            f"'{file}' is not trusted, so it is not changed; read it, and if you want all of it, run "
+            f"'memory-pipeline config trust {shlex.quote(str(file))}' first"
+        )
     try:
-        return tomlkit.parse(file.read_bytes().decode("utf-8")) if file.exists() else tomlkit.document()
+        return tomlkit.parse(content.decode("utf-8"))
     except (TOMLKitError, UnicodeDecodeError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise SettingError(f"the configuration file '{file}' is not valid TOML: {first}") from error
-    except OSError as error:
-        raise SettingError(f"the configuration file '{file}' cannot be read: {cause_and_mend(error)}") from error
 
 
 def _write(file: Path, document: TOMLDocument) -> None:
+    """Write the file, which is trusted as it is now: the user has asked for the change, and trusted what was there."""
+    text = tomlkit.dumps(document)
     with directories(file.parent):
-        write_text(file, tomlkit.dumps(document), lambda _: True)
+        write_text(file, text, lambda _: True)
+    try:
+        trust(file, text.encode("utf-8", "backslashreplace"))
+    except (OutputError, SettingError) as error:
+        _log.warning("'%s' is obeyed only where MEMORY_PIPELINE_HOME names its directory: %s", file, error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
+from memory_pipeline.config.api_keys import withhold_keys
 from memory_pipeline.config.broken_sources import BrokenSource, sort_out
 from memory_pipeline.config.described import SettingInfo, describe_settings
 from memory_pipeline.config.exports import ExportTable, check_exports
@@ -47,10 +49,12 @@ class ShownSetting(Document):
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """The effective settings, and the source of each value by dotted key."""
+    """The effective settings, the source of each value by dotted key, and of a settings file that the user has not
+    trusted what is not obeyed, with the mend (empty for any other)."""
 
     values: Settings
     origins: Mapping[str, str]
+    refused: str = ""
 
     def shown(self) -> list[ShownSetting]:
         """Every setting as `config show` prints it, under each of its names, with secrets masked."""
@@ -72,16 +76,17 @@ def load_settings(
 ) -> LoadedSettings:
     """Read the settings from the run's overrides, the environment, the file and the defaults.
 
-    `config_file` defaults to `MEMORY_PIPELINE_CONFIG`, else `memory_pipeline.toml` in the working directory. A
-    missing default file is not an error; a missing file that was named is. Tables of policies and profiles are merged
-    by name. Raises SettingError for an unknown key, a value of the wrong type or outside its range, or two names of
-    one setting with different values. A table of `sources` or `exports` that cannot be used is left out and kept in
-    `broken_sources` or `broken_exports`: it costs itself alone.
+    `config_file` defaults to what `MEMORY_PIPELINE_CONFIG` names. Of a file that the user has not trusted, only what is
+    safe is obeyed. Tables of policies and profiles are merged by name. An API key is left out if the address that it
+    would be sent to is not its own (`withheld_keys`). Raises SettingError for an unknown key, a value of the wrong type
+    or outside its range, or two names of one setting with different values. A table of `sources` or `exports` that
+    cannot be used is left out and kept in `broken_sources` or `broken_exports`: it costs itself alone.
     """
     environment = os.environ if environment is None else environment
     if config_file is None and environment.get("MEMORY_PIPELINE_CONFIG"):
         config_file = Path(environment["MEMORY_PIPELINE_CONFIG"])
     sources = (from_overrides(overrides or {}), from_environment(environment), from_file(config_file))
+    withheld = withhold_keys(sources)
     origins = {info.key: "default" for info in describe_settings()}
     for source in reversed(sources):
         origins |= source.origins
@@ -89,9 +94,20 @@ def load_settings(
     broken_exports = _sorted_out("exports", ExportTable, check_exports, sources, origins["exports"])
     try:
         made = Settings(_build_sources=(sources, {}))
-        return LoadedSettings(made.with_broken_sources(broken).with_broken_exports(broken_exports), origins)
     except ValidationError as error:
         raise SettingError(_in_words(error, origins)) from error
+    made = made.with_broken_sources(broken).with_broken_exports(broken_exports)
+    refused = _words_of_refused(config_file, sources[-1].refused)
+    return LoadedSettings(made.with_withheld_keys(withheld), origins, refused)
+
+
+def _words_of_refused(file: Path | None, keys: Sequence[str]) -> str:
+    if not keys:
+        return ""
+    return (
+        f"'{file}' is not trusted, so what it says of {', '.join(keys)} is not obeyed; read it, and if you want all of "
+        f"it, run 'memory-pipeline config trust {shlex.quote(str(file))}'"
+    )
 
 
 def _sorted_out(

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import field_validator
 
-from memory_pipeline.config.section import Section, setting
+from memory_pipeline.config.section import Section, builtin_model, setting
 
 _PRICE = re.compile(r"^[^=\s]+=\d+(?:\.\d+)?/\d+(?:\.\d+)?$")
 
@@ -16,10 +16,18 @@ class Embedding(Section):
     """`embedding`: how text becomes vectors."""
 
     model: str = setting(
-        "minilm", "`minilm`, `lexical`, `sentence-transformers:NAME` or `openai:NAME` (any compatible endpoint)."
+        "minilm",
+        "`minilm`, `lexical`, `sentence-transformers:NAME` or `openai:NAME` (any compatible endpoint).",
+        safe=builtin_model,
     )
-    base_url: str = setting("https://api.openai.com/v1", "Endpoint of an `openai:` model.")
-    api_key: str = setting("", "API key for the endpoint.", "OPENAI_API_KEY", secret=True)
+    base_url: str = setting("https://api.openai.com/v1", "Endpoint of an `openai:` model.", "OPENAI_BASE_URL")
+    api_key: str = setting(
+        "",
+        "API key for the endpoint; sent to OpenAI, or to the `base_url` that stands beside it.",
+        "OPENAI_API_KEY",
+        secret=True,
+        address="embedding.base_url",
+    )
     threads: int = setting(2, "Threads of the built-in model.", ge=1, le=64)
 
 
@@ -29,7 +37,13 @@ class DistillationSection(Section):
     distiller: Literal["auto", "extractive", "claude"] = setting(
         "auto", "`extractive`, `claude`, or `auto`: Claude if there is an API key for it."
     )
-    api_key: str = setting("", "API key for Claude.", "ANTHROPIC_API_KEY", secret=True)
+    api_key: str = setting(
+        "",
+        "API key for Claude; sent to Anthropic, or to the `base_url` that stands beside it.",
+        "ANTHROPIC_API_KEY",
+        secret=True,
+        address="distillation.base_url",
+    )
     model: str = setting("claude-haiku-5-5", "Language model for distillation.")
     base_url: str = setting(
         "https://api.anthropic.com",

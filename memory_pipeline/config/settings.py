@@ -30,13 +30,13 @@ from memory_pipeline.config.night import (
 )
 from memory_pipeline.config.policies import Policy, changed_policies
 from memory_pipeline.config.rollups import RollupSettings
-from memory_pipeline.config.section import Section, setting
+from memory_pipeline.config.section import Section, any_value, setting, store_file
 
 
 class StoreSection(Section):
     """`store`: the file, and how long to wait for it."""
 
-    path: str = setting("data/store.duckdb", "The store: one DuckDB file.")
+    path: str = setting("data/store.duckdb", "The store: one DuckDB file.", safe=store_file)
     busy_timeout_s: float = setting(30.0, "Seconds to wait for a store that another process holds.", ge=0, le=600)
     snapshots_kept: int = setting(
         7, "Number of snapshots of nights to keep; the oldest are removed first.", ge=1, le=365
@@ -49,7 +49,9 @@ class StoreSection(Section):
 class Import(Section):
     """`import`: what is imported, and how."""
 
-    timezone: str = setting("UTC", "Time zone of times that name none, and of the days in texts about them.")
+    timezone: str = setting(
+        "UTC", "Time zone of times that name none, and of the days in texts about them.", safe=any_value
+    )
     redact: bool = setting(True, "Mask secrets, e-mail addresses and phone numbers.")
     max_entry_tokens: int = setting(
         1000, "Maximum tokens per entry; longer entries are split between sentences.", ge=100, le=8000
@@ -117,12 +119,18 @@ class Recall(Section):
         "english",
         "Language of the stemmer and the stop words of full-text search; `none` compares words as they are. Chinese, "
         "Japanese, Korean and Thai are found with each of them.",
+        safe=any_value,
     )  # fmt: skip
-    min_relevance: float = setting(0.3, "Cosine below which a vector does not count as relevant.", ge=0, le=1)
-    words_weight: float = setting(0.8, "Weight of shared words in ranking; that of the vector is 1.", ge=0, le=10)
+    min_relevance: float = setting(
+        0.3, "Cosine below which a vector does not count as relevant.", safe=any_value, ge=0, le=1
+    )
+    words_weight: float = setting(
+        0.8, "Weight of shared words in ranking; that of the vector is 1.", safe=any_value, ge=0, le=10
+    )
     neighbour_weight: float = setting(
         0.4,
         "Share of the score of the entries before and after it that an entry of a conversation or a log gains.",
+        safe=any_value,
         ge=0,
         le=1,
     )
@@ -201,6 +209,7 @@ class Settings(BaseSettings):
 
     _broken_sources: tuple[BrokenSource, ...] = PrivateAttr(())
     _broken_exports: tuple[BrokenSource, ...] = PrivateAttr(())
+    _withheld: Mapping[str, str] = PrivateAttr({})
 
     @field_validator("sources")
     @classmethod
@@ -253,6 +262,18 @@ class Settings(BaseSettings):
         """A copy that knows of these tables that cannot be used."""
         changed = self.model_copy()
         changed._broken_exports = broken
+        return changed
+
+    @property
+    def withheld_keys(self) -> Mapping[str, str]:
+        """The API keys that are not used because they belong to another address, by dotted key, each with the
+        reason and the mend."""
+        return self._withheld
+
+    def with_withheld_keys(self, withheld: Mapping[str, str]) -> Settings:
+        """A copy that knows of these keys."""
+        changed = self.model_copy()
+        changed._withheld = withheld
         return changed
 
     @property

@@ -11,18 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from pydantic.fields import FieldInfo
-from pydantic_settings import PydanticBaseSettingsSource, TomlConfigSettingsSource
+from pydantic_settings import PydanticBaseSettingsSource
 
 from memory_pipeline.config.described import SettingInfo, describe_settings, own_variable
 from memory_pipeline.config.section import Range
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import SettingError
-from memory_pipeline.files import cause_and_mend
+from memory_pipeline.config.trust import CONFIG_VARIABLE, FOUND_VARIABLE, HOME_VARIABLE, is_trusted
+from memory_pipeline.errors import InputError, SettingError
+from memory_pipeline.files import cause_and_mend, check_has_contents
 
 CONFIG_FILE = "memory_pipeline.toml"
 #: Variables with our prefix that are not settings: the locations of the file and the home, and test variables.
 NOT_SETTINGS = (
-    "MEMORY_PIPELINE_CONFIG", "MEMORY_PIPELINE_SHARED_DATA", "MEMORY_PIPELINE_HOME", "MEMORY_PIPELINE_FORGET",
+    CONFIG_VARIABLE, HOME_VARIABLE, FOUND_VARIABLE, "MEMORY_PIPELINE_SHARED_DATA", "MEMORY_PIPELINE_FORGET",
 )  # fmt: skip
 _LARGEST_FILE = 1_000_000
 _IN_ENVIRONMENT = "environment "
@@ -35,13 +36,16 @@ KeyPath = tuple[str, ...]
 class Given(PydanticBaseSettingsSource):
     """Values by key from one place. Aliases are replaced with the setting that they represent.
 
-    Raises SettingError for an unknown key, and for two names of one setting with different values. A secret's own
-    variable comes before its provider's, which other programs read too.
+    `untrusted` is the directory of a file that nobody has trusted: of its values those alone are taken that are safe,
+    and `refused` has the keys of the others. Raises SettingError for an unknown key, and for two names of one setting
+    with different values. A secret's own variable comes before its provider's, which other programs read too.
     """
 
-    def __init__(self, given: Iterable[tuple[KeyPath, object, str]]) -> None:
+    def __init__(self, given: Iterable[tuple[KeyPath, object, str]], untrusted: Path | None = None) -> None:
         super().__init__(Settings)
         self.origins: dict[str, str] = {}
+        self.refused: list[str] = []
+        self._untrusted = untrusted
         self._tree: dict[str, Any] = {}
         self._named: dict[str, tuple[str, object]] = {}
         for path, value, origin in given:
@@ -56,9 +60,25 @@ class Given(PydanticBaseSettingsSource):
         """All values, as nested sections."""
         return self._tree
 
+    def value(self, key: str) -> object:
+        """The value that it gives for a setting."""
+        tree: Any = self._tree
+        for part in key.split("."):
+            tree = tree[part]
+        return tree
+
+    def remove(self, key: str) -> None:
+        """Give no value for a setting any more."""
+        section, _, name = key.rpartition(".")
+        tree: Any = self.value(section)
+        del tree[name], self.origins[key]
+
     def _take(self, path: KeyPath, value: object, origin: str) -> None:
         name = ".".join(path)
         info, rest = _setting_at(path, origin)
+        if self._untrusted is not None and not (info.safe and info.safe(value, self._untrusted)):
+            self.refused += [] if info.key in self.refused else [info.key]
+            return
         if name in info.aliases:
             _check_range(name, value, info.aliases[name], origin)
             origin = origin if origin.startswith(_IN_ENVIRONMENT) else f"{origin}, {name}"
@@ -99,34 +119,36 @@ def from_environment(environment: Mapping[str, str]) -> Given:
     )
 
 
-def from_file(named: Path | None) -> Given:
-    """The values in the configuration file: the given one, or the default one if it exists."""
-    path = named or Path(CONFIG_FILE)
+def from_file(path: Path | None, content: bytes | None = None) -> Given:
+    """The values in a configuration file, or of a file that is not trusted the safe ones alone. The bytes that are
+    looked up in the list of trusted files are those that are obeyed; `content` is what was read of it already."""
+    if path is None:
+        return Given(())
+    if content is None and (content := read_settings_file(path)) is None:
+        raise SettingError(f"the configuration file '{path}' does not exist; create it or unset its name")
     try:
-        tree = _File(Settings, path).toml_data if named or path.exists() else {}
-    except FileNotFoundError:
-        raise SettingError(f"the configuration file '{path}' does not exist; create it or unset its name") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        tree = tomllib.loads(content.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise SettingError(f"the configuration file '{path}' is not valid TOML: {first}") from error
-    except (OSError, ValueError) as error:
+    values = (((key,), value, str(path)) for key, value in tree.items())
+    return Given(values, None if is_trusted(path, content) else path.parent)
+
+
+def read_settings_file(path: Path) -> bytes | None:
+    """The bytes of a settings file; None if there is none. Raises SettingError for one that cannot be read."""
+    try:
+        if not path.exists():
+            return None
+        check_has_contents(path)
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_FILE + 1)
+    except (OSError, ValueError, InputError) as error:
         words = cause_and_mend(error) if isinstance(error, OSError) else str(error)
         raise SettingError(f"the configuration file '{path}' cannot be read: {words}") from error
-    return Given(((key,), value, str(path)) for key, value in tree.items())
-
-
-class _File(TomlConfigSettingsSource):
-    """Read a TOML file of bounded size, which must exist."""
-
-    def _read_files(self, files: Any, deep_merge: bool = False) -> dict[str, Any]:
-        return self._read_file(files)
-
-    def _read_file(self, file_path: Any) -> dict[str, Any]:
-        with file_path.open("rb") as file:
-            content = file.read(_LARGEST_FILE + 1)
-        if len(content) > _LARGEST_FILE:
-            raise SettingError(f"the configuration file '{file_path}' is larger than 1 MB; name another one")
-        return tomllib.loads(content.decode("utf-8"))
+    if len(content) > _LARGEST_FILE:
+        raise SettingError(f"the configuration file '{path}' is larger than 1 MB; name another one")
+    return content
 
 
 def _variables() -> dict[str, tuple[str, SettingInfo]]:

@@ -8,9 +8,10 @@ from memory_pipeline.distillers.extractive import Extractive
 
 
 def asks_claude(settings: Settings) -> bool:
-    """Whether the settings choose Claude: by name, or with `auto` and a key."""
+    """Whether the settings choose Claude: by name, or with `auto` and a key, even one that must not be sent."""
     return settings.distillation.distiller == "claude" or (
-        settings.distillation.distiller == "auto" and bool(settings.distillation.api_key)
+        settings.distillation.distiller == "auto"
+        and bool(settings.distillation.api_key or "distillation.api_key" in settings.withheld_keys)
     )
 
 

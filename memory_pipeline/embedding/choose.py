@@ -34,6 +34,8 @@ def choose_embedder(settings: Settings) -> Embedder:
         from memory_pipeline.embedding.remote import OpenAICompatible, SentenceTransformers
 
         if kind == "openai":
+            if reason := settings.withheld_keys.get("embedding.api_key"):
+                raise EmbeddingError(reason)
             return OpenAICompatible(
                 model,
                 settings.embedding.base_url,

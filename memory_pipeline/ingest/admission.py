@@ -19,6 +19,7 @@ from memory_pipeline.ingest.masking import mask_rejected
 from memory_pipeline.ingest.memories import as_memory
 from memory_pipeline.ingest.values import MAX_ID
 from memory_pipeline.records import LineageLink, Memory
+from memory_pipeline.wording.hidden import is_blank
 from memory_pipeline.wording.kinds import kind_of
 from memory_pipeline.wording.lead_in import words_alone
 from memory_pipeline.wording.normalise import clean_text, content_hash
@@ -53,7 +54,7 @@ def storable(rejected: Rejected, mask: bool) -> Rejected:
 def admit(candidate: Candidate, occurrences: Occurrences, project: str, embedder: Embedder, now: datetime) -> Admitted:
     """The memory of a candidate, with its links and its vector. Raises RowError for empty content or a bad vector."""
     content = clean_text(candidate.content).strip("\n")
-    if not content.strip():
+    if is_blank(content):
         raise RowError("content is empty")
     project_id = candidate.project_id or project
     created = candidate.created_at or now

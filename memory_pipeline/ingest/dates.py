@@ -10,9 +10,8 @@ from zoneinfo import ZoneInfo
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import RowError
 from memory_pipeline.ingest.values import is_absent, shown
+from memory_pipeline.moments import FIRST_MEMORY, is_credible
 
-#: Earlier file times come from a clock that was never set.
-EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 #: In this year, a zone can move a time past the end of the calendar.
 _NO_YEAR = 9999
 #: Fixed offsets, in minutes, of the abbreviations in logs. IST is India's; CST is North America's.
@@ -96,7 +95,7 @@ def file_date(name: str) -> tuple[date, time | None] | None:
         day = date(int(match[1]), int(match[2]), int(match[3]))
     except ValueError:
         return None
-    if not EARLIEST.year <= day.year < _NO_YEAR:
+    if not FIRST_MEMORY.year <= day.year < _NO_YEAR:
         return None
     return day, time(int(match[4]), int(match[5])) if match[4] else None
 
@@ -112,7 +111,7 @@ def written_time(text: str, day: date | None, default_zone: tzinfo) -> tuple[dat
             day = date(int(dated[1]), int(dated[2]), int(dated[3]))
         except ValueError:
             return None
-        if not EARLIEST.year <= day.year < _NO_YEAR:
+        if not FIRST_MEMORY.year <= day.year < _NO_YEAR:
             return None
     clock = _CLOCK.search(text)
     if day is None:
@@ -160,7 +159,7 @@ def _stated_day(part: Mapping[str, str], day: date | None) -> date | None:
     month = part["month"]
     number = int(month) if month.isdecimal() else _MONTHS.index(month[:3].lower()) + 1
     year = int(part["year"]) if "year" in part else day.year if day else 0
-    if not EARLIEST.year <= year < _NO_YEAR:
+    if not FIRST_MEMORY.year <= year < _NO_YEAR:
         return None
     try:
         return date(year, number, int(re.sub(r"\D", "", part["date"])))
@@ -184,18 +183,24 @@ def at_midnight(day: date, default_zone: tzinfo) -> datetime:
     return datetime.combine(day, time(), default_zone)
 
 
-def parse_moment(value: object, default_zone: tzinfo, now: datetime, name: str = "created_at") -> datetime | None:
+def parse_moment(
+    value: object, default_zone: tzinfo, now: datetime | None, name: str = "created_at"
+) -> datetime | None:
     """A time from a row: ISO text, epoch seconds or milliseconds, a datetime, or None.
 
     It keeps its own zone; naive times, and those that machines write (in UTC), are in `default_zone`. Raises
-    RowError for an invalid time, one before 2000, or one more than a day after `now`.
+    RowError for an invalid time, and for one that no memory can have as of `now`; None: any store's own time passes.
     """
     moment = _to_datetime(value, default_zone, name)
-    if moment is None:
-        return None
-    if not EARLIEST <= moment <= now + timedelta(days=1):
-        raise RowError(f"{name} {moment.isoformat()} is before 2000 or in the future")
+    if moment is not None and now is not None:
+        check_moment(moment, now, name)
     return moment
+
+
+def check_moment(moment: datetime, now: datetime, name: str) -> None:
+    """Raises RowError for a time that no memory can have."""
+    if not is_credible(moment, now):
+        raise RowError(f"{name} {moment.isoformat()} is before 2000 or in the future")
 
 
 def names_a_day(value: object) -> bool:

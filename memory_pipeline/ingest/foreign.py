@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from memory_pipeline.files import real_path
-from memory_pipeline.ingest.dates import EARLIEST
 from memory_pipeline.ingest.gate import NEVER_ARCHIVED
 from memory_pipeline.ingest.values import MAX_ID
+from memory_pipeline.moments import FIRST_MEMORY
 from memory_pipeline.records import EXPIRED
 
 _DIGEST = 32
@@ -54,7 +54,7 @@ def file_time(path: Path, now: datetime, zone: tzinfo) -> tuple[datetime, str]:
         written = datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(microsecond=0)
     except (OSError, OverflowError, ValueError):  # removed since, or a time beyond the calendar
         return now, "import"
-    return (written.astimezone(zone), "mtime") if EARLIEST <= written <= now else (now, "import")
+    return (written.astimezone(zone), "mtime") if FIRST_MEMORY <= written <= now else (now, "import")
 
 
 def archive_expired(

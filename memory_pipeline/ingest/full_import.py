@@ -38,9 +38,6 @@ _MEMORY_LIMIT_MB = 192
 #: Longest line of an export: the largest memory with all its metadata.
 _PROPOSAL = "proposal"
 _MAX_LINE = 64_000_000
-#: Times in our own exports come from a store, so today's clock does not limit them.
-_ANY_TIME = datetime(9000, 1, 1, tzinfo=UTC)
-
 
 ALTERED = "it was altered after it was written"
 
@@ -296,9 +293,9 @@ def _fill(incoming: Store, export: FullExport, actor: str) -> str | None:
 def _insert(tx: Any, items: list[Item], export: FullExport) -> None:
     memories, links = [], []
     for item in items:
-        candidate = candidate_from_row(item.row, Source(export.format, export.name, item.line), UTC, _ANY_TIME)
+        candidate = candidate_from_row(item.row, Source(export.format, export.name, item.line), UTC, None)
         candidate = _with_token_count(candidate, item.row)
-        check_candidate(candidate)
+        check_candidate(candidate, None)
         if candidate.native_id is None or candidate.project_id is None or candidate.created_at is None:
             raise RowError(f"line {item.line} lacks an id, a project or a time")
         if candidate.token_count is None:

@@ -169,7 +169,7 @@ class _ImportInProgress:
         for item in batch:
             if isinstance(item, Candidate):
                 try:
-                    check_candidate(item)
+                    check_candidate(item, self.now)
                     item, counts = self._masked(item)
                     entry = admit(item, self.occurrences, self.project, self.embedder, self.now)
                     memory = self.accept(entry.memory)

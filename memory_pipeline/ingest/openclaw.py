@@ -18,6 +18,7 @@ from typing import Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
+from memory_pipeline.files import resolve_links
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
 from memory_pipeline.ingest.dates import at_midnight, file_date, leading_time, written_time
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
@@ -126,7 +127,7 @@ def read_openclaw(
 
 def _read_elsewhere(root: Path) -> frozenset[Path]:
     """The files of a workspace of which an index says less than they do."""
-    return frozenset(file.path.resolve() for file in workspace_files(root, Skipped(), ALL_FILES))
+    return frozenset(resolve_links(file.path) for file in workspace_files(root, Skipped(), ALL_FILES))
 
 
 def _leads_to(text: str, file: WorkspaceFile, elsewhere: frozenset[Path]) -> bool:
@@ -136,7 +137,7 @@ def _leads_to(text: str, file: WorkspaceFile, elsewhere: frozenset[Path]) -> boo
         return False
     target = link["path"] or f"{link['name']}.md"
     folders = (file.path.parent, *(file.path.parent / folder for folder in ("memory", "DailyLogs")))
-    return any((folder / target).resolve() in elsewhere for folder in folders)
+    return any(resolve_links(folder / target) in elsewhere for folder in folders)
 
 
 def _read_file(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_pipeline.errors import InputError
+from memory_pipeline.files import resolve_links
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.export_rows import is_export_row
 from memory_pipeline.ingest.file_choice import FileChoice, is_copy
@@ -78,7 +79,7 @@ class WorkspaceFile:
 def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterator[WorkspaceFile]:
     """Each chosen file once, even if one name links to another; links that leave the workspace are skipped."""
     seen: set[Path] = set()
-    base = root.resolve()
+    base = resolve_links(root)
     named = [(root / name, "long-term") for name in _LONG_TERM] + [(root / name, "identity") for name in _IDENTITY]
     roles = {"memory": "daily", "DailyLogs": "daily", "raw": "conversation"}
     for folder in _FOLDERS:
@@ -99,7 +100,7 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
     for path, role in named:
         if not path.is_file():
             continue
-        real = path.resolve()
+        real = resolve_links(path)
         if not real.is_relative_to(base):
             skipped.add("links out of the workspace")
         elif real not in seen:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Literal
 
 import numpy as np
@@ -48,8 +48,7 @@ def remember(
     try:
         identifier(project, "the project's name")
         identifier(candidate.native_id, "id")
-        _check_time(candidate.created_at, now)
-        check_candidate(candidate)
+        check_candidate(candidate, now)
         candidate, masked = mask_candidate(candidate) if mask else (candidate, Counter[str]())
         candidate = _in_its_project(store, candidate, project)
         entry = admit(candidate, Occurrences(), project, embedder, now)
@@ -94,8 +93,3 @@ def _in_its_project(store: Store, candidate: Candidate, project: str) -> Candida
         return candidate
     digest = hashlib.sha256(project.encode()).hexdigest()[:12]
     return replace(candidate, native_id=f"{candidate.native_id}@{digest}")
-
-
-def _check_time(created_at: datetime | None, now: datetime) -> None:
-    if created_at is not None and created_at.astimezone(UTC) > now:
-        raise RowError(f"created_at is {created_at.isoformat()}, which is in the future")

@@ -25,7 +25,7 @@ _AS_TOLD = [
 ]
 
 
-def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzinfo, now: datetime) -> Candidate:
+def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzinfo, now: datetime | None) -> Candidate:
     """Read one row. Raises RowError that names the column and its unusable value.
 
     A row with a `role` is a turn of a conversation, with the tag `human` or `agent`; its time may be in `timestamp`. A
@@ -81,7 +81,7 @@ def _with_speaker(tags: tuple[str, ...], role: str | None) -> tuple[str, ...]:
     return tags if tag in tags else (*tags, tag)
 
 
-def _value(row: Mapping[str, Any], column: Column, default_zone: tzinfo, now: datetime) -> Any:
+def _value(row: Mapping[str, Any], column: Column, default_zone: tzinfo, now: datetime | None) -> Any:
     """The value of a column, or None if it is absent or empty."""
     name = column.name
     if column.kind is tuple:

@@ -19,7 +19,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.embedding import Embedder
 from memory_pipeline.embedding.missing import Progress
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import cause_and_mend
+from memory_pipeline.files import cause_and_mend, resolve_links
 from memory_pipeline.ingest.admission import says_same, version_id
 from memory_pipeline.ingest.candidates import UNREADABLE, Finding, Item, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
@@ -128,7 +128,7 @@ def find_files(source: SourceTable, settings: Settings, skipped: Skipped) -> lis
     left_to = ""
     try:
         for name, file in importer.files(path, choice, skipped):
-            owner = others.get(file.resolve()) if others else None
+            owner = others.get(resolve_links(file)) if others else None
             if owner and project_of(owner) == project_of(source):
                 left_to = owner.name
                 skipped.add("files of another source")
@@ -150,19 +150,19 @@ def _files_of_others(source: SourceTable, settings: Settings, *, before: bool) -
     """The files of the store's other sources whose path lies within this one's or around it, each with the first source
     that reads it. With `before`, only sources that the settings name before this one."""
     found: dict[Path, SourceTable] = {}
-    place = Path(source.path).resolve()
+    place = resolve_links(Path(source.path))
     for other in settings.sources_of_store:
         if other.name == source.name:
             if before:
                 break
             continue
-        there = Path(other.path).resolve()
+        there = resolve_links(Path(other.path))
         if not (place.is_relative_to(there) or there.is_relative_to(place)) or other.format not in IMPORTERS:
             continue
         with suppress(OSError, InputError):
             choice = FileChoice(other.include, other.exclude)
             for _, file in importer_of(other.format).files(Path(other.path), choice, Skipped()):
-                found.setdefault(file.resolve(), other)
+                found.setdefault(resolve_links(file), other)
     return found
 
 
@@ -176,7 +176,7 @@ def overlaps(source: SourceTable, settings: Settings) -> list[str]:
     with suppress(OSError, InputError):
         choice = FileChoice(source.include, source.exclude)
         for _, file in importer_of(source.format).files(Path(source.path), choice, Skipped()):
-            if owner := others.get(file.resolve()):
+            if owner := others.get(resolve_links(file)):
                 shared[owner.name] += 1
     told = []
     for owner in settings.sources_of_store:
@@ -207,10 +207,10 @@ def check_not_ours(source: SourceTable) -> None:
 
 def _is_ours(file: Path, settings: Settings) -> bool:
     """Whether the file lies where this program writes: reports, playbook, and what stands beside the store."""
-    real, store = file.resolve(), Path(settings.store.path).resolve()
+    real, store = resolve_links(file), resolve_links(Path(settings.store.path))
     beside = real.parent == store.parent and real.name.startswith(store.stem)
     ours = (settings.reports_path, settings.playbook_path, store.parent / f"{store.stem}.dagster")
-    return beside or any(real.is_relative_to(place.resolve()) for place in ours)
+    return beside or any(real.is_relative_to(resolve_links(place)) for place in ours)
 
 
 def changed_files(

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import psutil
 
 from memory_pipeline.errors import InputError, StoreBusyError
+from memory_pipeline.files import check_has_contents, resolve_links
 
 _MAGIC = b"SQLite format 3\x00"
 _PAGE = 200
@@ -42,6 +43,7 @@ def reading(path: Path, patience_s: float = _PATIENCE_S) -> Iterator[sqlite3.Con
     Raises InputError if it is no SQLite file or damaged, and StoreBusyError if another program holds it for longer
     than `patience_s` seconds.
     """
+    check_has_contents(path)
     try:
         with closing(_opened(path, patience_s)) as connection:
             connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
@@ -51,13 +53,11 @@ def reading(path: Path, patience_s: float = _PATIENCE_S) -> Iterator[sqlite3.Con
             raise StoreBusyError(
                 f"'{path}' is held by {holders_of(path)}, also after {patience_s:g} s of waiting; try again later"
             ) from error
-        if not path.exists():
-            raise InputError(f"'{path}' does not exist; check the path") from error
         raise InputError(f"'{path}' cannot be read as an SQLite file: {error}") from error
 
 
 def _opened(path: Path, patience_s: float) -> sqlite3.Connection:
-    address = f"file:{quote(str(path.absolute()))}?mode=ro"
+    address = f"file:{quote(bytes(path.absolute()))}?mode=ro"
     connection = sqlite3.connect(address, uri=True, timeout=patience_s)
     try:
         connection.execute("select count(*) from sqlite_schema").fetchone()
@@ -113,7 +113,7 @@ def is_busy(error: sqlite3.Error) -> bool:
 
 def holders_of(path: Path) -> str:
     """The processes that have a file open, in words."""
-    real = str(path.resolve())
+    real = str(resolve_links(path))
     found = []
     for process in psutil.process_iter(["pid", "name"]):
         try:

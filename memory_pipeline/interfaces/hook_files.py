@@ -21,7 +21,7 @@ from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.files import cause_and_mend, directories, real_path, write_text
 from memory_pipeline.interfaces.mcp.install import CLIENTS, change_file
 from memory_pipeline.interfaces.mcp.json_splicing import with_item, with_value, without_items, without_value
-from memory_pipeline.orchestration.home import project_home
+from memory_pipeline.orchestration.home import home_environment
 from memory_pipeline.shared_files import change_text, remove_unless_changed
 
 HOSTS = ("claude-code", "openclaw")
@@ -32,6 +32,8 @@ _NAME = "memory-pipeline"
 _ENTRY = ("hooks", "internal", "entries", _NAME)
 _PAGE = "HOOK.md"
 _HANDLER = "handler.js"
+#: The last line of a preview: of taking the hooks out, and of putting them in.
+_NOT_WRITTEN = ("Nothing was written.", "Nothing was written; run this command again with --write.")
 _WRITTEN_BY = "Written by memory-pipeline; 'memory-pipeline hooks remove openclaw' takes it out."
 _HOOK_PAGE = f"""\
 ---
@@ -104,10 +106,8 @@ class InstalledHooks(Document):
 
 def hook_command(host: str, store: Path) -> tuple[list[str], dict[str, str]]:
     """The command of a hook, with absolute paths, and the variables that it needs: a host starts it anywhere."""
-    command = [sys.executable, "-m", _MODULE, host, "--store", str(store)]
-    config = os.environ.get("MEMORY_PIPELINE_CONFIG")
-    named = {"MEMORY_PIPELINE_CONFIG": str(real_path(config))} if config else {}
-    return command, {"MEMORY_PIPELINE_HOME": str(project_home()), **named}
+    # -P: the host starts it in the directory that its agent works in, whose modules must not be loaded.
+    return [sys.executable, "-P", "-m", _MODULE, host, "--store", str(store)], home_environment()
 
 
 def settings_file(host: str) -> Path:
@@ -118,13 +118,13 @@ def settings_file(host: str) -> Path:
     return real_path((Path(named) if named else Path.home() / ".claude") / "settings.json")
 
 
-def install_hooks(host: str, store: Path, *, preview: bool = False) -> InstalledHooks:
-    """Install the hooks of a host, or bring them up to date. With `preview`, nothing is written.
+def install_hooks(host: str, store: Path, *, write: bool) -> InstalledHooks:
+    """Install the hooks of a host, or bring them up to date. Without `write`, nothing is written.
 
     Raises InputError for a file of settings that cannot be edited, and OutputError if it cannot be written.
     """
     command, environment = hook_command(_checked(host), store)
-    return (_install_openclaw if host == "openclaw" else _install_claude)(command, environment, preview)
+    return (_install_openclaw if host == "openclaw" else _install_claude)(command, environment, not write)
 
 
 def remove_hooks(host: str, *, preview: bool = False) -> InstalledHooks:
@@ -199,7 +199,7 @@ def _install_claude(command: Sequence[str], environment: Mapping[str, str], prev
         return text
 
     file = settings_file("claude-code")
-    backup, changed = change_file(file, with_hooks, "Claude Code", write=not preview, option="with --preview")
+    backup, changed = change_file(file, with_hooks, "Claude Code", write=not preview)
     entry = {"hooks": {event: [item] for event, item in items.items()}}
     outcome = "previewed" if preview else "installed" if changed else "unchanged"
     return _installed("claude-code", file, entry, [], outcome, backup, "Begin a new session; /hooks lists them.")
@@ -222,6 +222,7 @@ def _is_our_command(command: str) -> bool:
         return False
     while words[:1] == ["env"] or (words and words[0].startswith("MEMORY_PIPELINE_") and "=" in words[0]):
         del words[0]
+    words = [word for word in words if word != "-P"]
     return (
         len(words) in (4, 6) and words[1:3] == ["-m", _MODULE] and words[3] in HOSTS and words[4:5] in ([], ["--store"])
     )
@@ -312,6 +313,11 @@ def hooks_text(done: InstalledHooks) -> list[str]:
     files = [f"  {path}" for path in done.files]
     if done.outcome == "previewed":
         shown = json.dumps(done.entry, ensure_ascii=False, indent=2).split("\n") if done.entry else []
-        return [f"In {done.file}:", *shown, *(["Files of our own:", *files] if files else []), "Nothing was written."]
+        return [
+            f"In {done.file}:",
+            *shown,
+            *(["Files of our own:", *files] if files else []),
+            _NOT_WRITTEN[bool(done.entry)],
+        ]
     kept = f" The file as it was is {done.backup}." if done.backup else ""
     return [f"{done.host}: {done.outcome} in {done.file}.{kept}", *files, *([done.note] if done.note else [])]

@@ -80,7 +80,7 @@ def read_event(source: int, patience_s: float = _PATIENCE_S) -> dict[str, Any] |
 
 def _detach(host: str, options: list[str], told: dict[str, Any]) -> int:
     """Go on in a process of its own, which outlives the host."""
-    command = [sys.executable, "-m", "memory_pipeline.interfaces.hooked", host, *options, "--now"]
+    command = [sys.executable, "-P", "-m", "memory_pipeline.interfaces.hooked", host, *options, "--now"]
     nowhere = subprocess.DEVNULL
     try:
         child = subprocess.Popen(

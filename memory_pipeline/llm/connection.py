@@ -41,9 +41,11 @@ class Connection:
     """The SDK's client for one server and model, checked before the first request."""
 
     def __init__(self, settings: Settings, log: logging.Logger) -> None:
-        """Raises ModelError without a key. Sends nothing yet."""
+        """Raises ModelError without a key, and for a key of another address. Sends nothing yet."""
         import anthropic
 
+        if reason := settings.withheld_keys.get("distillation.api_key"):
+            raise ModelError(reason)
         if not settings.distillation.api_key:
             raise ModelError(
                 "Claude needs an API key: set ANTHROPIC_API_KEY, or set distillation.distiller to 'extractive'"
@@ -52,6 +54,7 @@ class Connection:
             api_key=settings.distillation.api_key,
             base_url=settings.distillation.base_url,
             timeout=settings.distillation.timeout_s,
+            http_client=anthropic.DefaultHttpxClient(follow_redirects=False),  # the key would follow to any server
             max_retries=0,  # every attempt must respect the rate limit and the cap, which the SDK does not know
         )
         self.server, self.model = settings.distillation.base_url, settings.distillation.model

@@ -242,7 +242,7 @@ def _memory_of(night: Night, one: Extraction, turn: Memory, as_of: datetime) -> 
         source=Source(EXTRACTED, turn.source.file, turn.source.line),
     )
     try:
-        check_candidate(candidate)
+        check_candidate(candidate, None)
         if night.settings.import_.redact:
             candidate, _ = mask_candidate(candidate)
         return admit(candidate, Occurrences(), one.project_id, night.embedder, as_of).memory

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import functools
+import logging
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-import platformdirs
-
-import memory_pipeline
 from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.exports import ExportTable
 from memory_pipeline.config.loading import LoadedSettings, changes_from, load_settings
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import CONFIG_FILE
+from memory_pipeline.config.trust import (
+    CONFIG_VARIABLE,
+    FOUND_VARIABLE,
+    HOME_VARIABLE,
+    checkout,
+    user_choice,
+    user_directory,
+)
 from memory_pipeline.errors import HistoryError, InputError, OutputError, SettingError
 from memory_pipeline.files import cause_and_mend, directories, nobody, real_path, write_text
+from memory_pipeline.orchestration.instance_files import check_instance_files
 
 #: The module that Dagster loads, and the name under which its pages show it.
 DEFINITIONS, LOCATION_NAME = "memory_pipeline.definitions", "memory_pipeline"
@@ -61,6 +70,7 @@ nux:
   enabled: false
 """
 
+_log = logging.getLogger(__name__)
 _Table = TypeVar("_Table", SourceTable, ExportTable)
 
 
@@ -81,8 +91,16 @@ def project_home() -> Path:
     around = next((place for place in (here, *here.parents) if _is_project(place)), None) if here else None
     if around is not None:
         return around
-    checkout = Path(memory_pipeline.__file__).resolve().parent.parent
-    return checkout if _is_project(checkout) else platformdirs.user_data_path("memory-pipeline", appauthor=False)
+    return checkout() if _is_project(checkout()) else user_directory()
+
+
+def home_environment() -> dict[str, str]:
+    """The variables with which another process, started anywhere, finds the same settings and trusts them no more."""
+    places = {HOME_VARIABLE: str(project_home())}
+    if config := os.environ.get(CONFIG_VARIABLE):
+        places[CONFIG_VARIABLE] = str(Path(config).absolute())
+    found = ",".join(name for name in places if user_choice(name) is None)
+    return {**places, **({FOUND_VARIABLE: found} if found else {})}
 
 
 def _working_directory() -> Path | None:
@@ -100,11 +118,14 @@ def _is_project(place: Path) -> bool:
 
 
 def load_project_settings(overrides: Mapping[str, object] | None = None) -> LoadedSettings:
-    """The settings, from the project's own configuration file, with absolute paths."""
+    """The settings, from the project's own configuration file, with absolute paths. The log says once what of the file
+    is not obeyed."""
     home, config = project_home(), config_file()
     file = config if config.exists() or os.environ.get("MEMORY_PIPELINE_CONFIG") else None
     loaded = load_settings(overrides, config_file=file)
     values = loaded.values
+    if loaded.refused:
+        _warn_once(loaded.refused)
     absolute: dict[str, object] = {"store.path": str(_path_of("store.path", values.store.path, home))}
     for key, directory in (
         ("report.directory", values.report.directory),
@@ -121,7 +142,12 @@ def load_project_settings(overrides: Mapping[str, object] | None = None) -> Load
         absolute |= {"sources": sources, "exports": exports}
         values = values.with_broken_sources((*values.broken_sources, *broken))
         values = values.with_broken_exports((*values.broken_exports, *wrong))
-    return LoadedSettings(values.with_values(absolute), loaded.origins)
+    return replace(loaded, values=values.with_values(absolute))
+
+
+@functools.cache
+def _warn_once(message: str) -> None:
+    _log.warning("%s", message)
 
 
 def config_file() -> Path:
@@ -173,7 +199,7 @@ def _path_of(key: str, text: str, home: Path) -> Path:
         str(path).encode()
     except (InputError, RuntimeError, UnicodeEncodeError):
         path = None
-    if path is None:
+    if path is None or not path.name:
         raise SettingError(f"setting '{key}' is {text!r}, which names no file; write a path in UTF-8")
     return path
 
@@ -187,11 +213,13 @@ def prepare_dagster_home(store_path: Path) -> Path:
     """Create the Dagster home of a store if it is missing, and return it.
 
     An empty file (left by a full disk) is rewritten: without `dagster.yaml`, Dagster would run with its defaults,
-    including telemetry. Raises HistoryError if this fails.
+    including telemetry. Raises HistoryError if this fails, and SettingError if others have put files there.
     """
-    home = dagster_home(store_path)
+    home, texts = dagster_home(store_path), {"dagster.yaml": INSTANCE_CONFIG, "workspace.yaml": WORKSPACE}
+    check_instance_files(home, texts)
     try:
-        for file, text in ((home / "dagster.yaml", INSTANCE_CONFIG), (home / "workspace.yaml", WORKSPACE)):
+        for name, text in texts.items():
+            file = home / name
             if not file.exists() or not file.stat().st_size:
                 with directories(home):
                     write_text(file, text, nobody)

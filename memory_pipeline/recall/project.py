@@ -19,7 +19,7 @@ from memory_pipeline.embedding import Embedder, choose_embedder
 from memory_pipeline.errors import InputError, NotFoundError
 from memory_pipeline.ingest.candidates import Candidate, RowError
 from memory_pipeline.ingest.remembering import remember
-from memory_pipeline.ingest.values import identifier
+from memory_pipeline.ingest.values import check_storable, identifier
 from memory_pipeline.recall.atoms import AtomIndex, describe_atom, search_atoms
 from memory_pipeline.recall.consolidated import ConsolidatedContext, consolidated_context
 from memory_pipeline.recall.context import build_context, pieces_of, pieces_of_guidance
@@ -58,6 +58,7 @@ from memory_pipeline.recall.uses import Uses
 from memory_pipeline.records import EXPIRED, ExtractionFeedback, Memory, SessionUsage, Source, derived_id
 from memory_pipeline.records.session import MOST_TOKENS
 from memory_pipeline.store import Store, Transaction
+from memory_pipeline.wording.hidden import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -413,7 +414,11 @@ def _check_budget(tokens: int) -> None:
 
 
 def _check_query(text: str, what: str = "query") -> None:
-    if len(text.strip()) < SHORTEST_QUERY:
+    try:
+        check_storable(text, f"the {what}")
+    except RowError as error:
+        raise InputError(str(error)) from None
+    if len(visible(text).strip()) < SHORTEST_QUERY:
         raise InputError(f"the {what} '{text}' is too short; use at least {SHORTEST_QUERY} characters")
     if len(text) > LONGEST_QUERY:
         raise InputError(f"the {what} has {len(text)} characters; use at most {LONGEST_QUERY}")

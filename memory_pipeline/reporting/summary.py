@@ -43,6 +43,8 @@ def summary(report: Report, page: Path | None = None) -> list[str]:
 def _what_happened(report: Report) -> Iterator[str]:
     reason = report.verdict_reason
     yield f"{reason[:1].upper()}{reason[1:]}."
+    if report.errors:
+        yield from _indented(f"The first error: {report.errors[0].error}.", 2, lines=6)
     if report.rolled_back_at:
         yield f"Rolled back at {report.rolled_back_at:%Y-%m-%d %H:%M} UTC: none of this is in use any more."
     elif report.dry_run:
@@ -190,13 +192,13 @@ def _line(text: str) -> str:
     return clipped(text, _WIDTH)
 
 
-def _indented(text: str, spaces: int) -> list[str]:
-    """A text on at most two lines."""
+def _indented(text: str, spaces: int, lines: int = 2) -> list[str]:
+    """A text on at most so many lines."""
     return textwrap.wrap(
         clipped(text, 10 * _WIDTH),
         _WIDTH,
         initial_indent=" " * spaces,
         subsequent_indent=" " * spaces,
-        max_lines=2,
+        max_lines=lines,
         placeholder=" ...",
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.moments import read_day
+from memory_pipeline.moments import FIRST_MEMORY, LATEST, read_day
 from memory_pipeline.records.rollup import ROLLUP_LEVELS
 
 _DAY = timedelta(days=1)
@@ -133,16 +133,22 @@ def periods_between(first: date, last: date, *, ended_by: date) -> list[Period]:
 
 def read_period(text: str) -> Period:
     """Parse the key of a period. Raises InputError for anything else."""
-    key = text.strip()
     try:
-        if week := _WEEK.fullmatch(key):
-            return week_of(date.fromisocalendar(int(week[1]), int(week[2]), 1))
-        if month := _MONTH.fullmatch(key):
-            return month_of(date(int(month[1]), int(month[2]), 1))
-        if _YEAR.fullmatch(key):
-            return year_of(date(int(key), 1, 1))
-        return day_of(read_day(key, "the period"))
-    except (ValueError, InputError):
-        raise InputError(
-            f"'{text}' is not a period; write a day (2026-03-14), a week (2026-W11), a month (2026-03) or a year (2026)"
-        ) from None
+        period = _parse_period(text.strip())
+        if FIRST_MEMORY.date() <= period.last <= LATEST:
+            return period
+    except (ValueError, OverflowError, InputError):
+        pass
+    raise InputError(
+        f"'{text}' is not a period; write a day (2026-03-14), a week (2026-W11), a month (2026-03) or a year (2026)"
+    )
+
+
+def _parse_period(key: str) -> Period:
+    if week := _WEEK.fullmatch(key):
+        return week_of(date.fromisocalendar(int(week[1]), int(week[2]), 1))
+    if month := _MONTH.fullmatch(key):
+        return month_of(date(int(month[1]), int(month[2]), 1))
+    if _YEAR.fullmatch(key):
+        return year_of(date(int(key), 1, 1))
+    return day_of(read_day(key, "the period"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from datetime import date
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 from pydantic import Field
@@ -20,10 +20,13 @@ from memory_pipeline.rollups.in_short import SAID, asks_model, say_in_short
 from memory_pipeline.rollups.making import Maker, rollup_id
 from memory_pipeline.rollups.periods import Period, periods_between
 from memory_pipeline.store import Store
+from memory_pipeline.wording.counts import how_many
 from memory_pipeline.workspace.exporting import token_counter
 from memory_pipeline.workspace.openclaw import MEMORY
 
 _log = logging.getLogger(__name__)
+#: Memories of impossible days that are named.
+_NAMED = 5
 Progress = Callable[[str, int, int], None]
 
 
@@ -79,9 +82,16 @@ def roll_up(
 
 
 def periods_to_make(store: Store, first: date | None, last: date, ended_by: date) -> list[Period]:
-    """The periods that hold days from `first` to `last` and have ended; none that ends before the first memory."""
+    """The periods that hold days from `first` to `last` and have ended; none that ends before the first memory. The log
+    names memories of days that no memory can have, which are in no period."""
     with store.reading() as tx:
         moment = tx.contents.first_moment()
+        impossible = tx.contents.of_impossible_days(datetime.combine(ended_by + timedelta(days=2), time(), UTC))
+    if impossible:
+        first_ones = ", ".join(f"'{known}' ({at.date()})" for known, at in list(impossible.items())[:_NAMED])
+        _log.warning(
+            "%s of days before 2000 or to come, in no summary: %s", how_many(len(impossible), "memory"), first_ones
+        )
     if moment is None:
         return []
     return periods_between(max(first or moment.date(), moment.date()), last, ended_by=ended_by)

@@ -88,6 +88,11 @@ class Store:
             elif not was_a_store(self.path):
                 self._say_there_is_none()
 
+    def pending_migrations(self) -> int:
+        """How many migrations the store lacks. Raises StoreError for the database of another program."""
+        with self._connected(read_only=True) as attached:
+            return migrate(attached.connection, self.path, only_look=True)
+
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
         """A read-only transaction: one consistent view, and not one byte of the file changes.
@@ -288,9 +293,7 @@ class Store:
             file, log = (self.path, header_of(self.path)), log_path(self.path)
             logged = log.stat().st_size if log.exists() else 0
         if logged < _up_to_date.get(file, logged + 1):
-            with self._connected(read_only=True) as attached:
-                pending = migrate(attached.connection, self.path, only_look=True)
-            if pending:
+            if self.pending_migrations():
                 with self.writing("migration"):
                     pass
             else:

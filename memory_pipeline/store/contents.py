@@ -7,7 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory_pipeline.store.rows import from_utc
+from memory_pipeline.moments import FIRST_MEMORY
+from memory_pipeline.store.rows import from_utc, to_utc
 from memory_pipeline.store.sql import Row, Sql
 
 #: Columns that came later are left out where they say nothing, so that earlier stores keep their digests. No text can
@@ -144,9 +145,17 @@ class Contents:
         )
 
     def first_moment(self) -> datetime | None:
-        """When the first memory was created; None in an empty store."""
-        first = self._sql.value("select min(created_at) from memories")
+        """When the first memory was created, of those with a time that a memory can have; None if there is none."""
+        first = self._sql.value("select min(created_at) from memories where created_at >= $1", [to_utc(FIRST_MEMORY)])
         return from_utc(first) if first is not None else None
+
+    def of_impossible_days(self, latest: datetime) -> dict[str, datetime]:
+        """When the memories were created that are older than any memory can be, or newer than `latest`, by id."""
+        rows = self._sql.rows(
+            "select id, created_at from memories where created_at < $1 or created_at > $2 order by created_at, id",
+            [to_utc(FIRST_MEMORY), to_utc(latest)],
+        )
+        return {memory_id: from_utc(created) for memory_id, created in rows}
 
     def digest(self, *, active_only: bool = False, with_log: bool = False, playbook: bool = True) -> str:
         """SHA-256 over all memories and their lineage, in id order; only over the active ones if requested.

@@ -70,13 +70,15 @@ class _Candidate:
 def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
     """Recover a store, or with `dry_run` say how. A store that is whole is left alone.
 
-    Raises StoreError if neither the store nor any snapshot can be read, and StoreBusyError while another process has
-    it open.
+    Raises StoreError if neither the store nor any snapshot can be read, and for the database of another program, and
+    StoreBusyError while another process has it open.
     """
     with store.held(shared=False) as lock:
         problem = _problem_of(store, lock)
-        if not problem:
-            return Recovery(source="store", problem="", lost="nothing", snapshot=None, done=False)
+    if not problem:
+        store.pending_migrations()
+        return Recovery(source="store", problem="", lost="nothing", snapshot=None, done=False)
+    with store.held(shared=False) as lock:
         incoming = store.path.with_name(f".{store.path.name}.incoming")
         tried, found = [], None
         try:

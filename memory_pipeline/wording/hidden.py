@@ -20,6 +20,7 @@ _ASTRAL = "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 #: Never displayed: control characters, blanks that are letters, and marks without a shape.
 UNSEEN = re.compile(f"[{_CONTROLS}{_FORMATS}{_BLANK}{_ASTRAL}]")
 _BREAKS = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_SPACE = re.compile("[\\s\u2800]")
 #: Legitimate uses: flags of countries within a country, and telephone numbers as address books copy them.
 _HONEST = re.compile("\U0001f3f4[\U000e0061-\U000e007a]{2,6}\U000e007f|\u202a[+\\d ()./-]{4,24}\u202c")
 _DEPENDENT = re.compile(f"[{_JOINERS}{_SELECTORS}]")
@@ -43,6 +44,11 @@ def visible(text: str) -> str:
     return "".join(
         char for place, char in enumerate(text) if char not in _JOINERS + _SELECTORS or _is_needed(text, place)
     )
+
+
+def is_blank(text: str) -> bool:
+    """Whether a person sees nothing of a text: only blanks and invisible characters."""
+    return re.search("[!-~]", text) is None and not _SPACE.sub("", visible(text))
 
 
 def hides_words(text: str) -> bool:

@@ -95,7 +95,7 @@ def waited_for(file: Path, seconds: float = 30) -> bool:
 @pytest.mark.slow
 def test_before_a_compaction_the_session_is_compacted_and_nothing_is_printed(home: Path) -> None:
     fill(Store(home / "data" / "store.duckdb"), [candidate("x y z")])
-    assert hooks("install", "claude-code").code == 0
+    assert hooks("install", "claude-code", "--write").code == 0
     code, out, err, _ = run_hook(installed("PreCompact"), pre_compact(str(session_file(home))))
     assert (code, out, err) == (0, "", "")
     assert "Never touch the production" in (home / "data" / "conversations" / "app" / "MEMORY.md").read_text()
@@ -112,7 +112,7 @@ def test_a_store_that_a_night_holds_delays_a_host_by_seconds_alone(home: Path) -
     path = session_file(home / ".claude")
     source = f'[[sources]]\nname = "cc"\nformat = "claude-code"\npath = "{path.parent.parent}"\n'
     (home / "memory_pipeline.toml").write_text(source)
-    hooks("install", "claude-code")
+    hooks("install", "claude-code", "--write")
     with store.held(shared=False):
         code, out, _, took = run_hook(installed("PreCompact"), pre_compact(str(path)))
     assert (code, out) == (0, "") and took < 40
@@ -121,7 +121,7 @@ def test_a_store_that_a_night_holds_delays_a_host_by_seconds_alone(home: Path) -
 
 @pytest.mark.slow
 def test_a_version_that_names_no_transcript_is_found_by_its_session(home: Path) -> None:
-    hooks("install", "claude-code")
+    hooks("install", "claude-code", "--write")
     shutil.move(session_file(home).parent.parent, home / ".claude" / "projects")
     assert run_hook(installed("PreCompact"), pre_compact(""))[:3] == (0, "", "")
     assert (home / "data" / "conversations" / "app" / "MEMORY.md").exists()
@@ -129,7 +129,7 @@ def test_a_version_that_names_no_transcript_is_found_by_its_session(home: Path) 
 
 @pytest.mark.slow
 def test_at_the_end_of_a_session_the_host_goes_on_at_once_though_it_never_closes_the_input(home: Path) -> None:
-    hooks("install", "claude-code")
+    hooks("install", "claude-code", "--write")
     told = pre_compact(str(session_file(home)), hook_event_name="SessionEnd", reason="prompt_input_exit")
     code, out, err, took = run_hook(installed("SessionEnd"), told, closes=False)
     assert (code, out, err) == (0, "", "") and took < 1.0
@@ -147,14 +147,14 @@ def test_at_the_end_of_a_session_the_host_goes_on_at_once_though_it_never_closes
     "told", [pre_compact("/nowhere.jsonl", session_id="../../etc/passwd"), {"hook_event_name": "PreCompact"}, {}]
 )
 def test_an_event_that_says_nothing_is_told_and_never_blocks_the_host(home: Path, told: dict[str, Any]) -> None:
-    hooks("install", "claude-code")
+    hooks("install", "claude-code", "--write")
     code, out, err, _ = run_hook(installed("PreCompact"), told)
     assert code == 1 and out == "" and err.startswith("memory-pipeline: ")
 
 
 @pytest.mark.slow
 def test_no_input_at_all_ends_after_a_second(home: Path) -> None:
-    hooks("install", "claude-code")
+    hooks("install", "claude-code", "--write")
     process = subprocess.Popen(["sh", "-c", installed("PreCompact")], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.wait(5) == 1
     assert process.stdin is not None
@@ -165,7 +165,7 @@ def test_no_input_at_all_ends_after_a_second(home: Path) -> None:
 @pytest.mark.skipif(shutil.which("node") is None, reason="OpenClaw runs its hooks in node")
 @pytest.mark.parametrize("of_before", [False, True])
 def test_openclaws_handler_compacts_the_session_of_its_event(home: Path, of_before: bool) -> None:
-    assert hooks("install", "openclaw").code == 0
+    assert hooks("install", "openclaw", "--write").code == 0
     lines = [{"type": "session", "version": 3, "id": "a", "cwd": "/w/app", "timestamp": "2026-03-01T09:00:00.000Z"}]
     lines += [
         {"type": "message", "id": row["uuid"], "timestamp": row["timestamp"], "message": row["message"]}
@@ -205,8 +205,8 @@ def test_hooks_that_are_removed_again_leave_every_byte_as_it_was(text: str | Non
         file.parent.mkdir(parents=True)
         file.write_bytes(text.encode())
     before = bytes_of(Path.cwd() / ".claude")
-    assert hooks("install", "claude-code", "--preview").code == 0 and bytes_of(Path.cwd() / ".claude") == before
-    assert json.loads(hooks("install", "claude-code", "--json").out)["outcome"] == "installed"
+    assert hooks("install", "claude-code").code == 0 and bytes_of(Path.cwd() / ".claude") == before
+    assert json.loads(hooks("install", "claude-code", "--write", "--json").out)["outcome"] == "installed"
     told = json.loads(file.read_text("utf-8-sig"))
     whole = json.loads((text or "").removeprefix("\ufeff").strip() or "{}")
     assert {name: one for name, one in told.items() if name != "hooks"} == {
@@ -216,7 +216,7 @@ def test_hooks_that_are_removed_again_leave_every_byte_as_it_was(text: str | Non
         assert told["hooks"][event][: len(items)] == items
     kept = file.read_bytes()
     assert (
-        json.loads(hooks("install", "claude-code", "--json").out)["outcome"] == "unchanged"
+        json.loads(hooks("install", "claude-code", "--write", "--json").out)["outcome"] == "unchanged"
         and file.read_bytes() == kept
     )
     assert json.loads(hooks("remove", "claude-code", "--json").out)["outcome"] == "removed"
@@ -229,7 +229,7 @@ def test_hooks_beside_which_a_person_changed_something_go_alone() -> None:
     file = settings_file("claude-code")
     file.parent.mkdir(parents=True)
     file.write_text('{"hooks": {}}')
-    hooks("install", "claude-code")
+    hooks("install", "claude-code", "--write")
     file.write_text(file.read_text().replace('{"hooks": {', '{"model": "opus", "hooks": {', 1))
     assert hooks("remove", "claude-code").code == 0
     assert json.loads(file.read_text()) == {"model": "opus"}
@@ -242,7 +242,7 @@ def test_a_command_of_a_person_that_runs_the_hook_stays() -> None:
     own = "my-log.sh && python -m memory_pipeline.interfaces.hooked claude-code"
     text = json.dumps({"hooks": {"PreCompact": [{"hooks": [{"type": "command", "command": own}]}]}})
     file.write_text(text)
-    hooks("install", "claude-code")
+    hooks("install", "claude-code", "--write")
     assert len(json.loads(file.read_text())["hooks"]["PreCompact"]) == 2
     hooks("remove", "claude-code")
     assert file.read_text() == text
@@ -263,7 +263,7 @@ def test_settings_with_a_key_twice_are_refused(text: str) -> None:
 
 @pytest.mark.slow
 def test_a_closed_input_and_an_endless_path_are_told_in_a_sentence(home: Path) -> None:
-    hooks("install", "claude-code")
+    hooks("install", "claude-code", "--write")
     words = installed("PreCompact")
     closed = subprocess.run(["sh", "-c", f"{words} <&-"], capture_output=True, text=True, timeout=20, check=False)
     assert (closed.returncode, closed.stderr) == (1, "memory-pipeline: the hook got no event that can be read\n")
@@ -277,7 +277,7 @@ def test_a_file_that_is_not_json_stays_as_it_is() -> None:
     file.parent.mkdir(parents=True)
     for text in ("// mine\n{}", '{"hooks": []}', '{"hooks": {"PreCompact": {}}}', "[]"):
         file.write_text(text)
-        done = hooks("install", "claude-code")
+        done = hooks("install", "claude-code", "--write")
         assert done.code == 1 and "cannot be edited" in done.err and file.read_text() == text
 
 
@@ -287,14 +287,14 @@ def test_openclaws_hook_is_a_directory_of_its_own_and_goes_again() -> None:
     config.parent.mkdir(parents=True)
     text = '{\n  "hooks": {"internal": {"entries": {"session-memory": {"enabled": true}}}}\n}\n'
     config.write_text(text)
-    assert hooks("install", "openclaw").code == 0
+    assert hooks("install", "openclaw", "--write").code == 0
     entries = json.loads(config.read_text())["hooks"]["internal"]["entries"]
     assert entries == {"session-memory": {"enabled": True}, "memory-pipeline": {"enabled": True}}
     assert (config.parent / "hooks" / "memory-pipeline" / "HOOK.md").exists()
     assert hooks("remove", "openclaw").code == 0
     assert config.read_text() == text and not (config.parent / "hooks" / "memory-pipeline").exists()
     config.write_text("// with comments\n{}\n")
-    done = hooks("install", "openclaw")
+    done = hooks("install", "openclaw", "--write")
     assert done.code == 0 and "openclaw hooks enable memory-pipeline" in done.out
 
 

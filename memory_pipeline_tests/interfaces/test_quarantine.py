@@ -15,7 +15,9 @@ def test_rows_that_no_import_took_are_listed_once_with_file_line_and_reason(tmp_
     assert told.startswith("notes.jsonl:") and told.count("{broken") == 1
     (row,) = json.loads(command("quarantine", "notes", "--json").out)
     assert row["file"] == "notes.jsonl" and "JSON" in row["reason"]
-    assert "Nothing is in quarantine" in command("quarantine", "other.csv").out
+    other = command("quarantine", "other.csv").out
+    assert "Nothing is in quarantine of a file with 'other.csv' in its name" in other and "1 row of others" in other
+    assert command("quarantine", "list").out == command("quarantine").out
 
 
 def written(folder: Path, *rows: str) -> Path:

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
+from memory_pipeline.files import resolve_links
 from memory_pipeline.ingest.agents.claude_memory import INDEX, TYPES, read_memory_file
 from memory_pipeline.ingest.agents.claude_transcripts import read_transcript
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
@@ -142,11 +143,11 @@ def _files(path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[_File]:
     if path.is_file():
         yield _File(path, readable_name(path.name), path.parent)
         return
-    base, seen, folders = path.resolve(), set(), {path: None}
+    base, seen, folders = resolve_links(path), set(), {path: None}
     for file, folder in _found(path):
         folders[folder] = None
         try:
-            real = file.resolve()
+            real = resolve_links(file)
             if not file.is_file() or real in seen:
                 continue
         except OSError:

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
+from memory_pipeline.files import resolve_links
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped
-from memory_pipeline.ingest.dates import EARLIEST, parse_moment
+from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
 from memory_pipeline.ingest.file_names import readable_name
 from memory_pipeline.ingest.foreign import file_time, project_name
@@ -25,7 +26,7 @@ from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
 from memory_pipeline.ingest.splitting import parts_of_entry
 from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.markers import without_blocks
-from memory_pipeline.moments import minutes_ahead
+from memory_pipeline.moments import FIRST_MEMORY, minutes_ahead
 from memory_pipeline.records import Source
 from memory_pipeline.wording.kinds import kind_of
 from memory_pipeline.wording.redaction import redact
@@ -96,13 +97,13 @@ class CodexImporter(FilesImporter):
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """The files that hold memories and are chosen."""
         top = path / "memories" if (path / "memories").is_dir() else path
-        base = path.resolve()
+        base = resolve_links(path)
         notes = [file for file in sorted((top / _NOTES).rglob("*.md")) if file.name != _TOLD_TO_CODEX]
         for file in [*(top / name for name in _NAMED), *sorted((top / _SUMMARIES).glob("*.md")), *notes]:
             if not file.is_file():
                 continue
             name = readable_name(file.relative_to(path).as_posix())
-            if not file.resolve().is_relative_to(base):
+            if not resolve_links(file).is_relative_to(base):
                 skipped.add("links out of the directory")
             elif choice.takes(name):
                 yield name, file
@@ -229,7 +230,7 @@ def _named_time(name: str, now: datetime) -> tuple[datetime, str] | None:
         moment = datetime.fromisoformat(f"{stamp[1]}T{stamp[2]}:{stamp[3]}:{stamp[4]}+00:00")
     except ValueError:
         return None
-    return (moment, "exact") if EARLIEST <= moment <= now else None
+    return (moment, "exact") if FIRST_MEMORY <= moment <= now else None
 
 
 def _project_of(place: str) -> str | None:

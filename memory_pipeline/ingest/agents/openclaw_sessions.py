@@ -16,6 +16,7 @@ from typing import Any, TextIO
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
+from memory_pipeline.files import resolve_links
 from memory_pipeline.ingest.agents.openclaw_database import (
     EVENTS,
     archived_events_of,
@@ -97,7 +98,7 @@ class OpenClawSessionsImporter(FilesImporter):
                 if parts["fate"] == "deleted" or deleted[agent] & {parts["session"], _session_in(file)}:
                     skipped.add(_DELETED)
                     continue
-            if not file.resolve().is_relative_to(path.resolve()):
+            if not resolve_links(file).is_relative_to(resolve_links(path)):
                 skipped.add("links out of the directory")
             elif file == path or choice.takes(name):
                 yield name, file

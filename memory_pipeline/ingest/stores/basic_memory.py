@@ -16,7 +16,7 @@ from typing import Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import real_path
+from memory_pipeline.files import real_path, resolve_links
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
@@ -92,7 +92,7 @@ class BasicMemoryImporter(FilesImporter):
                 continue
             if not choice.takes(name):
                 choice.count_left_out(name, skipped)
-            elif not file.resolve().is_relative_to(root):
+            elif not resolve_links(file).is_relative_to(root):
                 skipped.add("links out of the directory")
             elif file.is_file():
                 yield name, file

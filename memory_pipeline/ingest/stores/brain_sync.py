@@ -112,7 +112,7 @@ def _write(
     """Plan again while nobody else can write, copy, and write all of it."""
     if not is_sqlite(path):
         raise InputError(f"'{path}' is no SQLite file")
-    address = f"file:{quote(str(path.absolute()))}?mode=rw"
+    address = f"file:{quote(bytes(path.absolute()))}?mode=rw"
     try:
         with closing(sqlite3.connect(address, uri=True, timeout=wait_s, isolation_level=None)) as connection:
             connection.execute("begin immediate")

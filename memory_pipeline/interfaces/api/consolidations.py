@@ -110,7 +110,7 @@ class Consolidations:
         """Start the process of a run. It belongs to no terminal and to no server: it ends when the run does."""
         request = {"store": str(self._store.path), "run_id": run_id, "scope": scope, "by": actor, "trigger": trigger}
         process = subprocess.Popen(
-            [sys.executable, "-m", "memory_pipeline.interfaces.api.consolidate"],
+            [sys.executable, "-P", "-m", "memory_pipeline.interfaces.api.consolidate"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=said,

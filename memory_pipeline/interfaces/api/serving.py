@@ -18,7 +18,9 @@ import uvicorn
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import cause_and_mend
+from memory_pipeline.interfaces.addresses import resolve_address
 from memory_pipeline.interfaces.api.app import Mounted, create_app
+from memory_pipeline.interfaces.api.protocol import MOST_HEAD_BYTES, BoundedProtocol
 from memory_pipeline.interfaces.api.tokens import Tokens
 from memory_pipeline.interfaces.served import ServedMemories
 from memory_pipeline.store import Store
@@ -35,7 +37,7 @@ def listen(host: str, port: int, tokens: Tokens) -> socket.socket:
     token that could be used.
     """
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, address = resolve_address(host, port)
         is_local = ip_address(str(address[0])).is_loopback
         if not is_local and not tokens.any_good(datetime.now(UTC)):
             raise InputError(
@@ -62,6 +64,8 @@ def server_of(settings: Settings, store: Store) -> uvicorn.Server:
         proxy_headers=False,
         lifespan="on",
         ws="none",
+        http=BoundedProtocol,
+        h11_max_incomplete_event_size=MOST_HEAD_BYTES,
         timeout_graceful_shutdown=round(settings.api.request_timeout_s),
     )
     return _Server(config)

@@ -22,15 +22,12 @@ from memory_pipeline.interfaces.cli.base import (
     app,
     as_day,
     check_target,
-    config_app,
-    named_store,
     open_store,
     settings_of,
-    told_of_broken_sources,
 )
 from memory_pipeline.interfaces.cli.failures import guarded
-from memory_pipeline.interfaces.cli.output import emit, prepare_streams, progress_printer, say, table
-from memory_pipeline.orchestration.home import load_project_settings, project_home
+from memory_pipeline.interfaces.cli.output import emit, prepare_streams, progress_printer, say
+from memory_pipeline.orchestration.home import project_home
 from memory_pipeline.processes import end_process
 
 
@@ -369,15 +366,6 @@ def check(
     emit(found, as_json=json_, text="\n".join(lines))
     if findings:
         raise typer.Exit(1)
-
-
-@config_app.command("show", epilog="Example: memory-pipeline config show")
-def config_show(store: StoreOption = None, json_: JsonOption = False) -> None:
-    """Show every setting, its value and where the value came from; secrets are masked."""
-    loaded = told_of_broken_sources(load_project_settings(named_store(store)))
-    shown = loaded.shown()
-    rows: list[dict[str, object]] = [setting.model_dump(by_alias=True) for setting in shown]
-    emit(shown, as_json=json_, text=table(rows, ["key", "value", "from", "meaning"]))
 
 
 @app.command(epilog="Example: memory-pipeline ui --port 3000")

@@ -97,12 +97,15 @@ def named_store(store: Path | None) -> dict[str, object] | None:
 
 
 def utf8_path(path: Path, option: str) -> Path:
-    """The absolute path of a file that DuckDB can open. Raises InputError if its name is not UTF-8."""
+    """The absolute path of a file that DuckDB can open. Raises InputError if it has no name, or one that is not
+    UTF-8."""
     try:
         real = real_path(path, option)
         str(real).encode()
     except UnicodeEncodeError:
         raise InputError(f"{option} is {str(path)!r}, which is not UTF-8; rename the file or its directory") from None
+    if not real.name:
+        raise InputError(f"{option} is '{path}', which is a directory; name a file")
     return real
 
 

@@ -218,20 +218,20 @@ HostArgument = Annotated[str, typer.Argument(metavar="HOST", help="claude-code o
 
 @hooks_app.command(
     "install",
-    epilog="Examples: memory-pipeline hooks install claude-code --preview; memory-pipeline hooks install openclaw",
+    epilog="Examples: memory-pipeline hooks install claude-code; memory-pipeline hooks install openclaw --write",
 )
 def hooks_install(
     host: HostArgument,
-    preview: PreviewOption = False,
+    write: Annotated[bool, typer.Option("--write", help="Write the hooks into the host's files.")] = False,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Let a host compact a session into its project's files before it forgets it, and at its end. Everything else in
-    the host's settings stays byte for byte; what they were is kept beside them."""
+    """Show what lets a host compact a session into its project's files before it forgets it, and at its end; with
+    --write, put it there. Everything else in the host's settings stays byte for byte; what they were is kept beside."""
     from memory_pipeline.interfaces.hook_files import hooks_text, install_hooks
 
     _, opened = open_store(store)
-    done = install_hooks(host, opened.path, preview=preview)
+    done = install_hooks(host, opened.path, write=write)
     emit(done, as_json=json_, text=hooks_text(done))
 
 

@@ -11,6 +11,7 @@ from pydantic import Field
 from memory_pipeline.documents import Document
 from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, open_store
 from memory_pipeline.interfaces.cli.output import emit
+from memory_pipeline.wording.counts import how_many
 
 _SHOWN = 200
 
@@ -25,18 +26,23 @@ class QuarantinedRow(Document):
     first_seen_at: datetime = Field(description="When an import first met it.")
 
 
-@app.command(epilog="Examples: memory-pipeline quarantine; memory-pipeline quarantine notes.csv")
+@app.command(epilog="Examples: memory-pipeline quarantine list; memory-pipeline quarantine notes.csv")
 def quarantine(
-    file: Annotated[str | None, typer.Argument(help="Only rows of files whose name contains this.")] = None,
+    file: Annotated[
+        str | None, typer.Argument(metavar="[list|FILE]", help="Only rows of files whose name contains FILE.")
+    ] = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
     """List the rows that no import could take, with file, line and reason. They stay listed after they were mended."""
     _, opened = open_store(store)
+    named = None if file == "list" else file
     with opened.reading() as tx:
+        rejected = tx.journal.rejected(named)
+        others = len(tx.journal.rejected()) if named is not None and not rejected else 0
         found = [
             QuarantinedRow(file=name, line=line, reason=reason, excerpt=excerpt, first_seen_at=seen_at)
-            for name, line, reason, excerpt, seen_at in tx.journal.rejected(file)
+            for name, line, reason, excerpt, seen_at in rejected
         ]
     lines = []
     for row in found[:_SHOWN]:
@@ -45,4 +51,10 @@ def quarantine(
             lines.append(f"    {' '.join(row.excerpt.split())[:100]}")
     if len(found) > _SHOWN:
         lines.append(f"and {len(found) - _SHOWN:,} more; --json has all")
-    emit(found, as_json=json_, text="\n".join(lines) or "Nothing is in quarantine.")
+    none = "Nothing is in quarantine."
+    if others:
+        rows = how_many(others, "row")
+        none = (
+            f"Nothing is in quarantine of a file with '{named}' in its name; 'quarantine list' shows {rows} of others."
+        )
+    emit(found, as_json=json_, text="\n".join(lines) or none)

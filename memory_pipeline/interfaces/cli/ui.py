@@ -17,7 +17,13 @@ from memory_pipeline.config.loading import plain
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, StoreError
 from memory_pipeline.files import cause_and_mend, directories
-from memory_pipeline.orchestration.home import load_project_settings, prepare_dagster_home, project_home
+from memory_pipeline.interfaces.addresses import resolve_address
+from memory_pipeline.orchestration.home import (
+    home_environment,
+    load_project_settings,
+    prepare_dagster_home,
+    project_home,
+)
 from memory_pipeline.store import Store
 
 #: Ports after a taken one that are tried, to name a free one.
@@ -41,7 +47,7 @@ def check_address(host: str, port: int) -> None:
 
 def _why_not(host: str, port: int) -> OSError | None:
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, address = resolve_address(host, port)
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
@@ -70,7 +76,9 @@ def start_ui(settings: Settings, host: str, port: int) -> NoReturn:
         "DAGSTER_HOME": str(home),
         "MEMORY_PIPELINE_STORE_PATH": settings.store.path,
         "PYTHONWARNINGS": "ignore",
+        "PYTHONSAFEPATH": "1",  # no module of the directory beside the store is loaded
         own_variable("ui.allowed_hosts"): ",".join([*settings.ui.allowed_hosts, *_name_of(host)]),
+        **home_environment(),  # so that Dagster's processes find the same settings, although they run elsewhere
         **_sources_of_another_store(settings),
     }
     command = [sys.executable, "-m", "dagster", "dev", "--workspace", "workspace.yaml", "--log-level", "warning"]
@@ -78,9 +86,7 @@ def start_ui(settings: Settings, host: str, port: int) -> NoReturn:
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         # A script's background job ignores SIGINT; Dagster would then ignore SIGTERM too, and could not be stopped.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # Makes Dagster's processes find the same project, although their working directory differs.
-    environment["MEMORY_PIPELINE_HOME"] = str(place := project_home())
-    with directories(place):
+    with directories(project_home()):
         os.chdir(home)  # elsewhere, Dagster warns of a dagster.yaml that is not that of its home
     os.execve(command[0], command, environment)
 

@@ -21,7 +21,7 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.files import cause_and_mend, directories, real_path, writing_whole
 from memory_pipeline.interfaces.mcp.json_splicing import with_value
-from memory_pipeline.orchestration.home import project_home
+from memory_pipeline.orchestration.home import home_environment
 
 #: The largest file of a client that is read, in bytes.
 _LARGEST = 50_000_000
@@ -101,7 +101,7 @@ def install(client: str, name: str, command: Sequence[str], *, write: bool) -> I
     if not name.strip() or not name.isprintable():
         raise InputError(f"--name is {name!r}; use a word such as memory")
     entry: dict[str, Any] = {"type": "stdio"} if chosen.typed else {}
-    entry |= {"command": command[0], "args": list(command[1:]), "env": _environment()}
+    entry |= {"command": command[0], "args": list(command[1:]), "env": home_environment()}
     backup, changed = _write(file, (*chosen.servers, name), entry, chosen.title) if write else (None, False)
     shown: dict[str, Any] = {name: entry}
     for key in reversed(chosen.servers):
@@ -116,13 +116,6 @@ def install(client: str, name: str, command: Sequence[str], *, write: bool) -> I
         changed=changed,
         backup=str(backup) if backup else None,
     )
-
-
-def _environment() -> dict[str, str]:
-    """What the program must be told about its settings: a client starts it with few variables."""
-    config = os.environ.get("MEMORY_PIPELINE_CONFIG")
-    named = {"MEMORY_PIPELINE_CONFIG": str(real_path(config))} if config else {}
-    return {"MEMORY_PIPELINE_HOME": str(project_home()), **named}
 
 
 def installed_text(done: InstalledServer) -> list[str]:

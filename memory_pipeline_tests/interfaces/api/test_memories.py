@@ -160,6 +160,12 @@ def test_what_cannot_be_remembered_is_refused(client: Client) -> None:
         assert answer["error"] == "invalid_request"
 
 
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00Z", "0100-06-01T12:00:00Z", "9999-12-31T23:59:59-12:00"])
+def test_a_time_that_no_memory_can_have_is_refused_with_its_field(client: Client, at: str) -> None:
+    answer = told(client.post("/api/v1/memories", {"content": "Words.", "project_id": "p", "created_at": at}), 422)
+    assert "created_at" in answer["message"] and "before 2000 or in the future" in answer["message"]
+
+
 def test_the_usage_of_a_session_is_kept_and_replaced(client: Client) -> None:
     path = "/api/v1/sessions/s-1/usage"
     for tokens in (120_000, 190_000):
