@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.distillers import marked
 from memory_pipeline.documents import Document
 from memory_pipeline.embedding import Embedder
 from memory_pipeline.errors import InputError
@@ -90,7 +91,7 @@ def list_state(state: PastState, memories: Sequence[Memory]) -> StateListing:
                 created=memory.created_on,
                 importance=memory.importance,
                 archived=memory.archived_at is not None,
-                content=with_subject(memory),
+                content=marked(memory, with_subject(memory)),
             )
             for memory in memories
         ),
@@ -107,7 +108,7 @@ def describe_hits(state: PastState, hits: Sequence[Hit[Memory]]) -> StateSearch:
                 id=hit.memory.id,
                 archived=hit.memory.archived_at is not None,
                 superseded_by=hit.superseded_by,
-                content=with_subject(hit.memory),
+                content=marked(hit.memory, with_subject(hit.memory)),
             )
             for hit in hits
         ),

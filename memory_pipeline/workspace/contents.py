@@ -8,8 +8,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from memory_pipeline.distillers import attempt_in
+from memory_pipeline.distillers import guiding_entries, may_guide
 from memory_pipeline.errors import InputError
+from memory_pipeline.knowledge.contradictions import clear_conflicts
 from memory_pipeline.knowledge.playbook import guidance_of
 from memory_pipeline.records import EXTRACTED, LEVEL_PATTERN, LEVEL_PRINCIPLE, LineageLink, Memory, PlaybookEntry
 from memory_pipeline.records.series import is_series, only_counts
@@ -114,6 +115,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         entries = tx.playbook.read(project)
         principles = tx.lineage.principles_on([i for entry in entries for i in entry.source_ids])
         disputes = [conflict for conflict in tx.conflicts.open() if conflict.project_id == project]
+        disputes = clear_conflicts(disputes, tx.memories.read({side for one in disputes for side in (one.a, one.b)}))
         scopes = tx.conflicts.scopes_of([memory.id for memory in every])
         of_agent = tx.extracted.said_by_agent(project)
     cases: dict[str, set[str]] = defaultdict(set)
@@ -133,7 +135,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         memories=active,
         sources=sources,
         links=[link for link in links if link.memory_id in kept and link.source_id in kept],
-        entries=[entry for entry in entries if not attempt_in(entry.content)],
+        entries=guiding_entries(entries),
         cases=cases,
         left_out=left_out,
         doubts={
@@ -153,7 +155,7 @@ def why_not_told(memory: Memory, gone: Collection[str]) -> str | None:
         return GONE
     if only_counts(memory):
         return COUNTS
-    return STEERING if attempt_in(memory.content) else None
+    return None if may_guide(memory) else STEERING
 
 
 def _behind(active: Sequence[Memory], every: Sequence[Memory], links: Sequence[LineageLink]) -> dict[str, Memory]:
