@@ -20,6 +20,8 @@ _BESIDE = (
     ".tokens.lock",
     ".index",
     ".written",
+    ".pages",
+    ".originals",
 )
 
 

@@ -105,6 +105,7 @@ TABLES = (
           record="trigger_event", columns=TriggerEvent),
     Table("rollups", ("id",), logged=("insert", "update", "delete"), state=("level", "period"), record="rollup",
           made_again=True, columns=Rollup),
+    Table("stale_pages", ("project_id", "level", "period"), left_behind="made again before", made_again=True),
     Table("lease", ("name",), left_behind="says who works on this file now"),
     Table(MIGRATIONS, ("number",), left_behind="the program's own"),
     Table(AUDIT_LOG, ("sequence",), record="audit"),

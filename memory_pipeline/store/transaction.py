@@ -63,10 +63,10 @@ class Transaction:
         self.refusals = Refusals(sql)
         self.journal = Journal(sql, self.runs)
         self.history = History(sql, self.memories)
-        self.rollbacks = Rollbacks(
-            sql, self.runs, self.conflicts, self.atoms, self.playbook, self.sources, self.conversations
-        )
         self.rollups = Rollups(sql)
+        self.rollbacks = Rollbacks(
+            sql, self.runs, self.conflicts, self.atoms, self.playbook, self.sources, self.conversations, self.rollups
+        )
         self.contents = Contents(sql)
         self.integrity = Integrity(sql)
         self.transfer = Transfer(sql)

@@ -38,7 +38,7 @@ TRIGGERS = "a495c9bcfb0159eff28909464f18d586c12163e20c1ed8cca1b017c780dc5eae"
 #: Tables that the earlier program did not have.
 LATER = (
     "session_usage", "source_files", "source_pending", "source_readings", "source_entries", "extractions",
-    "relationship_patterns", "extraction_feedback",
+    "relationship_patterns", "extraction_feedback", "stale_pages",
     "conversation_days", "trigger_events", "rollups",
 )  # fmt: skip
 NAMES = {
@@ -124,6 +124,7 @@ def test_an_earlier_store_is_migrated_to_the_schema_of_a_new_one(earlier: Store,
                 (11, "011_extraction_feedback.sql"),
                 (12, "012_conversation_order.sql"),
                 (13, "013_proposed_by.sql"),
+                (16, "016_stale_pages.sql"),
             ]
         )
 
