@@ -16,6 +16,7 @@ from memory_pipeline.store import Store, Transaction
 from memory_pipeline.workspace.nightly import ExportResult, problems_of, run_changed
 from memory_pipeline.workspace.pages import write_memory
 from memory_pipeline.workspace.places import MEMORY_FILE, pages_of
+from memory_pipeline.workspace.playbook_pages import write_playbook
 
 
 def rollups_of(tx: Transaction, memories: Iterable[Memory]) -> list[Rollup]:
@@ -52,9 +53,9 @@ def renew_stale(store: Store, settings: Settings, *, holder: str, run_id: str) -
 
 
 def _renew_memory(store: Store, settings: Settings, project: str) -> list[str]:
-    """What could not be written of `MEMORY.md` and the pages beside it, if a project has them."""
+    """What could not be written of the playbook, and of `MEMORY.md` and the pages beside it if a project has it."""
     if not (pages_of(store.path, project) / MEMORY_FILE).is_file():
-        return []
+        return write_playbook(store)
     try:
         return [*write_memory(store, settings, project).problems.values()]
     except MemoryPipelineError as error:

@@ -113,8 +113,7 @@ def write_directory(
     writer = _Writer(directory, store, force=force, preview=preview, with_diff=with_diff)
     for name in names:
         check_is_free(directory / name, store)
-        with_parent = (directory / name).parent.is_dir()
-        if with_parent:
+        if (directory / name).parent.is_dir():
             check_output(directory / name, lambda _: True)
     places = [] if preview else [directory, *dict.fromkeys((directory / name).parent for name in pages)]
     with directories(*places):
@@ -122,14 +121,11 @@ def write_directory(
         for name, text in before.items():
             if name not in pages and export_of(text) == plan.export and not writer.outcome.problems:
                 writer.remove(name, text)
-    outcome = writer.outcome
-    if outcome.problems:
-        done = len(outcome.names("created", "changed"))
-        problem = next(iter(outcome.problems.values()))
-        raise OutputError(
-            f"{problem}. {done} of {len(names)} files were written; run again for the others" if done else problem
-        )
-    return outcome
+        if problems := list(writer.outcome.problems.values()):
+            done = len(writer.outcome.names("created", "changed"))
+            rest = f". {done} of {len(names)} files were written; run again for the others"
+            raise OutputError(problems[0] + (rest if done else ""))
+    return writer.outcome
 
 
 class _Writer:

@@ -17,7 +17,7 @@ import yaml
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, OutputError
-from memory_pipeline.markers import block_in, is_as_written
+from memory_pipeline.markers import is_as_written
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store
 from memory_pipeline.wording.normalise import normalise
