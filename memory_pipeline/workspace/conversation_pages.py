@@ -66,7 +66,7 @@ def write_files(store: Store, settings: Settings, holder: str, run_id: str | Non
         root = pages_of(store.path, project_id)
         with store.reading() as tx:
             nights = set(waiting[project_id])
-            if not root.is_dir():  # of a store that was imported as a whole, or whose pages somebody removed
+            if not (root / "daily").is_dir():  # of a store that was imported whole, or whose pages somebody removed
                 nights.update(row.night for row in tx.conversations.days(project_id))
             blocks = conversation_blocks(tx, project_id, settings, CONTENTS, sorted(nights))
         done = write_pages(root, blocks, store.path)

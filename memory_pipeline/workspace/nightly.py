@@ -11,7 +11,7 @@ from typing import Literal, Self
 from pydantic import Field
 
 from memory_pipeline.config.broken_sources import BrokenSource
-from memory_pipeline.config.exports import ExportTable
+from memory_pipeline.config.exports import CONTENTS, ExportTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import MemoryPipelineError, in_words
@@ -86,13 +86,17 @@ def run_exports(store: Store, settings: Settings, night: date) -> list[ExportRes
 
 
 def run_changed(store: Store, settings: Settings, project: str, contents: Sequence[str]) -> list[ExportResult]:
-    """Write, of every enabled export of a project, those of these contents that it has; what became of each that has
-    any."""
-    results = []
+    """Write, of every enabled export of a project, those of these contents that it has; of all contents, exports of
+    other formats too. What became of each that has any."""
+    results: list[ExportResult] = []
     for table in settings.exports_of_store:
         concerned = [name for name in contents if name in table.chosen]
-        if table.format == "openclaw" and concerned and table.project in ("", project):
+        if table.project not in ("", project):
+            continue
+        if table.format == "openclaw" and concerned:
             results += _exported_of(store, settings, table, project, concerned)
+        elif table.format != "openclaw" and {*contents} == {*CONTENTS}:
+            results.append(_exported(store, settings, table))
     return results
 
 

@@ -75,7 +75,10 @@ def exported_text(done: Exported) -> str:
     if done.format not in DIRECTORY_FORMATS:
         return lines[0]
     removed = f", {len(done.removed):,} removed" if done.removed else ""
-    lines.append(f"Files: {len(done.written):,} written, {done.unchanged:,} unchanged{removed}.")
+    if done.dry_run:
+        lines.append("Nothing was written; each file would be:")
+    else:
+        lines.append(f"Files: {len(done.written):,} written, {done.unchanged:,} unchanged{removed}.")
     for one in done.changes:
         if one.outcome != "kept":
             lines.append(f"  {one.outcome}: {one.file} (lines +{one.added:,} -{one.removed:,})")
