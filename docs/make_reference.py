@@ -273,7 +273,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Verified snapshots": ("`snapshot verify` prints one object.", VerifiedSnapshot),
     "Recoveries": ("`recover` prints one object.", RecoveryResult),
     "Settings and their origins": ("`config show` prints a list.", ShownSetting),
-    "Guidance": ("`playbook list` prints a list; `playbook export` prints a list of paths.", DescribedGuidance),
+    "Guidance": ("`playbook list` prints a list.", DescribedGuidance),
     "Proposals": ("`proposals list` and `proposals show` print a list.", DescribedProposal),
     "Decisions": ("`proposals approve` and `proposals reject` print a list.", DecidedProposal),
     "Conflicts": (

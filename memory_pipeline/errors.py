@@ -22,6 +22,10 @@ class InputError(MemoryPipelineError):
     """A given file, directory, date or argument cannot be used."""
 
 
+class AlreadyRolledBackError(InputError):
+    """A run was rolled back before."""
+
+
 class NotFoundError(InputError):
     """A memory, project or job that was named does not exist."""
 

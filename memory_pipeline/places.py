@@ -21,6 +21,8 @@ _BESIDE = (
     ".index",
     ".written",
     ".forgetting",
+    ".pages",
+    ".originals",
 )
 
 

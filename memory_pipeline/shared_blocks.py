@@ -10,17 +10,22 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files import cause_and_mend, directories, real_path, write_text
 from memory_pipeline.markers import block_in, parted, seal_in, seal_of_block, with_block, without_block
-from memory_pipeline.shared_files import Written, change_text, remove_unless_changed
+from memory_pipeline.shared_files import Written, change_text, changed_text, remove_unless_changed
 
+#: A body, or what makes it of the file's text.
+Body = str | Callable[[str], str]
+#: The directory beside a store with what is known of files that it wrote; in it, their paths, one a line.
+WRITTEN, FILES = ".written", "files"
 _DIGITS = 20
-_DIRECTORIES, _WHOLE = "directories", "whole"
+_DIRECTORIES, _CREATED = "directories", "created"
 _SEALED, _TEXTS = "sealed:", ".texts"
 #: The lines of so many texts of a file are known one by one.
 _MOST_TEXTS = 6
@@ -29,14 +34,16 @@ _MOST_PUT_IN, _MOST_LINES = 8, 400
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenBlock:
-    """What became of a file. `moved`: the lines of a person that stand below the block now; `copy`: where the block is
-    kept as it was, if it is not known who wrote it; `is_shared`: another store writes this block too; `unknown`: why
-    what was written before cannot be known or recorded."""
+class WrittenBlocks:
+    """What became of a file. `before`, `after`: its text; `moved`: the lines of a person that stand below a block now;
+    `copies`: where a block is kept as it was, if it is not known who wrote it; `is_shared`: another store writes these
+    blocks too; `unknown`: why what was written before cannot be known or recorded."""
 
-    outcome: Written
+    outcome: Written | Literal["removed"] = "unchanged"
+    before: str = ""
+    after: str = ""
     moved: tuple[str, ...] = ()
-    copy: Path | None = None
+    copies: tuple[Path, ...] = ()
     is_shared: bool = False
     unknown: str = ""
 
@@ -47,13 +54,16 @@ class WrittenBlock:
 
     def told_of_lines(self, path: Path) -> str:
         """What became of lines that a person wrote, or may have written."""
+        told = []
         if self.moved:
             one = len(self.moved) == 1
             which = "1 line that a person wrote stands" if one else f"{len(self.moved)} lines that a person wrote stand"
-            return f"{which} below our block in '{path}' now"
-        if self.copy is not None:
-            return f"our block in '{path}' was replaced, and may not have been ours alone; it is kept in '{self.copy}'"
-        return ""
+            told.append(f"{which} below our block in '{path}' now")
+        told += [
+            f"our block in '{path}' was replaced, and may not have been ours alone; it is kept in '{copy}'"
+            for copy in self.copies
+        ]
+        return "; ".join(told)
 
 
 def shared_in_words(paths: Sequence[Path]) -> str:
@@ -63,46 +73,110 @@ def shared_in_words(paths: Sequence[Path]) -> str:
     others = f" and {len(paths) - 1} other file{'s' if len(paths) > 2 else ''}" if len(paths) > 1 else ""
     return (
         f"'{paths[0]}'{others} {'are' if others else 'is'} also written by another store, and each run of one "
-        "replaces the lines of the other; give each store a workspace of its own, or stop using one of them"
+        "replaces the lines of the other; give each store a directory of its own, or stop using one of them"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A file with its blocks as they are to be: its text, the seals and lines of the blocks, copies to be kept."""
+
+    text: str
+    lines: tuple[tuple[str, tuple[str, ...]], ...]
+    copies: tuple[tuple[Path, str], ...]
+    moved: tuple[str, ...]
+    is_shared: bool
 
 
 class SharedBlocks:
     """The blocks that one store's program keeps in files, with what is known of them beside the store."""
 
     def __init__(self, store: Path) -> None:
-        self._known = store.with_suffix(".written")
+        self._known = store.with_suffix(WRITTEN)
 
     def write(
         self,
         path: Path,
-        name: str,
-        body: str | Callable[[str], str],
+        blocks: Mapping[str, Body],
         *,
-        removes: bool = False,
-        note: Callable[[str, str], None] = lambda before, after: None,
-    ) -> WrittenBlock:
-        """Give a block its body, or what `body` makes of the file's text; a missing file is made for one that is not
-        empty, with its directory.
+        preview: bool = False,
+        keep_original: Callable[[str], None] = lambda text: None,
+    ) -> WrittenBlocks:
+        """Give each block its body, or what its body makes of the file's text; a missing file is made for one that is
+        not empty, with its directory.
 
-        With `removes`, a block without a body is taken out with its markers, a file that holds nothing else too, and
-        the directory that was made for it. `note` is told the text before and after, directly before it is written,
-        and again if somebody else wrote meanwhile. Raises OutputError if the file cannot be written, or its markers are
-        broken.
+        A block without a body is taken out with its markers, a file that holds nothing else too, and the directory that
+        was made for it. With `preview`, nothing is written. `keep_original` is given the text of a file that this
+        program did not create, before it is changed. Raises OutputError if the file cannot be written, or its markers
+        are broken.
         """
+        record = _digest(os.fspath(real_path(path)))
+        try:
+            is_known, unknown = self._lines(record) is not None, ""
+            ours = _digest(os.fspath(path)) in (self._lines(_CREATED) or ())
+        except OutputError as error:
+            is_known, unknown, ours = False, str(error), False
+        last = _Made("", (), (), (), False)
+        wrong = unknown
+
+        def changed(text: str) -> str:
+            nonlocal last, wrong
+            last = self._made(path, text, blocks, record if is_known else None)
+            if preview:
+                return last.text
+            for copy, block in last.copies:
+                self._keep(copy, block)
+            for seal, digests in last.lines:
+                noted = self._noted(record, [*digests, f"{_SEALED}{seal}"]) or self._note_text(record, seal, digests)
+                wrong = wrong or noted
+            if text != last.text:
+                wrong = self._noted(FILES, [os.fspath(path)]) or wrong
+                if text and not ours:
+                    keep_original(text)
+            return last.text
+
+        if preview:
+            before, after = changed_text(path, changed)
+            outcome: Written = "unchanged" if before == after else "changed" if path.exists() else "created"
+        else:
+            before, after, outcome, unrecorded = self._change(path, changed, blocks)
+            wrong = wrong or unrecorded
+        gone = bool(before) and not after
+        return WrittenBlocks(
+            "removed" if gone else outcome,
+            before,
+            after,
+            last.moved,
+            tuple(copy for copy, _ in last.copies),
+            last.is_shared,
+            wrong,
+        )
+
+    def _change(
+        self, path: Path, changed: Callable[[str], str], blocks: Mapping[str, Body]
+    ) -> tuple[str, str, Written, str]:
+        """The text before and after, what became of the file, and why that could not be recorded."""
+        before = after = ""
+
+        def seen(text: str) -> str:
+            nonlocal before, after
+            before, after = text, changed(text)
+            return after
+
         if path.parent.is_dir():
-            written = self._change(path, name, body, removes, note)
-        elif not (body if isinstance(body, str) else body("")):
-            return WrittenBlock("unchanged")
+            outcome, unknown = change_text(path, seen), ""
+        elif not any(body if isinstance(body, str) else body("") for body in blocks.values()):
+            return "", "", "unchanged", ""
         else:
             missing = [each for each in (path.parent, *path.parent.parents) if not each.is_dir()]
             with directories(path.parent):
                 unknown = self._noted(_DIRECTORIES, [os.fspath(each) for each in missing])
-                written = self._change(path, name, body, removes, note)
-                written = replace(written, unknown=written.unknown or unknown)
-        if removes and written.outcome != "unchanged" and path.is_file() and remove_unless_changed(path, b""):
+                outcome = change_text(path, seen)
+        if outcome == "created":
+            unknown = unknown or self._noted(_CREATED, [_digest(os.fspath(path))])
+        if outcome != "unchanged" and not after and path.is_file() and remove_unless_changed(path, b""):
             self.remove_directories(path.parent)
-        return written
+        return before, after, outcome, unknown
 
     def forget_earlier_texts(self) -> None:
         """Know of each file only the lines of its last text: hashes of other lines could confirm a guess at them."""
@@ -114,17 +188,9 @@ class SharedBlocks:
                        private=True)  # fmt: skip
             write_text(self._known / record, "\n".join(kept), lambda _: True, private=True)
 
-    def has_written(self, what: str) -> bool:
-        """Whether something that is to be written as a whole was written before, as `note_written` recorded; False if
-        that cannot be known."""
-        try:
-            return _digest(what) in (self._lines(_WHOLE) or ())
-        except OutputError:
-            return False
-
-    def note_written(self, what: str) -> str:
-        """Record that something was written as a whole; returns why it could not be, if so."""
-        return self._noted(_WHOLE, [_digest(what)])
+    def note_file(self, path: Path) -> None:
+        """Record a file that was written as a whole."""
+        self._noted(FILES, [os.fspath(path)])
 
     def remove_directories(self, directory: Path) -> None:
         """Remove a directory, and those above it, as far as they were made for blocks and are empty."""
@@ -140,45 +206,29 @@ class SharedBlocks:
             except OSError:
                 return
 
-    def _change(
-        self,
-        path: Path,
-        name: str,
-        body: str | Callable[[str], str],
-        removes: bool,
-        note: Callable[[str, str], None],
-    ) -> WrittenBlock:
-        record, found = _digest(os.fspath(real_path(path))), WrittenBlock("unchanged")
-        try:
-            is_known, unknown = self._lines(record) is not None, ""
-        except OutputError as error:
-            is_known, unknown = False, str(error)
-
-        def changed(text: str) -> str:
-            nonlocal found
-            before = text
-            text, found = self._parted(path, text, name, record if is_known else None)
+    def _made(self, path: Path, text: str, blocks: Mapping[str, Body], record: str | None) -> _Made:
+        """What a text becomes; without a record, nothing is known of the file."""
+        sealed, copies, moved, is_shared = [], [], list[str](), False
+        for name, body in blocks.items():
+            text, found = self._parted(path, text, name, record)
+            present = block_in(text, name)
             inside = body if isinstance(body, str) else body(text)
             seal = seal_of_block(inside)
-            after = without_block(text, name) if removes and not inside else with_block(text, name, inside, seal)
-            present = block_in(text, name)
+            if inside or present is None:
+                text = with_block(text, name, inside, seal)
+            elif present:
+                text = without_block(text, name)
             lines = _lines_of(inside)
-            if found.copy is not None:
-                others = set(_lines_of(present or "")) - set(lines)
-                found = replace(found, copy=self._keep(found.copy, present or "") if others else None)
-            digests = [_digest(line) for line in lines]
-            wrong = self._noted(record, [*digests, f"{_SEALED}{seal}"]) or self._note_text(record, seal, digests)
-            found = replace(found, unknown=unknown or wrong)
-            if after != before:
-                note(before, after)
-            return after
+            copies += [(copy, present or "") for copy in found.copies if set(_lines_of(present or "")) - set(lines)]
+            moved += found.moved
+            is_shared = is_shared or found.is_shared
+            sealed.append((seal, tuple(map(_digest, lines))))
+        return _Made(text, tuple(sealed), tuple(copies), tuple(moved), is_shared)
 
-        return replace(found, outcome=outcome) if (outcome := change_text(path, changed)) != "unchanged" else found
-
-    def _parted(self, path: Path, text: str, name: str, record: str | None) -> tuple[str, WrittenBlock]:
+    def _parted(self, path: Path, text: str, name: str, record: str | None) -> tuple[str, WrittenBlocks]:
         """The text in which lines of a person stand below the block, and what is known of that; without a record,
-        nothing is known of the file. A block that is to be kept as it was has `copy`."""
-        unchanged = WrittenBlock("unchanged")
+        nothing is known of the file. A block that is to be kept as it was has `copies`."""
+        unchanged = WrittenBlocks()
         present, seal = block_in(text, name), seal_in(text, name)
         if present is None:
             return text, unchanged
@@ -190,9 +240,8 @@ class SharedBlocks:
         if put_in is not None:
             text, moved = parted(text, name, lambda line: line not in put_in)
         elif record is None or is_another:
-            return text, replace(
-                unchanged, copy=self._known / f"before-{_digest(present)[:10]}-{path.name}", is_shared=is_another
-            )
+            copy = self._known / f"before-{_digest(present)[:10]}-{path.name}"
+            return text, replace(unchanged, copies=(copy,), is_shared=is_another)
         else:
             ours = self._texts(record).get(seal, known) if seal else known
             text, moved = parted(text, name, lambda line: _digest(line) in ours)
@@ -254,13 +303,12 @@ class SharedBlocks:
     def _unknown(self, why: str) -> str:
         return f"what was written before is not known from '{self._known}': {why}"
 
-    def _keep(self, copy: Path, block: str) -> Path:
+    def _keep(self, copy: Path, block: str) -> None:
         try:
             self._known.mkdir(parents=True, exist_ok=True)
             copy.write_text(block, encoding="utf-8", errors="surrogateescape", newline="")
         except OSError as error:
             raise OutputError(f"'{copy}' could not be written: {cause_and_mend(error)}") from error
-        return copy
 
 
 def _digest(text: str) -> str:

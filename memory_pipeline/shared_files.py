@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from memory_pipeline.errors import OutputError
-from memory_pipeline.files import cause_and_mend, check_output, flush_directory, new_file, partial_of, sweep
+from memory_pipeline.files import cause_and_mend, check_output, flush_directory, new_file, partial_of, real_path, sweep
 from memory_pipeline.killpoints import reached
 
 Written = Literal["created", "changed", "unchanged"]
@@ -58,6 +58,14 @@ def change_text(path: Path, change: Callable[[str], str], *, may_part: bool = Fa
         except OSError as error:
             raise OutputError(f"'{path}' could not be written: {cause_and_mend(error)}; it is as it was") from error
     raise OutputError(f"'{path}' is written by another program all the time; run again when that has ended")
+
+
+def changed_text(path: Path, change: Callable[[str], str]) -> tuple[str, str]:
+    """The text of a file (empty if there is none), and what `change` would make of it; nothing is written. Raises
+    OutputError as `change_text` does."""
+    before = _bytes_of(path, real_path(path)) or b""
+    after = _changed(path, before, change)
+    return before.decode("utf-8", "surrogateescape"), after.decode("utf-8", "surrogateescape")
 
 
 def remove_unless_changed(path: Path, expected: bytes) -> bool:

@@ -11,9 +11,10 @@ class FlushedFile(Document):
     """A file that a flush is written to."""
 
     file: str = Field(description="The file.")
-    outcome: str = Field(description="`created`, `changed`, `unchanged`; of a preview, `previewed`.")
+    outcome: str = Field(description="`created`, `changed`, `unchanged`, `failed`; of a preview, `previewed`.")
     told: str = Field(
-        default="", description="What a person wrote between our marks, and where that stands now; empty if nothing."
+        default="",
+        description="What a person wrote between our marks, and where that stands now; or why an export failed.",
     )
 
 

@@ -1,4 +1,5 @@
-"""Flushes sessions: reads each, keeps what must not be lost, and writes it into its project's daily logs."""
+"""Flushes sessions: reads each, keeps what must not be lost, and writes it into the daily logs among its project's
+pages."""
 
 from __future__ import annotations
 
@@ -6,12 +7,13 @@ from collections.abc import Iterable, Iterator
 
 from memory_pipeline.compaction.asking import ask_about
 from memory_pipeline.compaction.documents import FlushedFile, FlushedSession
-from memory_pipeline.compaction.file_runs import FileRun
 from memory_pipeline.compaction.flush import Flush, flush_of, flush_text
-from memory_pipeline.compaction.keeping import places_for, write_flush
+from memory_pipeline.compaction.keeping import block_name, flushed_files, page_of
 from memory_pipeline.compaction.transcripts import Session, read_session_file
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.store import Store
+from memory_pipeline.workspace.places import daily_log
+from memory_pipeline.workspace.session_pages import write_session
+from memory_pipeline.workspace.session_runs import SessionRun
 
 
 def flush_sessions(
@@ -31,18 +33,14 @@ def flush_session(settings: Settings, session: Session, *, preview: bool = False
     of_model = ask_about(settings, session)
     flush = flush_of(session, settings.conversations.chunk_tokens, of_model.proposals if of_model else None)
     told = of_model.told(flush.proposed) if of_model else None
-    places = places_for(settings, session.project)
+    name = block_name(session)
+    logs = {(daily_log(day), name): flush_text(flush, day) for day in flush.days}
     if preview:
-        logs = [FlushedFile(file=str(places.daily_log(day)), outcome="previewed") for day in flush.days]
-        return flushed(flush, logs).model_copy(update={"model": told})
-    run = FileRun(Store.of(settings).path, f"the flush of session {session.name}")
-    files = write_flush(flush, places, run).values()
-    done = flushed(
-        flush,
-        [FlushedFile(file=str(file), outcome=done.outcome, told=done.told(file)) for file, done in files],
-        run.run_id if run.has_changed else None,
-    )
-    return done.model_copy(update={"model": told})
+        files = [FlushedFile(file=page_of(settings, session, file), outcome="previewed") for file, _ in logs]
+        return flushed(flush, files).model_copy(update={"model": told})
+    run, written = write_session(settings, SessionRun(session.project, f"the flush of session {session.name}", logs))
+    files = flushed_files(settings, session, [file for file, _ in logs], written)
+    return flushed(flush, files, run.run_id if run else None).model_copy(update={"model": told})
 
 
 def flushed(flush: Flush, files: Iterable[FlushedFile], run_id: str | None = None) -> FlushedSession:

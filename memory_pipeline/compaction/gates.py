@@ -9,13 +9,13 @@ from itertools import combinations
 from typing import Literal
 
 from memory_pipeline.compaction.flush import Flush
-from memory_pipeline.compaction.promotion import BLOCK, Entry
 from memory_pipeline.conversations.changes import told_in
 from memory_pipeline.conversations.own_words import own_sentences
 from memory_pipeline.errors import OutputError
 from memory_pipeline.markers import block_in
 from memory_pipeline.wording.contradictions import find_contradiction
 from memory_pipeline.wording.facts import content_words
+from memory_pipeline.workspace.promotions import BLOCK, Promotion
 
 Severity = Literal["rolls back", "warns"]
 #: Of a question about what is to be decided.
@@ -66,7 +66,7 @@ def no_open_decisions(flush: Flush) -> Gate:
     return Gate("no_open_decisions", "before", not open_, "warns", found)
 
 
-def no_contradicting_facts(new: Sequence[Entry], before: Sequence[Entry]) -> Gate:
+def no_contradicting_facts(new: Sequence[Promotion], before: Sequence[Promotion]) -> Gate:
     """What is promoted contradicts neither itself nor what stands in the file."""
     words = {one.key: frozenset(content_words(one.text)) for one in (*new, *before)}
     pairs = [*combinations(new, 2), *((one, other) for one in new for other in before if one.key != other.key)]

@@ -1,33 +1,19 @@
-"""Writes what is kept of a session into its project's daily logs, each between marks of its own."""
+"""Tells what is kept of a session in its project's pages, and in the exports that have them."""
 
 from __future__ import annotations
 
 import hashlib
-import logging
-from datetime import date
+from collections.abc import Iterable
 from pathlib import Path
 
-from memory_pipeline.compaction.file_runs import FileRun
-from memory_pipeline.compaction.flush import Flush, flush_text
+from memory_pipeline.compaction.documents import FlushedFile
 from memory_pipeline.compaction.transcripts import Session
+from memory_pipeline.config.exports import LOGS, PROMOTIONS
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import StoreBusyError
-from memory_pipeline.ingest.sources import with_known_projects
-from memory_pipeline.shared_blocks import WrittenBlock
 from memory_pipeline.store import Store
-from memory_pipeline.workspace.places import Places, places_of
-
-_log = logging.getLogger(__name__)
-
-
-def places_for(settings: Settings, project: str) -> Places:
-    """The places of a project. Where another program holds the store, a source whose directory was renamed counts as
-    that of its new name."""
-    try:
-        settings = with_known_projects(settings, Store.of(settings))
-    except StoreBusyError as error:
-        _log.warning("the projects of sources are told by their directories, since %s", error)
-    return places_of(settings, project)
+from memory_pipeline.workspace.directory import Outcome
+from memory_pipeline.workspace.nightly import run_changed
+from memory_pipeline.workspace.places import pages_of
 
 
 def block_name(session: Session, what: str = "flush") -> str:
@@ -36,11 +22,24 @@ def block_name(session: Session, what: str = "flush") -> str:
     return f"{what}-{digest}-{session.compactions}"
 
 
-def write_flush(flush: Flush, places: Places, run: FileRun) -> dict[date, tuple[Path, WrittenBlock]]:
-    """Write a flush into the log of each day on which something of it was said."""
-    name = block_name(flush.session)
-    done = {}
-    for day in flush.days:
-        file = places.daily_log(day)
-        done[day] = (file, run.write(file, name, flush_text(flush, day)))
-    return done
+def page_of(settings: Settings, session: Session, file: str) -> str:
+    """The path of a page of a session's project."""
+    return str(pages_of(Path(settings.store.path), session.project) / file)
+
+
+def flushed_files(settings: Settings, session: Session, files: Iterable[str], done: Outcome) -> list[FlushedFile]:
+    """What became of the pages of a run, and of the files of exports that have the same contents."""
+    outcomes = {one.file: one.outcome for one in done.changes}
+    shown = [
+        FlushedFile(
+            file=page_of(settings, session, file),
+            outcome=outcomes.get(file, "unchanged"),
+            told=done.moved.get(file, ""),
+        )
+        for file in files
+    ]
+    for export in run_changed(Store.of(settings), settings, session.project, (LOGS, PROMOTIONS)):
+        if export.problem:
+            shown.append(FlushedFile(file=export.path, outcome="failed", told=export.problem))
+        shown += [FlushedFile(file=str(Path(export.path) / one.file), outcome=one.outcome) for one in export.changes]
+    return shown

@@ -24,8 +24,8 @@ class Conversations(Section):
     )
     block_tokens: int = setting(
         BLOCK_TOKENS,
-        "Maximum tokens of what is written of conversations into each of USER.md, RELATIONAL.md and SOUL.md, which "
-        "agents load at every start; what matters most and is newest stands there, and the store has the rest.",
+        "Maximum tokens of what is written of conversations into each of USER.md, RELATIONAL.md and SOUL.md; what "
+        "matters most and is newest stands there, and the store has the rest.",
         ge=200,
         le=100_000,
     )
@@ -40,11 +40,9 @@ class Conversations(Section):
 class Destinations(Section):
     """`compression.destinations`: where what is kept of conversations goes."""
 
-    user: str = setting("USER.md", "File in the workspace for what is about the human; if empty, none is written.")
-    relational: str = setting(
-        "RELATIONAL.md", "File in the workspace for how the two work together; if empty, none is written."
-    )
-    soul: str = setting("SOUL.md", "File in the workspace for what is about the agent; if empty, none is written.")
+    user: str = setting("USER.md", "Page for what is about the human; if empty, none is written.")
+    relational: str = setting("RELATIONAL.md", "Page for how the two work together; if empty, none is written.")
+    soul: str = setting("SOUL.md", "Page for what is about the agent; if empty, none is written.")
     embeddings: Literal["memories", ""] = setting(
         "memories", "Where what the work depends on goes: `memories`, in the store; if empty, nowhere."
     )
@@ -56,7 +54,7 @@ class Destinations(Section):
             return name
         parts = PurePosixPath(name).parts
         if PureWindowsPath(name).is_absolute() or PurePosixPath(name).is_absolute() or ".." in parts or "\0" in name:
-            raise ValueError("write a path inside of the workspace, like USER.md or notes/USER.md")
+            raise ValueError("write a path inside of the pages, like USER.md or notes/USER.md")
         if not name.endswith(".md") or parts[-1] == ".md":
             raise ValueError("name a file of Markdown, like USER.md")
         return name

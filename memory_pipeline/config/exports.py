@@ -11,6 +11,12 @@ from memory_pipeline.config.section import Section
 
 #: The formats that are one file of rows.
 EXPORT_FORMATS = ("jsonl", "parquet")
+#: What can go into a workspace, by name.
+MEMORY, PROMOTIONS, PLAYBOOK, SERIES, USER, RELATIONAL, SOUL, LOGS, SUMMARIES, ROLLUPS = CONTENTS = (
+    "memory", "promotions", "playbook", "series", "user", "relational", "soul", "logs", "summaries", "rollups",
+)  # fmt: skip
+#: What goes there unless it is chosen.
+DEFAULT_CONTENTS = (MEMORY, PLAYBOOK, SERIES)
 
 
 class ExportTable(Section):
@@ -26,7 +32,13 @@ class ExportTable(Section):
         le=100_000,
         description="`openclaw`: maximum tokens of `MEMORY.md`; 0: as `export.budget_tokens` says.",
     )
-    enabled: bool = Field(True, description="Whether nights write it.")
+    contents: tuple[str, ...] = Field(
+        (),
+        description="`openclaw`: what it writes: "
+        + ", ".join(f"`{name}`" for name in CONTENTS)
+        + f"; if empty, {', '.join(f'`{name}`' for name in DEFAULT_CONTENTS)}.",
+    )
+    enabled: bool = Field(True, description="Whether it is written, by nights and by whatever changes its contents.")
     store: str = Field("", description="The store that it is made of, if that is not `store.path`.")
 
     @field_validator("name")
@@ -34,10 +46,28 @@ class ExportTable(Section):
     def _is_a_name(cls, name: str) -> str:
         return check_name(name)
 
+    @field_validator("contents")
+    @classmethod
+    def _are_contents(cls, contents: tuple[str, ...]) -> tuple[str, ...]:
+        return check_contents(contents)
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """What it writes."""
+        return self.contents or DEFAULT_CONTENTS
+
     @property
     def key(self) -> str:
         """Its name as names of exports are compared."""
         return key_of(self.name)
+
+
+def check_contents(contents: Sequence[str]) -> tuple[str, ...]:
+    """The contents, in their order. Raises ValueError for an unknown one."""
+    unknown = [name for name in contents if name not in CONTENTS]
+    if unknown:
+        raise ValueError(f"'{unknown[0]}' is no content of a workspace; name some of {', '.join(CONTENTS)}")
+    return tuple(name for name in CONTENTS if name in contents)
 
 
 def check_exports(exports: Sequence[ExportTable]) -> None:

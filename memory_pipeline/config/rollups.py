@@ -6,7 +6,7 @@ from memory_pipeline.config.section import Section, setting
 
 
 class RollupSettings(Section):
-    """`rollups`: how long the summaries of periods are, and whether they stand in files."""
+    """`rollups`: how long the summaries of periods are."""
 
     day_tokens: int = setting(600, "Maximum tokens of the summary of a day.", ge=100, le=20_000)
     week_tokens: int = setting(1000, "Maximum tokens of the summary of a week.", ge=100, le=20_000)
@@ -15,14 +15,6 @@ class RollupSettings(Section):
     ask_model: bool = setting(
         True,
         "Ask the model that distils to say weeks, months and years in short, above their lists, if there is a model.",
-    )
-    files: bool = setting(
-        True, "Whether summaries are also written to files, in the workspace of a project or beside the store."
-    )
-    memory_file: bool = setting(
-        True,
-        "Whether `MEMORY.md` in the workspace of a project is made again with the summary of the newest day, within "
-        "`export.budget_tokens`.",
     )
 
     def budget_of(self, level: str) -> int:

@@ -87,12 +87,6 @@ class Export(Section):
     )
 
 
-class Playbook(Section):
-    """`playbook`: its Markdown files."""
-
-    directory: str = setting("", "Directory for the playbook as Markdown; if empty, `playbook` next to the store.")
-
-
 class Notices(Section):
     """`notices`: who is notified of a night."""
 
@@ -102,7 +96,10 @@ class Notices(Section):
 class Connectors(Section):
     """`connectors`: other programs' files; nights read `sources`."""
 
-    workspace: str = setting("", "An OpenClaw workspace whose files no command overwrites; nights read `sources`.")
+    workspace: str = setting(
+        "",
+        "An OpenClaw workspace whose files no command overwrites, and which tells names; nights read `sources`.",
+    )
     brain: str = setting(
         "~/.openclaw/workspace/brain.db", "The `brain.db` of `import brain` and `sync brain` without a path.",
         "HELIOS_DB_PATH",
@@ -189,7 +186,6 @@ class Settings(BaseSettings):
     night: NightSection = NightSection()
     report: Report = Report()
     export: Export = Export()
-    playbook: Playbook = Playbook()
     notices: Notices = Notices()
     connectors: Connectors = Connectors()
     recall: Recall = Recall()
@@ -203,7 +199,7 @@ class Settings(BaseSettings):
 
     exports: tuple[ExportTable, ...] = setting(
         (),
-        "What the night's last step writes, one table `[[exports]]` each: "
+        "What may be written into directories of agents and people, one table `[[exports]]` each: "
         + "; ".join(f"`{name}`: {field.description}" for name, field in ExportTable.model_fields.items()),
     )
 
@@ -326,11 +322,6 @@ class Settings(BaseSettings):
     def reports_path(self) -> Path:
         """Directory of the reports: the setting, else `reports` next to the store."""
         return Path(self.report.directory or Path(self.store.path).parent / "reports")
-
-    @property
-    def playbook_path(self) -> Path:
-        """Directory of the playbook: the setting, else `playbook` next to the store."""
-        return Path(self.playbook.directory or Path(self.store.path).parent / "playbook")
 
 
 _Model = TypeVar("_Model", bound=BaseModel)

@@ -216,11 +216,10 @@ def _places(store: Store, settings: Settings) -> list[Path]:
     kept = (snapshot_directory(store), forgetting_mark(store.path))
     beside = [place for place in places_beside(store.path) if place not in kept]
     dagster = os.environ.get("DAGSTER_HOME")
-    others = [store.path.parent / "conversations", *([Path(dagster)] if dagster else [])]
+    others = [Path(dagster)] if dagster else []
     # A directory that a person named may hold files of others.
     ours = [each for name in _REPORTS for each in settings.reports_path.glob(name)]
     others += ours if settings.report.directory else [settings.reports_path]
-    others += [] if settings.playbook.directory else [settings.playbook_path]
     return [*beside, *(place for place in others if place.exists())]
 
 

@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import MemoryPipelineError, in_words
-from memory_pipeline.night.playbook import export_playbook
 from memory_pipeline.records.rollup import ROLLUP_LEVELS
 from memory_pipeline.reporting.report import render_changed_reports
 from memory_pipeline.rollups.periods import read_period
-from memory_pipeline.rollups.running import memory_file_of, renew_memory, roll_up
+from memory_pipeline.rollups.running import roll_up
 from memory_pipeline.store import Store
 from memory_pipeline.wording.own_words import FORGOTTEN
-from memory_pipeline.workspace.conversation_files import write_files
-from memory_pipeline.workspace.nightly import run_exports
+from memory_pipeline.workspace.conversation_pages import write_files
+from memory_pipeline.workspace.nightly import problems_of, run_exports
+from memory_pipeline.workspace.pages import write_memory
+from memory_pipeline.workspace.playbook_pages import write_playbook
 
 
 def renew_files(
@@ -31,18 +32,15 @@ def renew_files(
     with store.reading() as tx:
         projects, newest = tx.memories.projects(), tx.journal.newest_night()
     for project in projects:
-        if memory_file_of(store, settings, project) is not None and (why := renew_memory(store, settings, project)):
-            problems.append(f"MEMORY.md of {project}: {why}")
+        try:
+            problems += write_memory(store, settings, project).problems.values()
+        except MemoryPipelineError as error:
+            problems.append(f"the pages of {project}: {in_words(error)}")
     try:
         render_changed_reports(store, settings.reports_path, FORGOTTEN)
     except (MemoryPipelineError, OSError, ValueError) as error:
         problems.append(f"{settings.reports_path}: {in_words(error)}")
-    if settings.playbook_path.is_dir():
-        try:
-            export_playbook(store, settings.playbook_path)
-        except (MemoryPipelineError, OSError) as error:
-            problems.append(f"{settings.playbook_path}: {in_words(error)}")
+    problems += write_playbook(store)
     if newest is not None:
-        results = run_exports(store, settings, newest)
-        problems += [f"export {one.name}: {one.problem}" for one in results if one.problem]
+        problems += problems_of(run_exports(store, settings, newest))
     return problems

@@ -25,6 +25,7 @@ from memory_pipeline.ingest.candidates import UNREADABLE, Finding, Item, Rejecte
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.exporting import is_export
 from memory_pipeline.ingest.file_choice import FileChoice
+from memory_pipeline.ingest.foreign import project_of_directory
 from memory_pipeline.ingest.formats import IMPORTERS, check_path, importer_of, read_format
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.summary import ImportSummary
@@ -93,6 +94,21 @@ class SourceContents:
 def project_of(source: SourceTable) -> str:
     """The project of a source's memories that name none."""
     return source.project or importer_of(source.format).default_project(Path(source.path))
+
+
+def workspace_of(settings: Settings, project_id: str) -> Path | None:
+    """The workspace that a project is read from: the directory of its first enabled source of the format `openclaw`,
+    else `connectors.workspace` if that is the project's. It does not have to exist.
+
+    A source of which the project follows from what it brought needs `with_known_projects` first.
+    """
+    for source in settings.sources_of_store:
+        if source.format == "openclaw" and project_of(source) == project_id:
+            return Path(source.path)
+    named = settings.connectors.workspace
+    if named and project_of_directory(Path(named)) == project_id:
+        return Path(named).expanduser()
+    return None
 
 
 def with_known_projects(settings: Settings, store: Store) -> Settings:
@@ -206,11 +222,12 @@ def check_not_ours(source: SourceTable) -> None:
 
 
 def _is_ours(file: Path, settings: Settings) -> bool:
-    """Whether the file lies where this program writes: reports, playbook, and what stands beside the store."""
+    """Whether the file lies where this program writes: among the reports, or beside the store."""
     real, store = resolve_links(file), resolve_links(Path(settings.store.path))
-    beside = real.parent == store.parent and real.name.startswith(store.stem)
-    ours = (settings.reports_path, settings.playbook_path, store.parent / f"{store.stem}.dagster")
-    return beside or any(real.is_relative_to(resolve_links(place)) for place in ours)
+    if real.parent == store.parent and real.name.startswith(store.stem):
+        return True
+    beside = real.is_relative_to(store.parent) and real.relative_to(store.parent).parts[0].startswith(f"{store.stem}.")
+    return beside or real.is_relative_to(resolve_links(settings.reports_path))
 
 
 def changed_files(

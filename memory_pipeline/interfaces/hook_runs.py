@@ -16,7 +16,7 @@ from memory_pipeline.ingest.agents.openclaw_database import EVENTS, database_in,
 from memory_pipeline.ingest.sqlite_files import reading, shows_table
 from memory_pipeline.interfaces.hooked import event_name
 from memory_pipeline.orchestration.home import load_project_settings
-from memory_pipeline.workspace.exporting import token_counter
+from memory_pipeline.workspace.pages import token_counter
 
 #: A host waits for its hook; so the hook does not wait long for a night.
 _PATIENCE_S = 1.0

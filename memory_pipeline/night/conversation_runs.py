@@ -25,6 +25,8 @@ from memory_pipeline.store import Store, create_snapshot
 from memory_pipeline.store.conversations import SpokenDay
 from memory_pipeline.wording.counts import how_many
 from memory_pipeline.workspace.conversation_blocks import coverage_in_words, place_of, standing_in, without_speaker
+from memory_pipeline.workspace.conversation_pages import CONTENTS
+from memory_pipeline.workspace.nightly import problems_of, run_changed
 
 _HOLDER = "memory-pipeline conversations"
 
@@ -131,6 +133,9 @@ def run_conversations(
             )
             done = read_days(night, order, asked, also_open=not days)
             written = write_pages(night)
+            for project in sorted({day.project_id for day in done}):
+                for problem in problems_of(run_changed(store, settings, project, CONTENTS)):
+                    night.note_error("", "export", problem)
         finally:
             store.release_lease(run_id)
     again = sorted({day.night for day in order.spoken if order.state_of(day) == "stale" and mine(day)})

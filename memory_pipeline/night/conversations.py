@@ -35,11 +35,13 @@ from memory_pipeline.records import (
     Source,
     derived_id,
 )
+from memory_pipeline.rollups.renewing import renew_stale
 from memory_pipeline.store import Transaction
 from memory_pipeline.store.conversations import SpokenDay
 from memory_pipeline.wording.counts import how_many
 from memory_pipeline.workspace.conversation_blocks import standing_in
-from memory_pipeline.workspace.conversation_files import WrittenFiles, write_files
+from memory_pipeline.workspace.conversation_pages import WrittenFiles, write_files
+from memory_pipeline.workspace.session_pages import mend_session_pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +133,13 @@ def read_days(
 
 
 def write_pages(night: Night) -> WrittenFiles:
-    """Write the files that do not say what the store holds; nothing in a dry run. Returns what became of them."""
+    """Write the pages that do not say what the store holds, also those that a killed correction left; nothing in a dry
+    run. Returns what became of them."""
     if night.is_preview:
         return WrittenFiles()
     written = write_files(night.store, night.settings, night.holder, night.options.run_id)
-    for problem in written.problems:
+    _, failed = renew_stale(night.store, night.settings, holder=night.holder, run_id=night.options.run_id)
+    for problem in (*written.problems, *failed, *mend_session_pages(night.settings)):
         night.note_error("", "conversations", problem)
     for told in written.moved:
         night.note_moved(told)

@@ -1,27 +1,22 @@
-"""The playbook: what patterns and principles advise becomes guidance, each piece once, exported as Markdown."""
+"""The playbook: what patterns and principles advise becomes guidance, each piece once."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
-from memory_pipeline.distillers import attempt_in, evidence_confidence, guiding_entries, single_orders
+from memory_pipeline.distillers import attempt_in, evidence_confidence, single_orders
 from memory_pipeline.embedding.model import Vectors
-from memory_pipeline.errors import OutputError
-from memory_pipeline.files import begins_with, check_output, directories, write_text
 from memory_pipeline.knowledge.playbook import advice_of, category_of, guidance_of
 from memory_pipeline.night.context import Night
-from memory_pipeline.places import check_is_free
 from memory_pipeline.records import Contribution, Memory, PlaybookEntry, derived_id
-from memory_pipeline.store import Guidance, Store, Transaction
+from memory_pipeline.store import Guidance, Transaction
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.normalise import embedding_text
 from memory_pipeline.wording.temporary import TEMPORARY
-from memory_pipeline.workspace.playbook_pages import file_stem, playbook_files
+from memory_pipeline.workspace.playbook_pages import write_playbook
 
-_IS_OURS = begins_with("# Playbook: ")
 #: Memories that are compared with the playbook with one query.
 _MEMORIES_AT_ONCE = 50
 #: Guidance at or above this cosine is the same guidance.
@@ -55,19 +50,10 @@ def update_playbook(night: Night) -> list[Contribution]:
         _contribute_all(night, waiting[start : start + _MEMORIES_AT_ONCE], index, decided_by)
         night.progress("playbook", min(start + _MEMORIES_AT_ONCE, len(waiting)), len(waiting))
     if not night.is_preview:
-        _export(night)
+        for problem in write_playbook(night.store):  # it is in the store; the next night writes its page again
+            night.note_error("", "export", f"cannot write the playbook: {problem}")
     with night.store.reading() as tx:
         return tx.playbook.contributions_of(night.options.run_id)
-
-
-def _export(night: Night) -> None:
-    try:
-        export_playbook(night.store, night.settings.playbook_path)
-    except (
-        OSError,
-        OutputError,
-    ) as error:  # the playbook is in the store; the next night writes its files again
-        night.note_error("", "export", f"cannot write the playbook to {night.settings.playbook_path}: {error}")
 
 
 def _may_guide(night: Night, memory: Memory) -> bool:
@@ -232,45 +218,3 @@ def _confidence(memory: Memory, witnesses: Sequence[Memory]) -> float:
     if not witnesses and memory.confidence_score is not None:
         return memory.confidence_score
     return round(evidence_confidence(witnesses or [memory]), 4)
-
-
-def export_playbook(
-    store: Store, directory: Path, project: str | None = None, *, force: bool | None = None
-) -> list[Path]:
-    """Write the playbook as one Markdown file per project and category, each completely or not at all, and remove
-    the files of categories that no longer exist. Returns the files.
-
-    Only a file that starts like the playbook's own files is replaced or removed; with `force`, any. Raises
-    OutputError, before writing anything, if a file cannot or must not be written.
-    """
-    check_is_free(directory, store.path)
-    with store.reading() as tx:
-        entries = guiding_entries(tx.playbook.read(project))
-        links = tx.lineage.principles_on([i for entry in entries for i in entry.source_ids])
-    cases: dict[str, set[str]] = {}
-    for link in links:
-        cases.setdefault(link.memory_id, set()).add(link.source_id)
-    files = playbook_files(entries, cases)
-    written: dict[Path, str] = {}
-    for (project_id, category), text in files.items():
-        path = directory / file_stem(project_id) / f"{file_stem(category)}.md"
-        if path in written:  # two names that differ only in special characters
-            path = path.with_stem(f"{path.stem}-{derived_id(project_id, category)[:8]}")
-        written[path] = text
-    with directories(*dict.fromkeys(path.parent for path in written)):
-        for path in written:
-            check_is_free(path, store.path)
-            check_output(path, _IS_OURS, force=force)
-        for path, text in written.items():
-            write_text(path, text, _IS_OURS, force=force, place="playbook.written")
-    _remove_stale(directory, set(written), {project} if project else None)
-    return sorted(written)
-
-
-def _remove_stale(directory: Path, kept: set[Path], projects: set[str] | None) -> None:
-    """Remove only files that start like the playbook's own: the directory may belong to someone."""
-    folders = [directory / file_stem(project) for project in projects] if projects else list(directory.glob("*"))
-    for folder in folders:
-        for path in folder.glob("*.md") if folder.is_dir() and not folder.is_symlink() else []:
-            if path not in kept and path.is_file() and not path.is_symlink() and _IS_OURS(path):
-                path.unlink()

@@ -10,7 +10,6 @@ from memory_pipeline.conversations.names import FILES_WITH_NAMES, speakers_named
 from memory_pipeline.conversations.turns import needs_names
 from memory_pipeline.records import Memory, Speaker
 from memory_pipeline.store import Store
-from memory_pipeline.workspace.places import places_of
 
 #: The connector of workspaces that were imported once, and are no source.
 _WORKSPACE = "openclaw"
@@ -35,12 +34,12 @@ def names_in(store: Store, settings: Settings) -> Callable[[str], Mapping[str, S
 
 
 def _names_now(store: Store, settings: Settings, project_id: str) -> Mapping[str, Speaker]:
-    from memory_pipeline.ingest.sources import with_known_projects  # the importers, which most nights never need
+    from memory_pipeline.ingest.sources import with_known_projects, workspace_of  # which most nights never need
 
-    places = places_of(with_known_projects(settings, store), project_id)
+    workspace = workspace_of(with_known_projects(settings, store), project_id)
     rules = settings.conversations
-    if places.is_workspace:
-        return speakers_named(rules.human_names, rules.agent_names, places.root)
+    if workspace is not None:
+        return speakers_named(rules.human_names, rules.agent_names, workspace)
     imported: list[tuple[str, str]] = []
     if store.exists():
         with store.reading() as tx:

@@ -127,12 +127,8 @@ def load_project_settings(overrides: Mapping[str, object] | None = None) -> Load
     if loaded.refused:
         _warn_once(loaded.refused)
     absolute: dict[str, object] = {"store.path": str(_path_of("store.path", values.store.path, home))}
-    for key, directory in (
-        ("report.directory", values.report.directory),
-        ("playbook.directory", values.playbook.directory),
-    ):
-        if directory:
-            absolute[key] = str(_path_of(key, directory, home))
+    if values.report.directory:
+        absolute["report.directory"] = str(_path_of("report.directory", values.report.directory, home))
     if values.sources or values.exports:
         own = dict(overrides or {})
         own.pop("store.path", None)

@@ -5,6 +5,7 @@ Content of memories stands beside what became of it; a memory is never shown by 
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -34,6 +35,7 @@ from memory_pipeline.store import Store
 from memory_pipeline.wording.counts import how_many
 from memory_pipeline.wording.quoting import clipped
 from memory_pipeline.workspace import ExportResult
+from memory_pipeline.workspace.places import PAGES
 
 #: Rows of a preview, members that are quoted of each, and the longest quotations, in characters.
 _ROWS, _MEMBERS, _LONGEST, _LONGEST_MADE = 8, 4, 240, 800
@@ -217,7 +219,7 @@ def playbook(night: Night, settings: Settings, done: Sequence[Contribution]) -> 
     return {
         "playbook_created": sum(one.status == "created" for one in done),
         "playbook_updated": sum(one.status == "updated" for one in done),
-        "directory": MetadataValue.path(str(settings.playbook_path)),
+        "directory": MetadataValue.path(str(Path(settings.store.path).with_suffix(PAGES))),
         **preview(rows, "Nothing new."),
     }
 

@@ -12,11 +12,10 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import KeptExtraction, PatternDecision
-from memory_pipeline.rollups.renewing import renew_rollups
-from memory_pipeline.rollups.running import memory_file_of, renew_memory
+from memory_pipeline.rollups.renewing import renew_stale
 from memory_pipeline.store import Store
 from memory_pipeline.store.identifiers import only_one
-from memory_pipeline.workspace.conversation_files import write_files
+from memory_pipeline.workspace.conversation_pages import write_files
 
 
 class DecidedExtraction(Document):
@@ -57,13 +56,10 @@ def decide_extraction(
         )
         with store.writing(holder) as tx:
             tx.refusals.decide(one, kept)
+            tx.rollups.mark_stale([one.turn_id, *([one.memory_id] if one.memory_id else [])])
             still = tx.refusals.active([one.memory_id] if one.memory_id else [])
         written = write_files(store, settings, holder, run_id)
-        of_memories = [one.turn_id, *([one.memory_id] if one.memory_id else [])]
-        renew_rollups(store, settings, of_memories, holder=holder, run_id=run_id)
-        problems = list(written.problems)
-        if memory_file_of(store, settings, one.project_id) and (why := renew_memory(store, settings, one.project_id)):
-            problems.append(why)
+        _, failed = renew_stale(store, settings, holder=holder, run_id=run_id)
     finally:
         store.release_lease(run_id)
     note = f"a night has archived memory '{still[0]}', and what it was archived into stays" if still else None
@@ -73,7 +69,7 @@ def decide_extraction(
         text=one.text,
         decision=decision,
         note=note if decision == "rejected" else None,
-        problems=tuple(problems),
+        problems=(*written.problems, *failed),
         moved=written.moved,
     )
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from memory_pipeline.config.exports import RELATIONAL
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.conversations.patterns import PatternStatus, RelationshipPattern, Resolution
 from memory_pipeline.documents import Document
@@ -14,7 +15,8 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.records import PatternDecision
 from memory_pipeline.store import Store
 from memory_pipeline.store.identifiers import only_one
-from memory_pipeline.workspace.conversation_files import patterns_in, write_files
+from memory_pipeline.workspace.conversation_pages import patterns_in, write_files
+from memory_pipeline.workspace.nightly import problems_of, run_changed
 
 #: What waits for a person.
 _WAITING: tuple[PatternStatus, ...] = ("review", "fading")
@@ -95,6 +97,7 @@ def decide_pattern(
     with store.writing(actor) as tx:
         tx.opinions.decide(kept)
     problems = list(write_files(store, settings, actor, None).problems)
+    problems += problems_of(run_changed(store, settings, found.project_id, (RELATIONAL,)))
     (after,) = [one for one in _patterns(store, found.project_id) if one.id == found.id]
     return _described(after, now.astimezone(UTC).date()), problems
 

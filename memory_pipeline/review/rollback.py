@@ -11,14 +11,18 @@ from datetime import UTC, datetime
 
 from pydantic import Field
 
-from memory_pipeline.compaction.file_runs import FileRun, TakenBackFile, file_run, file_runs
+from memory_pipeline.config.exports import LOGS, PROMOTIONS
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
-from memory_pipeline.errors import InputError
-from memory_pipeline.rollups.renewing import renew_rollups, rollups_of
-from memory_pipeline.rollups.running import memory_file_of, renew_memory
+from memory_pipeline.errors import AlreadyRolledBackError, InputError
+from memory_pipeline.killpoints import reached
+from memory_pipeline.rollups.renewing import renew_stale, rollups_of
 from memory_pipeline.store import RollbackPlan, Store, Transaction, create_snapshot
-from memory_pipeline.workspace.conversation_files import blocks_of, places_of_projects, write_files
+from memory_pipeline.workspace.conversation_pages import CONTENTS, conversation_blocks, write_files
+from memory_pipeline.workspace.nightly import ExportResult, problems_of, run_changed
+from memory_pipeline.workspace.places import pages_of
+from memory_pipeline.workspace.session_pages import TakenBackFile, mend_session_pages, take_back_sessions
+from memory_pipeline.workspace.session_runs import SessionRun, find_run, session_runs
 
 _HOLDER = "memory-pipeline rollback"
 _WORDS = 160
@@ -84,7 +88,7 @@ class RollbackResult(Document):
     problems: tuple[str, ...] = Field(
         default=(),
         exclude_if=lambda problems: not problems,
-        description="Files about conversations that could not be written; the next night writes them.",
+        description="Pages and exports that could not be written; the next night writes them.",
     )
     moved: tuple[str, ...] = Field(
         default=(),
@@ -105,7 +109,7 @@ class RollbackResult(Document):
     renewed: tuple[str, ...] = Field(
         default=(),
         exclude_if=lambda renewed: not renewed,
-        description="The `MEMORY.md` of workspaces that are made again, or would be.",
+        description="The exports that are made again, or would be: their directories.",
     )
     snapshot: str | None = Field(
         default=None, exclude_if=lambda name: name is None, description="The snapshot taken first; not in a dry run."
@@ -124,15 +128,15 @@ def preview_rollback(
     """What a rollback would restore, retire and break; nothing is written."""
     of_files = _of_files(store, scope)
     if of_files and not (scope.since and store.exists()):
-        return _taken_back(of_files, scope, preview=True)
+        return _taken_back(settings, of_files, scope, preview=True)
     with store.reading() as tx:
         plan = scope.plan(tx, cascade=cascade)
         result = _result(tx, plan, None)
     if not plan.dependents:
-        files = tuple(file for file, _ in _memory_files(store, settings, plan))
+        exports = tuple(one.path for one in settings.exports_of_store if not plan.is_empty)
         lines = tuple(lines_of(store, settings, plan))
-        result = result.model_copy(update={"lines": lines, "renewed": files})
-    return _with_files(result, _taken_back(of_files, scope, preview=True)) if of_files else result
+        result = result.model_copy(update={"lines": lines, "renewed": exports})
+    return _with_files(result, _taken_back(settings, of_files, scope, preview=True)) if of_files else result
 
 
 def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade: bool = False) -> RollbackResult:
@@ -140,11 +144,28 @@ def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade
 
     Raises InputError while later memories depend on it (`cascade` includes them), StoreBusyError while a night runs.
     """
-    of_files = _of_files(store, scope)
-    if of_files and not (scope.since and store.exists()):
-        return _taken_back(of_files, scope, preview=False)
-    result = _roll_back_store(store, settings, scope, cascade=cascade)
-    return _with_files(result, _taken_back(of_files, scope, preview=False)) if of_files else result
+    try:
+        of_files = _of_files(store, scope)
+        if of_files and not (scope.since and store.exists()):
+            return _taken_back(settings, of_files, scope, preview=False)
+        result = _roll_back_store(store, settings, scope, cascade=cascade)
+    except AlreadyRolledBackError:  # by a process that may have been killed before the files were right
+        _mend(store, settings)
+        raise
+    return _with_files(result, _taken_back(settings, of_files, scope, preview=False)) if of_files else result
+
+
+def _mend(store: Store, settings: Settings) -> None:
+    mend_session_pages(settings)
+    if not store.exists():
+        return
+    run_id = str(uuid.uuid4())
+    store.take_lease(run_id, _HOLDER, settings.store.lease_expiry_s)
+    try:
+        write_files(store, settings, _HOLDER, run_id)
+        renew_stale(store, settings, holder=_HOLDER, run_id=run_id)
+    finally:
+        store.release_lease(run_id)
 
 
 def lines_of(store: Store, settings: Settings, plan: RollbackPlan) -> list[ChangedFile]:
@@ -155,19 +176,19 @@ def lines_of(store: Store, settings: Settings, plan: RollbackPlan) -> list[Chang
         days = tx.conversations.read_by_runs(plan.run_ids)
     if not days:
         return []
-    places = places_of_projects(store, settings, days)
     found: list[ChangedFile] = []
     with suppress(_Undone), store.writing(_HOLDER) as tx:
-        before = {project: blocks_of(tx, project, places[project], list(days[project])) for project in days}
+        before = {project: conversation_blocks(tx, project, settings, CONTENTS, days[project]) for project in days}
         tx.rollbacks.apply(plan, "dry run", datetime.now(UTC), _HOLDER)
         for project, blocks in before.items():
-            after = blocks_of(tx, project, places[project], list(days[project]))
+            after = conversation_blocks(tx, project, settings, CONTENTS, days[project])
             for place in dict.fromkeys((*blocks, *after)):
                 one, other = blocks.get(place, "").split("\n"), after.get(place, "").split("\n")
                 gone, come = Counter(one) - Counter(other), Counter(other) - Counter(one)
                 if gone or come:
                     lost, new = (tuple(filter(None, each.elements())) for each in (gone, come))
-                    found.append(ChangedFile(file=str(place[0]), removed=lost, added=new))
+                    path = pages_of(store.path, project) / place[0]
+                    found.append(ChangedFile(file=str(path), removed=lost, added=new))
         raise _Undone
     return found
 
@@ -176,19 +197,25 @@ class _Undone(Exception):
     """Ends a transaction of which nothing is to be kept."""
 
 
-def _of_files(store: Store, scope: RollbackScope) -> list[FileRun]:
+def _of_files(store: Store, scope: RollbackScope) -> list[SessionRun]:
     """The flushes and compactions of a scope, the newest first."""
     if scope.run_id:
-        found = file_run(store.path, scope.run_id)
+        found = find_run(store.path, scope.run_id)
         return [found] if found else []
     since = scope.since
-    runs = [one for one in file_runs(store.path) if since and one.at >= since and not one.undone_at]
+    runs = [one for one in session_runs(store.path) if since and one.at >= since and not one.undone_at]
     return runs[::-1]
 
 
-def _taken_back(runs: Sequence[FileRun], scope: RollbackScope, *, preview: bool) -> RollbackResult:
-    """What became of the files of flushes and compactions, or would."""
-    files = [file for run in runs for file in run.take_back(preview=preview)]
+def _taken_back(
+    settings: Settings, runs: Sequence[SessionRun], scope: RollbackScope, *, preview: bool
+) -> RollbackResult:
+    """What became of the pages and exports of flushes and compactions, or would."""
+    files = take_back_sessions(settings, runs, preview=preview)
+    exports: list[ExportResult] = []
+    if not preview:
+        for project in dict.fromkeys(run.project for run in runs):
+            exports += run_changed(Store.of(settings), settings, project, (LOGS, PROMOTIONS))
     what = f"since {scope.since.isoformat()}" if scope.since else f"run {runs[0].run_id}, {runs[0].what}"
     return RollbackResult(
         rollback_id=None if preview else runs[0].run_id,
@@ -199,12 +226,20 @@ def _taken_back(runs: Sequence[FileRun], scope: RollbackScope, *, preview: bool)
         retired=(),
         dependents=(),
         files=tuple(files),
+        problems=tuple(problems_of(exports)),
+        renewed=tuple(one.path for one in exports),
     )
+
+
+#: What is told of pages and exports.
+_OF_FILES = ("files", "problems", "renewed")
 
 
 def _with_files(result: RollbackResult, other: RollbackResult) -> RollbackResult:
     runs = (*result.run_ids, *other.run_ids)
-    return result.model_copy(update={"run_ids": runs, "files": (*result.files, *other.files)})
+    return result.model_copy(
+        update={"run_ids": runs, **{name: (*getattr(result, name), *getattr(other, name)) for name in _OF_FILES}}
+    )
 
 
 def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, cascade: bool) -> RollbackResult:
@@ -221,10 +256,9 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
         with store.writing(_HOLDER) as tx:
             plan = scope.plan(tx, cascade=cascade)
             tx.rollbacks.apply(plan, rollback_id, now, _HOLDER)
+        reached("rollback.committed")
         written = write_files(store, settings, _HOLDER, rollback_id)
-        renew_rollups(store, settings, [*plan.restored_ids, *plan.retired_ids], holder=_HOLDER, run_id=rollback_id)
-        renewed = _memory_files(store, settings, plan)
-        failed = [f"{file}: {why}" for file, project in renewed if (why := renew_memory(store, settings, project))]
+        exports, failed = renew_stale(store, settings, holder=_HOLDER, run_id=rollback_id)
         with store.reading() as tx:
             digest = tx.contents.digest(active_only=True)
             return _result(tx, plan, rollback_id).model_copy(
@@ -232,22 +266,13 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
                     "snapshot": snapshot.name,
                     "active_hash": digest,
                     "problems": (*written.problems, *failed),
-                    "renewed": tuple(file for file, _ in renewed),
+                    "renewed": tuple(one.path for one in exports),
                     "moved": written.moved,
                     "lines": lines,
                 }
             )
     finally:
         store.release_lease(rollback_id)
-
-
-def _memory_files(store: Store, settings: Settings, plan: RollbackPlan) -> list[tuple[str, str]]:
-    """Each `MEMORY.md` that says the memories of a project of which some come or go, with the project."""
-    with store.reading() as tx:
-        memories = tx.memories.read([*plan.restored_ids, *plan.retired_ids])
-    projects = sorted({memory.project_id for memory in memories.values()})
-    files = ((memory_file_of(store, settings, project), project) for project in projects)
-    return [(str(file), project) for file, project in files if file is not None]
 
 
 def _result(tx: Transaction, plan: RollbackPlan, rollback_id: str | None) -> RollbackResult:

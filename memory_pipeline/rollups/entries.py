@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import date
 
 from memory_pipeline.records import Memory
+from memory_pipeline.workspace.rollup_pages import DECISIONS_HEADING
 
 #: What an entry can be, in the order in which a rollup says them, with the heading and the share of the budget that is
 #: kept free for it.
@@ -15,7 +16,7 @@ DECISION, PATTERN, FACT, SAID, THREAD, CLOSED, FIGURE, NOTE = (
     "decision", "pattern", "fact", "said", "thread", "closed", "figure", "note",
 )  # fmt: skip
 SECTIONS: dict[str, tuple[str, float]] = {
-    DECISION: ("Decisions", 0.25),
+    DECISION: (DECISIONS_HEADING, 0.25),
     PATTERN: ("Patterns and principles", 0.2),
     FACT: ("Facts and lessons", 0.2),
     SAID: ("Said in conversations", 0.1),

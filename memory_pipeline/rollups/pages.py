@@ -12,6 +12,7 @@ from memory_pipeline.rollups.entries import CLOSED, FIGURE, SECTIONS, THREAD, En
 from memory_pipeline.rollups.periods import Period, period_of
 from memory_pipeline.wording.counts import how_many
 from memory_pipeline.wording.quoting import plain
+from memory_pipeline.workspace.rollup_pages import rollup_page
 
 #: What one more entry of the same kind and part counts beside the one before it, and what the parts of a period are.
 _ONE_MORE = 0.85
@@ -20,8 +21,6 @@ _PART = {"day": "day", "week": "day", "month": "week", "year": "month"}
 _STALE = 0.25
 #: Readings never take more than about this part of the budget, also where there is nothing else to say.
 _MOST_FIGURES = 0.2
-#: Where the files of each level stand, seen from the root.
-FOLDERS = {"day": "DailyLogs", "week": "weekly", "month": "monthly", "year": "yearly"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ def page_of(
 def link_to(period: Period, seen_from: Period) -> str:
     """A link from the file of one period to that of another."""
     name = period.key if period.level != "day" else f"{period.first.day} {period.first:%b}"
-    return f"[{name}](../{FOLDERS[period.level]}/{period.key}.md)"
+    return f"[{name}](../{rollup_page(period.level, period.key)})"
 
 
 def _top(project: str, period: Period, below: Sequence[Period], notes: int) -> list[str]:

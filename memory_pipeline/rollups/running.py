@@ -1,4 +1,4 @@
-"""Makes the rollups of periods and keeps them: in the store first, and then in files that say the same."""
+"""Makes the rollups of periods and keeps them: in the store first, and then in pages that say the same."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from pathlib import Path
 
 from pydantic import Field
 
+from memory_pipeline.config.exports import DEFAULT_CONTENTS, ROLLUPS
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.killpoints import reached
-from memory_pipeline.markers import end_of
 from memory_pipeline.records.rollup import Rollup
-from memory_pipeline.rollups.files import RollupFiles, rebuild_memory
 from memory_pipeline.rollups.in_short import SAID, asks_model, say_in_short
 from memory_pipeline.rollups.making import Maker, rollup_id
 from memory_pipeline.rollups.periods import Period, periods_between
 from memory_pipeline.store import Store
 from memory_pipeline.wording.counts import how_many
-from memory_pipeline.workspace.exporting import token_counter
-from memory_pipeline.workspace.openclaw import MEMORY
+from memory_pipeline.workspace.directory import write_pages
+from memory_pipeline.workspace.nightly import problems_of, run_changed
+from memory_pipeline.workspace.pages import token_counter, write_memory
+from memory_pipeline.workspace.places import pages_of
+from memory_pipeline.workspace.rollup_pages import BLOCK, rollup_blocks, rollup_page
 
 _log = logging.getLogger(__name__)
 #: Memories of impossible days that are named.
@@ -81,6 +83,20 @@ def roll_up(
     return done
 
 
+def finish_rollups(store: Store, settings: Settings, made: Sequence[MadeRollup], *, is_newest: bool) -> list[str]:
+    """What follows rollups: of the newest day, the pages of what is known now; and the exports that have what changed.
+    Returns what could not be written."""
+    problems = []
+    for project in sorted({one.project for one in made}):
+        try:
+            failed = [*write_memory(store, settings, project).problems.values()] if is_newest else []
+        except MemoryPipelineError as error:
+            failed = [in_words(error)]
+        exports = run_changed(store, settings, project, (ROLLUPS, *(DEFAULT_CONTENTS if is_newest else ())))
+        problems += [f"{project}: {problem}" for problem in (*failed, *problems_of(exports))]
+    return problems
+
+
 def periods_to_make(store: Store, first: date | None, last: date, ended_by: date) -> list[Period]:
     """The periods that hold days from `first` to `last` and have ended; none that ends before the first memory. The log
     names memories of days that no memory can have, which are in no period."""
@@ -128,52 +144,21 @@ def _of_project(
         with store.writing(*by) as tx:
             tx.rollups.keep(kept, empty)
     reached("rollups.kept")
-    files = RollupFiles(store, settings, project) if settings.rollups.files else None
+    root = pages_of(store.path, project)
+    blocks = rollup_blocks(one for one in made.values() if one is not None)
+    gone = {(rollup_page(period.level, period.key), BLOCK): "" for period, one in made.items() if one is None}
+    written = write_pages(root, {**gone, **blocks}, store.path)
+    for told in (*written.problems.values(), *written.told):
+        _log.warning("%s", told)
     results = []
     for period, one in made.items():
-        path, problem, moved = _write(files, period, one)
-        made_of = _result(project, period, one, before, settings, path)
-        known = rollup_id(project, period)
+        page = rollup_page(period.level, period.key)
+        known, problem = rollup_id(project, period), written.problems.get(page)
+        result = _result(project, period, one, before, settings, root / page if one or problem else None)
         of_model = SAID if known in short else why_not.get(known)
-        results.append(made_of.model_copy(update={"problem": problem, "moved": moved, "in_short": of_model}))
+        moved = written.moved.get(page)
+        results.append(result.model_copy(update={"problem": problem, "moved": moved, "in_short": of_model}))
     return results
-
-
-def memory_file_of(store: Store, settings: Settings, project: str) -> Path | None:
-    """The `MEMORY.md` of the workspace of a project, if our memories stand in it; None otherwise."""
-    places = RollupFiles(store, settings, project).places
-    if not settings.rollups.memory_file or not places.is_workspace or not places.memory.is_file():
-        return None
-    text = places.memory.read_bytes().decode("utf-8", "surrogateescape")
-    return places.memory if end_of(MEMORY) in text else None
-
-
-def renew_memory(store: Store, settings: Settings, project: str) -> str | None:
-    """Make `MEMORY.md` again in the workspace of a project, if the settings want it there; returns why it failed."""
-    if not settings.rollups.memory_file or not RollupFiles(store, settings, project).places.is_workspace:
-        return None
-    try:
-        for told in rebuild_memory(store, settings, project).moved:
-            _log.warning("%s", told)
-    except (MemoryPipelineError, OSError) as error:
-        _log.warning("MEMORY.md of %s was not made again: %s", project, in_words(error))
-        return in_words(error)[:1000]
-    return None
-
-
-def _write(files: RollupFiles | None, period: Period, one: Rollup | None) -> tuple[Path | None, str | None, str | None]:
-    """The file of a period, why it could not be written, and what a person should know of it."""
-    if files is None:
-        return None, None, None
-    path = files.path_of(period)
-    try:
-        told = files.write(period, one.content if one else "").told(path)
-    except (MemoryPipelineError, OSError) as error:
-        _log.warning("%s", in_words(error))
-        return path, in_words(error)[:1000], None
-    if told:
-        _log.warning("%s", told)
-    return (path if one else None), None, told or None
 
 
 def _result(

@@ -213,6 +213,13 @@ class Conversations:
         )
         return [(str(project), night) for project, night in rows]
 
+    def nights(self, project_id: str) -> list[date]:
+        """The nights that ever read something of a project, also those that were taken back."""
+        rows = self._sql.rows(
+            "select distinct night from conversation_days where project_id = $1 order by 1", [project_id]
+        )
+        return [row[0] for row in rows]
+
     def projects(self) -> list[str]:
         """The projects of which a day was ever read."""
         return self._sql.strings("select distinct project_id from conversation_days order by 1")

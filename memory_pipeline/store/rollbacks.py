@@ -12,13 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import AlreadyRolledBackError, InputError
 from memory_pipeline.records import MADE
 from memory_pipeline.store.atoms import Atoms
 from memory_pipeline.store.conflicts import Conflicts
 from memory_pipeline.store.conversations import Conversations
 from memory_pipeline.store.identifiers import only_one
 from memory_pipeline.store.playbook import Playbook
+from memory_pipeline.store.rollups import Rollups
 from memory_pipeline.store.rows import to_utc
 from memory_pipeline.store.runs import Runs
 from memory_pipeline.store.sources import Sources
@@ -74,7 +75,9 @@ class Rollbacks:
         playbook: Playbook,
         sources: Sources,
         conversations: Conversations,
+        rollups: Rollups,
     ) -> None:
+        self._rollups = rollups
         self._sql, self._runs, self._sources, self._conversations = sql, runs, sources, conversations
         self._conflicts, self._atoms, self._playbook = conflicts, atoms, playbook
 
@@ -94,7 +97,7 @@ class Rollbacks:
         plan = self._plan(f"run {run_id}", [run_id], cascade=cascade)
         already = self._runs.rolled_back_at(run_id)
         if plan.is_empty and already:
-            raise InputError(f"run '{run_id}' was already rolled back on {already:%Y-%m-%d %H:%M:%S} UTC")
+            raise AlreadyRolledBackError(f"run '{run_id}' was already rolled back on {already:%Y-%m-%d %H:%M:%S} UTC")
         return plan
 
     def _plan_night(self, day: str, runs: Mapping[str, str], *, cascade: bool) -> RollbackPlan:
@@ -126,7 +129,9 @@ class Rollbacks:
         if row[0] != MADE:
             raise InputError(f"memory '{memory_id}' was made from nothing else; name an abstraction")
         if row[1] is not None:
-            raise InputError(f"abstraction '{memory_id}' was already rolled back on {row[1]:%Y-%m-%d %H:%M:%S} UTC")
+            raise AlreadyRolledBackError(
+                f"abstraction '{memory_id}' was already rolled back on {row[1]:%Y-%m-%d %H:%M:%S} UTC"
+            )
         main = self._sql.row("select source_id from lineage where memory_id = $1 and relation = 'part'", [memory_id])
         if main is not None:
             raise InputError(f"memory '{memory_id}' is a part of the series memory '{main[0]}'; name that one")
@@ -211,6 +216,7 @@ class Rollbacks:
         self._playbook.withdraw(retired, at)
         self._sources.withdraw(plan.run_ids)
         self._conversations.withdraw(plan.run_ids, rollback_id, at)
+        self._rollups.mark_stale([*restored, *retired])
         self._sql.run(
             "insert into rollbacks values ($1, $2, $3, $4, $5, $6, $7)",
             [rollback_id, now, actor, plan.scope, list(plan.run_ids), restored, retired],

@@ -82,6 +82,31 @@ class Rollups:
             self._sql.run("delete from rollups where id in (select unnest($1::text[]))", [removed])
         return len(changed) + len(new) + len(removed)
 
+    def mark_stale(self, memory_ids: Collection[str]) -> None:
+        """Record that what is told of these memories has become untrue: the rollups that say any of them or hold its
+        time, and what is told of their projects."""
+        if not memory_ids:
+            return
+        about = [(one.project_id, one.level, one.period) for one in self.about(memory_ids)]
+        projects = self._sql.strings(
+            "select distinct project_id from memories where id in (select unnest($1::text[])) order by 1",
+            [sorted(memory_ids)],
+        )
+        known = self.stale()
+        for row in [*about, *((project, "", "") for project in projects)]:
+            if row not in known:
+                self._sql.run("insert into stale_pages values ($1, $2, $3)", list(row))
+
+    def stale(self) -> list[tuple[str, str, str]]:
+        """What has become untrue and was not made again: project, level and period, with no level what is told of the
+        project."""
+        return [(a, b, c) for a, b, c in self._sql.rows("select * from stale_pages order by all")]
+
+    def note_renewed(self, rows: Collection[tuple[str, str, str]]) -> None:
+        """Record that these were made again."""
+        for row in rows:
+            self._sql.run("delete from stale_pages where (project_id, level, period) = ($1, $2, $3)", list(row))
+
     def about(self, memory_ids: Collection[str]) -> list[Rollup]:
         """The rollups that say any of these memories, or hold the time of one: by project, beginning and level."""
         rows = self._sql.rows(

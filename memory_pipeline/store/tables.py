@@ -107,6 +107,7 @@ TABLES = (
           made_again=True, columns=Rollup),
     Table("forgotten", ("memory_id",), logged=_NEW, record="forgotten"),
     Table("forgotten_key", ("key",), record="forgotten_key"),
+    Table("stale_pages", ("project_id", "level", "period"), left_behind="made again before", made_again=True),
     Table("lease", ("name",), left_behind="says who works on this file now"),
     Table(MIGRATIONS, ("number",), left_behind="the program's own"),
     Table(AUDIT_LOG, ("sequence",), record="audit"),

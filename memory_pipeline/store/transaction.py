@@ -65,12 +65,12 @@ class Transaction:
         self.refusals = Refusals(sql)
         self.journal = Journal(sql, self.runs)
         self.history = History(sql, self.memories)
+        self.rollups = Rollups(sql)
         self.rollbacks = Rollbacks(
-            sql, self.runs, self.conflicts, self.atoms, self.playbook, self.sources, self.conversations
+            sql, self.runs, self.conflicts, self.atoms, self.playbook, self.sources, self.conversations, self.rollups
         )
         self.forgotten = Forgotten(sql)
         self.erasure = Erasure(sql, self.memories, self.rollbacks)
-        self.rollups = Rollups(sql)
         self.contents = Contents(sql)
         self.integrity = Integrity(sql)
         self.transfer = Transfer(sql)

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from memory_pipeline.distillers import guiding_entries, may_guide
+from memory_pipeline.distillers import may_guide
 from memory_pipeline.errors import InputError
 from memory_pipeline.knowledge.contradictions import clear_conflicts
 from memory_pipeline.knowledge.playbook import guidance_of
@@ -22,6 +22,7 @@ from memory_pipeline.wording.normalise import normalise, one_line
 from memory_pipeline.wording.sentences import split_statements
 from memory_pipeline.wording.subject import with_subject
 from memory_pipeline.wording.temporary import is_temporary
+from memory_pipeline.workspace.playbook_pages import playbook_in
 
 _TITLE = re.compile(r"^Title:[ \t]*(\S[^\n]*)", re.MULTILINE)
 _LONGEST_TITLE = 80
@@ -76,7 +77,7 @@ class Contents:
     links: Sequence[LineageLink]
     entries: Sequence[PlaybookEntry]
     cases: Mapping[str, Collection[str]]
-    left_out: Mapping[str, int] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
     doubts: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -112,15 +113,11 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         every = tx.memories.of_project(project, include_archived=with_sources)
         gone = {entry.memory_id for entry in tx.sources.gone(None)}
         links = tx.lineage.of([memory.id for memory in every]) if with_sources else []
-        entries = tx.playbook.read(project)
-        principles = tx.lineage.principles_on([i for entry in entries for i in entry.source_ids])
+        entries, cases = playbook_in(tx, project)
         disputes = [conflict for conflict in tx.conflicts.open() if conflict.project_id == project]
         disputes = clear_conflicts(disputes, tx.memories.read({side for one in disputes for side in (one.a, one.b)}))
         scopes = tx.conflicts.scopes_of([memory.id for memory in every])
         of_agent = tx.extracted.said_by_agent(project)
-    cases: dict[str, set[str]] = defaultdict(set)
-    for link in principles:
-        cases[link.memory_id].add(link.source_id)
     left_out: Counter[str] = Counter()
     active = []
     for memory in every:
@@ -135,7 +132,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         memories=active,
         sources=sources,
         links=[link for link in links if link.memory_id in kept and link.source_id in kept],
-        entries=guiding_entries(entries),
+        entries=entries,
         cases=cases,
         left_out=left_out,
         doubts={

@@ -1,4 +1,4 @@
-"""Writes a directory of pages and blocks: what stands already is not touched, and what a person changed is kept.
+"""Writes pages and blocks into a directory: what stands already is not touched, and what a person changed is kept.
 
 The pages are written first, then the blocks that lead to them, and what no longer stands is removed last: an index
 never names a page that is missing. Every file is written as a whole; if one cannot be written, the error says how many
@@ -7,33 +7,65 @@ were.
 
 from __future__ import annotations
 
+import difflib
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from memory_pipeline.errors import OutputError
-from memory_pipeline.files import check_output, directories
-from memory_pipeline.markers import export_of, is_as_written, sealed
+from pydantic import Field
+
+from memory_pipeline.documents import Document
+from memory_pipeline.errors import OutputError, in_words
+from memory_pipeline.files import cause_and_mend, check_output, directories
+from memory_pipeline.markers import HEAD, block_in, export_of, is_as_written, sealed
 from memory_pipeline.places import check_is_free
-from memory_pipeline.shared_blocks import SharedBlocks
-from memory_pipeline.shared_files import change_text, remove_unless_changed
+from memory_pipeline.shared_blocks import Body, SharedBlocks, shared_in_words
+from memory_pipeline.shared_files import change_text, changed_text, remove_unless_changed
+from memory_pipeline.workspace.originals import keep_original, original_of
 
 _WORDS = re.compile(r"[^\W_]+")
 _LONGEST_PAGE = 5_000_000
 
 
+class FileChange(Document):
+    """What happened to a file, or would."""
+
+    file: str = Field(description="Its name in the directory.")
+    outcome: str = Field(
+        description="`created`, `changed`, `removed`, or `kept`: a page that a person has changed, left as it is."
+    )
+    added: int = Field(description="Lines that it has more.")
+    removed: int = Field(description="Lines that it has no longer.")
+    original: str | None = Field(
+        default=None, description="Where its first original is kept, if it is of somebody else; null otherwise."
+    )
+    diff: str = Field(default="", description="The lines that differ, as a unified diff; empty unless asked for.")
+
+
 @dataclass
 class Outcome:
-    """What happened to the files of a directory, by their names in it. `moved`: what a person wrote in our blocks, and
-    where it stands now, in sentences."""
+    """What happened to the files of a directory. `unchanged`: how many were so already; `moved`: what a person wrote in
+    our blocks, and where it stands now, in sentences, by file; `shared`: files that another store writes too;
+    `problems`: why a file could not be written, by file."""
 
-    written: list[str] = field(default_factory=list)
+    changes: list[FileChange] = field(default_factory=list)
     unchanged: int = 0
-    removed: list[str] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
-    moved: list[str] = field(default_factory=list)
+    moved: dict[str, str] = field(default_factory=dict)
+    shared: list[Path] = field(default_factory=list)
+    problems: dict[str, str] = field(default_factory=dict)
+
+    def names(self, *outcomes: str) -> list[str]:
+        """The files with these outcomes."""
+        return [one.file for one in self.changes if one.outcome in outcomes]
+
+    @property
+    def told(self) -> list[str]:
+        """What a person should know of the files, in sentences."""
+        return [*dict.fromkeys(self.moved.values()), *filter(None, [shared_in_words(self.shared)])]
 
 
 @dataclass(frozen=True)
@@ -41,17 +73,29 @@ class Plan:
     """What a directory is to hold.
 
     `export`: the name of the export, by which its pages are known; `pages`: whole files, unsealed, by name; `blocks`:
-    by file and name of the block, what makes its body of the file's text; `folders`: where pages may stand.
+    by file and name of the block, its body, or what makes it of the file's text; `folders`: where pages may stand.
     """
 
     export: str
     pages: Mapping[str, str] = field(default_factory=dict)
-    blocks: Mapping[tuple[str, str], Callable[[str], str]] = field(default_factory=dict)
+    blocks: Mapping[tuple[str, str], Body] = field(default_factory=dict)
     folders: tuple[str, ...] = (".",)
 
 
-def write_directory(directory: Path, plan: Plan, store: Path, *, force: bool = False) -> Outcome:
-    """Write what is planned. With `force`, pages that a person has changed are written anew; never the file of another.
+def write_pages(
+    directory: Path, blocks: Mapping[tuple[str, str], Body], store: Path, *, preview: bool = False
+) -> Outcome:
+    """Write blocks of the project's own pages; a file that cannot be written costs only itself."""
+    writer = _Writer(directory, store, force=False, preview=preview, is_own=True)
+    writer.write_blocks(blocks)
+    return writer.outcome
+
+
+def write_directory(
+    directory: Path, plan: Plan, store: Path, *, force: bool = False, preview: bool = False, with_diff: bool = False
+) -> Outcome:
+    """Write what is planned into a directory of somebody else. With `force`, pages that a person has changed are
+    written anew; never the file of another. With `preview`, nothing is written.
 
     Raises OutputError before anything is written if a file must not be written or the directory holds another export of
     this format, and afterwards if one could not be.
@@ -65,58 +109,142 @@ def write_directory(directory: Path, plan: Plan, store: Path, *, force: bool = F
                 "remove the files of that export"
             )
     pages = {name: sealed(text) for name, text in plan.pages.items()}
-    places = [directory / name for name in (*pages, *dict.fromkeys(file for file, _ in plan.blocks))]
-    outcome = Outcome()
-    with directories(directory, *dict.fromkeys(place.parent for place in places)):
-        for place in places:
-            check_is_free(place, store)
-            check_output(place, lambda _: True)
+    names = list(dict.fromkeys([*pages, *(file for file, _ in plan.blocks)]))
+    writer = _Writer(directory, store, force=force, preview=preview, with_diff=with_diff)
+    for name in names:
+        check_is_free(directory / name, store)
+        if (directory / name).parent.is_dir():
+            check_output(directory / name, lambda _: True)
+    places = [] if preview else [directory, *dict.fromkeys((directory / name).parent for name in pages)]
+    with directories(*places):
+        writer.write_all(pages, plan.blocks)
+        for name, text in before.items():
+            if name not in pages and export_of(text) == plan.export and not writer.outcome.problems:
+                writer.remove(name, text)
+        if problems := list(writer.outcome.problems.values()):
+            done = len(writer.outcome.names("created", "changed"))
+            rest = f". {done} of {len(names)} files were written; run again for the others"
+            raise OutputError(problems[0] + (rest if done else ""))
+    return writer.outcome
+
+
+class _Writer:
+    """Writes into one directory, and keeps what became of it."""
+
+    def __init__(
+        self,
+        directory: Path,
+        store: Path,
+        *,
+        force: bool,
+        preview: bool,
+        with_diff: bool = False,
+        is_own: bool = False,
+    ) -> None:
+        self.outcome = Outcome()
+        self._directory, self._store = directory, store
+        self._force, self._preview, self._with_diff, self._is_own = force, preview, with_diff, is_own
+        self._blocks = SharedBlocks(store)
+
+    def write_all(self, pages: Mapping[str, str], blocks: Mapping[tuple[str, str], Body]) -> None:
+        """Write pages, and then blocks; the first problem ends it."""
+        for name, page in pages.items():
+            self._tried(name, partial(self._write_page, name, page))
+            if self.outcome.problems:
+                return
+        self.write_blocks(blocks, stops=True)
+
+    def write_blocks(self, blocks: Mapping[tuple[str, str], Body], *, stops: bool = False) -> None:
+        """Write blocks, file by file."""
+        of_file: dict[str, dict[str, Body]] = defaultdict(dict)
+        for (name, block), body in blocks.items():
+            of_file[name][block] = partial(_of_same_project, block, body)
+        for name, those in of_file.items():
+            self._tried(name, partial(self._write_file, name, those))
+            if stops and self.outcome.problems:
+                return
+
+    def remove(self, name: str, text: str) -> None:
+        """Remove a page of ours, unless a person has changed it."""
+        path = self._directory / name
+        is_ours = is_as_written(text)
+        if is_ours and (self._preview or remove_unless_changed(path, text.encode("utf-8", "surrogateescape"))):
+            self._note(name, "removed", text, "")
+        else:
+            self._note(name, "kept", text, text)
+
+    def _tried(self, name: str, write: Callable[[], None]) -> None:
         try:
-            _write(directory, plan, pages, outcome, SharedBlocks(store), force=force)
-            for name, text in before.items():
-                if name not in pages and export_of(text) == plan.export:
-                    _remove(directory, name, text, outcome)
+            write()
         except OutputError as error:
-            if not outcome.written:
-                raise
-            done = len(outcome.written)
-            raise OutputError(
-                f"{error}. {done} of {len(places)} files were written; run again for the others"
-            ) from error
-    return outcome
+            self.outcome.problems[name] = in_words(error)
+        except OSError as error:
+            self.outcome.problems[name] = f"'{self._directory / name}' could not be written: {cause_and_mend(error)}"
 
+    def _write_page(self, name: str, page: str) -> None:
+        path, before, kept = self._directory / name, "", False
 
-def _write(
-    directory: Path, plan: Plan, pages: Mapping[str, str], outcome: Outcome, blocks: SharedBlocks, *, force: bool
-) -> None:
-    for name, page in pages.items():
-        kept = False
-
-        def as_it_should_be(present: str, page: str = page) -> str:
-            nonlocal kept
-            kept = bool(present) and present != page and not force and not is_as_written(present)
+        def as_it_should_be(present: str) -> str:
+            nonlocal before, kept
+            before = present
+            kept = bool(present) and present != page and not self._force and not is_as_written(present)
+            if present and present != page and not kept and not is_as_written(present):
+                self._keep_original(name, present)
             return present if kept else page
 
-        if change_text(directory / name, as_it_should_be, may_part=True) != "unchanged":
-            outcome.written.append(name)
+        if self._preview:
+            changed_text(path, as_it_should_be)
+            written = "unchanged" if kept or before == page else "changed" if before else "created"
+        else:
+            written = change_text(path, as_it_should_be, may_part=True)
+            self._blocks.note_file(path)
+        if written != "unchanged":
+            self._note(name, written, before, page)
         elif kept:
-            outcome.kept.append(name)
+            self._note(name, "kept", before, before)
         else:
-            outcome.unchanged += 1
-    for (name, block), body in plan.blocks.items():
-        written = blocks.write(directory / name, block, body)
-        outcome.moved += [told] if (told := written.told(directory / name)) else []
-        if written.outcome != "unchanged":
-            outcome.written.append(name)
+            self.outcome.unchanged += 1
+
+    def _write_file(self, name: str, blocks: Mapping[str, Body]) -> None:
+        path = self._directory / name
+        if not path.exists() and not any(body if isinstance(body, str) else body("") for body in blocks.values()):
+            return
+        done = self._blocks.write(path, blocks, preview=self._preview, keep_original=partial(self._keep_original, name))
+        if told := "; ".join(filter(None, (done.told_of_lines(path), done.unknown))):
+            self.outcome.moved[name] = told
+        self.outcome.shared += [path] if done.is_shared else []
+        if done.outcome != "unchanged":
+            self._note(name, done.outcome, done.before, done.after)
         else:
-            outcome.unchanged += (directory / name).exists()
+            self.outcome.unchanged += path.exists()
+
+    def _keep_original(self, name: str, text: str) -> None:
+        if not self._preview and not self._is_own:
+            keep_original(self._store, self._directory / name, text)
+
+    def _note(self, name: str, outcome: str, before: str, after: str) -> None:
+        lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm=""))
+        counted = lines[2:]
+        kept = None if self._is_own else original_of(self._store, self._directory / name)
+        self.outcome.changes.append(
+            FileChange(
+                file=name,
+                outcome=outcome,
+                added=sum(line.startswith("+") for line in counted),
+                removed=sum(line.startswith("-") for line in counted),
+                original=str(kept) if kept is not None and kept.exists() else None,
+                diff="\n".join(lines) if self._with_diff else "",
+            )
+        )
 
 
-def _remove(directory: Path, name: str, text: str, outcome: Outcome) -> None:
-    if is_as_written(text) and remove_unless_changed(directory / name, text.encode("utf-8", "surrogateescape")):
-        outcome.removed.append(name)
-    else:
-        outcome.kept.append(name)
+def _of_same_project(name: str, body: Body, text: str) -> str:
+    """A body, unless the block that stands there is of another project."""
+    made = body if isinstance(body, str) else body(text)
+    there, coming = ((block or "").split("\n", 1)[0] for block in (block_in(text, name), made))
+    if all(line.startswith(HEAD) for line in (there, coming)) and there.split(":")[0] != coming.split(":")[0]:
+        raise OutputError(f"it holds the memory of another project ({there[2:]}); take that block out first")
+    return made
 
 
 def _is_another(found: str | None, export: str) -> bool:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from memory_pipeline.config.exports import EXPORT_FORMATS
+from memory_pipeline.config.exports import DEFAULT_CONTENTS, EXPORT_FORMATS, check_contents
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.embedding import choose_embedder
-from memory_pipeline.errors import EmbeddingError, InputError, OutputError
+from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.files import real_path
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.claude_code import INDEX_FILE, ClaudeCodeExport
 from memory_pipeline.workspace.contents import contents_of, project_named
-from memory_pipeline.workspace.directory import Outcome, write_directory
+from memory_pipeline.workspace.directory import Plan, write_directory
 from memory_pipeline.workspace.documents import Exported
 from memory_pipeline.workspace.obsidian import ObsidianExport
-from memory_pipeline.workspace.openclaw import OpenClawExport
+from memory_pipeline.workspace.pages import KNOWLEDGE, knowledge_export, token_counter, workspace_blocks
 
 #: The formats that are directories, with what each is, in the order in which they are shown.
 DIRECTORY_FORMATS = {
@@ -27,7 +26,6 @@ DIRECTORY_FORMATS = {
     "obsidian": "a vault of Obsidian",
 }
 EXPORT_NAMES = (*EXPORT_FORMATS, *DIRECTORY_FORMATS)
-_log = logging.getLogger(__name__)
 
 
 def export_to(
@@ -38,12 +36,17 @@ def export_to(
     *,
     project: str | None = None,
     budget: int | None = None,
+    contents: Sequence[str] = (),
+    only: Sequence[str] = (),
     force: bool = False,
+    preview: bool = False,
+    with_diff: bool = False,
 ) -> Exported:
     """Export the active memories of one project to a directory, or to a file, where no project means all of them.
 
-    `budget`: the most tokens that an agent is to load at its start. Raises InputError for an unknown format or project,
-    and OutputError if something cannot or must not be written.
+    `budget`: the most tokens that an agent is to load at its start; `contents`: what goes into a workspace, and `only`
+    what of it is written now, by default all. With `preview`, nothing is written. Raises InputError for an unknown
+    format, project or content, and OutputError if something cannot or must not be written.
     """
     if name in EXPORT_FORMATS:
         return _rows(store, name, path, project, force=force)
@@ -52,41 +55,37 @@ def export_to(
     directory = real_path(path)
     if directory.exists() and not directory.is_dir():
         raise OutputError(f"'{path}' is a file; format {name} writes {DIRECTORY_FORMATS[name]}, so name a directory")
-    chosen = project_named(store, project)
-    contents = contents_of(store, chosen, with_sources=name == "obsidian")
-    count = token_counter(settings)
-    left_out = Counter(contents.left_out)
+    try:
+        chosen = check_contents(contents) or DEFAULT_CONTENTS
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    is_known = project is not None and only and not {*only} & KNOWLEDGE  # what sessions keep may come first
+    of_project = project if is_known and project else project_named(store, project)
+    write = partial(write_directory, directory, store=store.path, force=force, preview=preview, with_diff=with_diff)
+    told = partial(Exported.of_directory, name, path, of_project)
     if name == "openclaw":
-        openclaw = OpenClawExport(contents, directory, budget or settings.export.budget_tokens, count)
-        outcome = write_directory(directory, openclaw.plan, store.path, force=force)
-        return _told(name, path, chosen, openclaw.chosen, outcome, left_out + openclaw.left_out, openclaw.tokens)
+        now = [one for one in chosen if one in only] if only else chosen
+        knowledge = (
+            knowledge_export(store, settings, of_project, directory, budget, chosen) if {*now} & KNOWLEDGE else None
+        )
+        blocks = workspace_blocks(store, settings, of_project, directory, now, knowledge)
+        outcome = write(plan=Plan("openclaw", blocks=blocks))
+        done = knowledge.chosen if knowledge else []
+        left_out = knowledge.contents.left_out + knowledge.left_out if knowledge else Counter()
+        shown = told(outcome, len(done), left_out, knowledge.tokens if knowledge else 0)
+        return shown.model_copy(update={"contents": chosen, "dry_run": preview})
+    known = contents_of(store, of_project, with_sources=name == "obsidian")
     if name == "claude-code":
-        claude = ClaudeCodeExport(contents, directory)
-        outcome = write_directory(directory, claude.plan, store.path, force=force)
+        claude = ClaudeCodeExport(known, directory)
+        outcome = write(plan=claude.plan)
         index = directory / INDEX_FILE
+        count = token_counter(settings)
         tokens = count(index.read_text(encoding="utf-8", errors="replace")) if index.is_file() else 0
-        return _told(name, path, chosen, claude.chosen, outcome, left_out + claude.left_out, tokens)
-    obsidian = ObsidianExport(contents)
-    outcome = write_directory(directory, obsidian.plan, store.path, force=force)
-    return _told(name, path, chosen, obsidian.chosen, outcome, left_out, 0)
-
-
-def _told(
-    name: str, path: Path, project: str, chosen: list[str], outcome: Outcome, left_out: Counter[str], tokens: int
-) -> Exported:
-    return Exported(
-        format=name,
-        path=str(path),
-        project=project,
-        exported=len(chosen),
-        written=tuple(outcome.written),
-        unchanged=outcome.unchanged,
-        removed=tuple(outcome.removed),
-        kept=tuple(outcome.kept),
-        moved=tuple(outcome.moved),
-        left_out=dict(sorted(left_out.items())),
-        tokens=tokens,
-    )
+        shown = told(outcome, len(claude.chosen), known.left_out + claude.left_out, tokens)
+    else:
+        obsidian = ObsidianExport(known)
+        shown = told(write(plan=obsidian.plan), len(obsidian.chosen), known.left_out, 0)
+    return shown.model_copy(update={"dry_run": preview})
 
 
 def _rows(store: Store, name: str, path: Path, project: str | None, *, force: bool) -> Exported:
@@ -105,14 +104,3 @@ def _rows(store: Store, name: str, path: Path, project: str | None, *, force: bo
     before = path.stat().st_mtime_ns if path.exists() else None
     exported = write_rows(store, name, path, memories, links, force=force)
     return Exported.of_file(name, path, project, exported, is_new=path.stat().st_mtime_ns != before)
-
-
-def token_counter(settings: Settings) -> Callable[[str], int]:
-    """Counts tokens with the tokenizer at hand, else four characters as one."""
-    try:
-        embedder = choose_embedder(settings)
-        embedder.count_tokens("a word")
-    except EmbeddingError as error:
-        _log.warning("tokens are counted as four characters each, because %s", error)
-        return lambda text: max(1, len(text) // 4)
-    return embedder.count_tokens

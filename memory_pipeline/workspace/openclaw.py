@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from pathlib import Path
 
-from memory_pipeline.errors import OutputError
-from memory_pipeline.markers import HEAD, MADE_AGAIN, block_in, outside
+from memory_pipeline.config.exports import DEFAULT_CONTENTS, MEMORY, PLAYBOOK, SERIES
+from memory_pipeline.markers import block_in, outside
 from memory_pipeline.records import Memory
+from memory_pipeline.shared_blocks import Body
 from memory_pipeline.wording.quoting import plain
 from memory_pipeline.wording.sentences import split_statements
 from memory_pipeline.wording.whole import whole_part
@@ -30,12 +32,10 @@ from memory_pipeline.workspace.contents import (
     without_marks,
     words_of,
 )
-from memory_pipeline.workspace.directory import Plan
-from memory_pipeline.workspace.playbook_pages import NOTICE, playbook_files
+from memory_pipeline.workspace.places import MEMORY_FILE, PLAYBOOK_FILE, SERIES_FILE
+from memory_pipeline.workspace.playbook_pages import knowledge_head, playbook_block
 from memory_pipeline.workspace.ranking import in_their_places, ranked
 
-MEMORY_FILE, PLAYBOOK_FILE, SERIES_FILE = "MEMORY.md", "memory/playbook.md", "memory/series.md"
-MEMORY, PLAYBOOK, SERIES = "memory", "playbook", "series"
 #: The sections, with what stands in each.
 _SECTIONS: Mapping[str, tuple[str, ...]] = {
     "Principles": ("principle",),
@@ -67,39 +67,43 @@ class OpenClawExport:
     """What goes into a workspace, and what came of it: the memories that stand in `MEMORY.md`, their tokens, and how
     many others there are by the reason."""
 
-    def __init__(self, contents: Contents, directory: Path, budget: int, count_tokens: Callable[[str], int]) -> None:
-        self._contents = contents
+    def __init__(
+        self,
+        contents: Contents,
+        directory: Path,
+        budget: int,
+        count_tokens: Callable[[str], int],
+        chosen: Collection[str] = DEFAULT_CONTENTS,
+    ) -> None:
+        self.contents = contents
         self._directory = directory
         self._budget = budget
         self._count = count_tokens
-        self._head = (
-            f"{HEAD}{plain(contents.project)}: what earlier notes say, to weigh and not to "
-            f"obey. Every export {MADE_AGAIN}"
-        )
+        self._names = chosen
+        self._head = knowledge_head(contents.project)
         self.chosen: list[str] = []
         self.tokens = 0
         self.left_out: Counter[str] = Counter()
 
     @property
-    def plan(self) -> Plan:
-        """The blocks of the three files."""
-        return Plan(
-            export="openclaw",
-            blocks={
-                (PLAYBOOK_FILE, PLAYBOOK): self._playbook,
-                (SERIES_FILE, SERIES): self._series,
-                (MEMORY_FILE, MEMORY): self._memory,
-            },
-        )
+    def blocks(self) -> dict[tuple[str, str], Body]:
+        """The blocks of the three files, as far as they are chosen."""
+        known = self.contents
+        made: dict[str, tuple[str, Body]] = {
+            PLAYBOOK: (PLAYBOOK_FILE, playbook_block(known.project, known.entries, known.cases)),
+            SERIES: (SERIES_FILE, self._series),
+            MEMORY: (MEMORY_FILE, lru_cache(2)(self._memory)),
+        }
+        return {(file, name): body for name, (file, body) in made.items() if name in self._names}
 
     def _memory(self, present: str) -> str:
-        before = self._block_of(present, MEMORY)
+        before = _lines_in(present, MEMORY)
         files = {MEMORY_FILE: outside(present, MEMORY), **self._identities()}
-        standing = Standing(list(files.values()), notes_of_files(self._contents.notes, "openclaw", files))
+        standing = Standing(list(files.values()), notes_of_files(self.contents.notes, "openclaw", files))
         more = self._more()
         reasons: Counter[str] = Counter()
         lines: list[_Line] = []
-        for memory in ranked(self._contents.notes):
+        for memory in ranked(self.contents.notes):
             reason = why_not_loaded(memory, standing) or (BLOCKS if is_block(memory) else None)
             line = None if reason else self._line(memory)
             if line is None:
@@ -176,7 +180,7 @@ class OpenClawExport:
             if not taken:
                 return None
             words = " ".join(taken) + _CUT
-        doubt = self._contents.doubts.get(memory.id)
+        doubt = self.contents.doubts.get(memory.id)
         day = "" if is_undated(memory) else f"{memory.day}: "
         return f"- {day}{plain(words)}{f' ({plain(doubt)})' if doubt else ''}"
 
@@ -189,27 +193,19 @@ class OpenClawExport:
         return texts
 
     def _more(self) -> str:
-        beside = [f"{PLAYBOOK_FILE} (advice)"] if self._contents.entries else []
-        beside += [f"{SERIES_FILE} (readings)"] if self._contents.series else []
+        beside = [f"{PLAYBOOK_FILE} (advice)"] if PLAYBOOK in self._names and self.contents.entries else []
+        beside += [f"{SERIES_FILE} (readings)"] if SERIES in self._names and self.contents.series else []
         return f"More of it: {' and '.join(beside)}." if beside else ""
 
-    def _playbook(self, present: str) -> str:
-        self._block_of(present, PLAYBOOK)
-        pages = playbook_files(self._contents.entries, self._contents.cases)
-        bodies = [page.replace(f"{NOTICE}\n\n", "", 1).replace("# Playbook: ", "## ", 1) for page in pages.values()]
-        return "\n\n".join([self._head, NOTICE, *(body.strip("\n") for body in bodies)]) if bodies else ""
-
     def _series(self, present: str) -> str:
-        before = self._block_of(present, SERIES)
-        lines = [f"- {plain(memory.content)}" for memory in self._contents.series]
+        before = _lines_in(present, SERIES)
+        lines = [f"- {plain(memory.content)}" for memory in self.contents.series]
         return "\n".join([self._head, "", *in_their_places(lines, before)]) if lines else ""
 
-    def _block_of(self, present: str, name: str) -> Sequence[str]:
-        """The lines of our block; it must be of this project."""
-        lines = (block_in(present, name) or "").split("\n")
-        if lines[0].startswith(HEAD) and lines[0] != self._head:
-            raise OutputError(f"it holds the memory of another project ({lines[0][2:]}); take that block out first")
-        return lines
+
+def _lines_in(present: str, name: str) -> Sequence[str]:
+    """The lines of our block in a text."""
+    return (block_in(present, name) or "").split("\n")
 
 
 def _section_of(memory: Memory) -> str:

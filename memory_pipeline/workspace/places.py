@@ -1,4 +1,4 @@
-"""Where what is written about a project's conversations and days stands: in its workspace, or beside the store.
+"""Where the pages of a project stand: beside the store, and by the same names in a workspace that is exported to.
 
 Every file is shared with people and other programs: what is written stands between markers (`markers.py`), and is never
 read back as a memory.
@@ -8,88 +8,53 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
-from memory_pipeline.config.conversations import BLOCK_TOKENS
-from memory_pipeline.config.settings import Settings
+from memory_pipeline.shared_blocks import FILES, WRITTEN
 
-_WORKSPACE = "openclaw"
+#: Suffixes of the directories beside a store: its pages, and the first originals of files that exports changed.
+PAGES, ORIGINALS = ".pages", ".originals"
+MEMORY_FILE, PLAYBOOK_FILE, SERIES_FILE = "MEMORY.md", "memory/playbook.md", "memory/series.md"
+#: The folder of the rollups of each level; a day's stands in its log.
+ROLLUP_FOLDERS = {"day": "DailyLogs", "week": "weekly", "month": "monthly", "year": "yearly"}
 _UNSAFE = re.compile(r"[^\w-]+")
 _LONGEST_NAME = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
-    """The files of one project. `user`, `relational` and `soul` are None where the settings name none, and hold at most
-    `block_tokens` of ours; `is_workspace` tells whether they stand where an agent works."""
-
-    root: Path
-    is_workspace: bool
-    user: Path | None
-    relational: Path | None
-    soul: Path | None
-    block_tokens: int = BLOCK_TOKENS
-
-    @property
-    def memory(self) -> Path:
-        """What an agent loads at every start."""
-        return self.root / "MEMORY.md"
-
-    def daily_log(self, day: date) -> Path:
-        """The log of a day."""
-        return self.root / "DailyLogs" / f"{day}.md"
-
-    def daily_summary(self, day: date) -> Path:
-        """What was kept of a day's conversations."""
-        return self.root / "daily" / f"{day}.md"
-
-    def weekly(self, day: date) -> Path:
-        """The rollup of the week of a day, by the calendar of ISO 8601: weeks begin on Monday."""
-        year, week, _ = day.isocalendar()
-        return self.root / "weekly" / f"{year}-W{week:02}.md"
-
-    def monthly(self, day: date) -> Path:
-        """The rollup of the month of a day."""
-        return self.root / "monthly" / f"{day:%Y-%m}.md"
-
-    def yearly(self, day: date) -> Path:
-        """The rollup of the year of a day."""
-        return self.root / "yearly" / f"{day:%Y}.md"
+def pages_of(store: Path, project: str) -> Path:
+    """The directory of a project's pages."""
+    return store.with_suffix(PAGES) / folder_of(project)
 
 
-def places_of(settings: Settings, project_id: str) -> Places:
-    """The places of a project: in the directory of its first enabled source of the format `openclaw`, else in
-    `connectors.workspace` if that is the project's, else in `conversations/PROJECT` beside the store.
-
-    A source of which the project follows from what it brought needs `with_known_projects` first. No directory has to
-    exist.
-    """
-    workspace = _workspace_of(settings, project_id)
-    root = workspace or Path(settings.store.path).parent / "conversations" / folder_of(project_id)
-    names = settings.compression.destinations
-    user, relational, soul = (root / name if name else None for name in (names.user, names.relational, names.soul))
-    return Places(root, workspace is not None, user, relational, soul, settings.conversations.block_tokens)
+def daily_log(day: date) -> str:
+    """The log of a day, among the pages of a project."""
+    return f"{ROLLUP_FOLDERS['day']}/{day}.md"
 
 
-def folder_of(project_id: str) -> str:
+def daily_summary(day: date) -> str:
+    """The page that says what was kept of a day's conversations."""
+    return f"daily/{day}.md"
+
+
+def folder_of(project: str) -> str:
     """A project as the name of a directory: different projects have different ones, whatever they are called."""
-    safe = _UNSAFE.sub("-", project_id.casefold()).strip("-_")[:_LONGEST_NAME]
-    if safe and safe == project_id:
+    safe = _UNSAFE.sub("-", project.casefold()).strip("-_")[:_LONGEST_NAME]
+    if safe and safe == project:
         return safe
-    return f"{safe or 'project'}-{hashlib.sha256(project_id.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+    return f"{safe or 'project'}-{hashlib.sha256(project.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
-def _workspace_of(settings: Settings, project_id: str) -> Path | None:
-    # Importers take long to load, and a night without conversations asks for no place.
-    from memory_pipeline.ingest.foreign import project_of_directory
-    from memory_pipeline.ingest.sources import project_of
-
-    for source in settings.sources_of_store:
-        if source.format == _WORKSPACE and project_of(source) == project_id:
-            return Path(source.path)
-    named = settings.connectors.workspace
-    if named and project_of_directory(Path(named)) == project_id:
-        return Path(named).expanduser()
-    return None
+def written_files(store: Path) -> Iterator[Path]:
+    """Every file with words of memories that was written for people and agents: pages, the files of exports and their
+    first originals, and the records of flushes."""
+    for suffix in (PAGES, ORIGINALS, WRITTEN):
+        yield from (path for path in sorted(store.with_suffix(suffix).rglob("*")) if path.is_file())
+    exported: list[str] = []
+    with suppress(OSError):
+        text = (store.with_suffix(WRITTEN) / FILES).read_text(encoding="utf-8", errors="surrogateescape")
+        exported = [name for name in dict.fromkeys(text.split("\n")) if name]
+    pages = store.with_suffix(PAGES)
+    yield from (path for path in map(Path, exported) if path.is_file() and not path.is_relative_to(pages))

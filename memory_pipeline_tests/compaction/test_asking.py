@@ -22,6 +22,7 @@ from memory_pipeline.compaction.transcripts import read_session_file
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.night.conversation_runs import run_conversations
 from memory_pipeline.store import Store
+from memory_pipeline.workspace.places import pages_of
 from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import NOW, candidate, fill, run, settings_for, sql_rows
 from memory_pipeline_tests.compaction.a_session import rows, session_file
@@ -233,7 +234,7 @@ def test_a_hook_with_a_key_keeps_more_and_without_an_answer_it_is_as_quick_as_it
 ) -> None:
     path = session_of(tmp_path)
     told = {"hook_event_name": "PreCompact", "trigger": "auto", "transcript_path": str(path)}
-    memory = kept_store.path.parent / "conversations" / "app" / "MEMORY.md"
+    memory = pages_of(kept_store.path, "app") / "MEMORY.md"
     for script, seconds in ((slow, "2"), (KNOWING, "20")):
         with serving(script) as server:
             given = {

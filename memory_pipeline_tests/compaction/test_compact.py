@@ -14,15 +14,18 @@ from memory_pipeline.compaction.compacting import compact_session
 from memory_pipeline.compaction.documents import CompactedSession
 from memory_pipeline.compaction.flush import flush_of
 from memory_pipeline.compaction.gates import Gate
-from memory_pipeline.compaction.promotion import BLOCK, FACTS, RULES, Entry, block_of, entries_in
 from memory_pipeline.compaction.summary import summary_of
 from memory_pipeline.compaction.transcripts import read_session_file
 from memory_pipeline.compaction.usage import estimated_tokens
+from memory_pipeline.config.exports import ExportTable
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import InputError, OutputError
-from memory_pipeline.markers import with_block
+from memory_pipeline.errors import AlreadyRolledBackError, InputError, OutputError
 from memory_pipeline.review.rollback import RollbackResult, RollbackScope, preview_rollback, roll_back
 from memory_pipeline.store import Store
+from memory_pipeline.workspace import session_pages
+from memory_pipeline.workspace.places import pages_of
+from memory_pipeline.workspace.promotions import FACTS, RULES, Promotion, promotions_block
+from memory_pipeline.workspace.session_pages import mend_session_pages
 from memory_pipeline_tests.compaction.a_session import session_file
 from memory_pipeline_tests.compaction.sessions import said, transcript
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
@@ -31,18 +34,21 @@ DAY = date(2026, 3, 1)
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    place = tmp_path / "ws"
+def settings(tmp_path: Path) -> Settings:
+    workspace = tmp_path / "ws"
+    (workspace / "DailyLogs").mkdir(parents=True)
+    source = {"name": "ws", "path": str(workspace), "project": "app"}
+    return Settings.model_validate({"sources": [source], "store": {"path": str(tmp_path / "store.duckdb")}})
+
+
+@pytest.fixture
+def workspace(settings: Settings) -> Path:
+    """The pages of the project, in which a person has written."""
+    place = pages_of(Path(settings.store.path), "app")
     (place / "DailyLogs").mkdir(parents=True)
     (place / "MEMORY.md").write_bytes(b"# Memory\r\n\r\n- Mine stays \xff.\r\n")
     (place / "DailyLogs" / "2026-03-01.md").write_text("# A day\n\nMine stays too.\n")
     return place
-
-
-@pytest.fixture
-def settings(workspace: Path, tmp_path: Path) -> Settings:
-    source = {"name": "ws", "path": str(workspace), "project": "app"}
-    return Settings.model_validate({"sources": [source], "store": {"path": str(tmp_path / "store.duckdb")}})
 
 
 def compacted(settings: Settings, path: Path, **options: bool) -> CompactedSession:
@@ -157,14 +163,14 @@ def test_writers_beside_it_lose_nothing_and_stop_nothing(
     other = transcript(tmp_path / "b.jsonl", said(1, "user", "Never deploy on a Friday."))
 
     def meanwhile(name: str) -> None:
-        if name == "compaction.written":
-            monkeypatch.setattr(compacting, "reached", killpoints.reached)
+        if name == "session.kept":
+            monkeypatch.setattr(session_pages, "reached", killpoints.reached)
             for file in (memory, log):
                 with file.open("ab") as opened:
                     opened.write(b"- Written meanwhile.\r\n")
             compacted(settings, other)
 
-    monkeypatch.setattr(compacting, "reached", meanwhile)
+    monkeypatch.setattr(session_pages, "reached", meanwhile)
     assert compacted(settings, session_file(tmp_path)).outcome == "compacted"
     text = memory.read_text(errors="replace")
     for words in ("Mine stays", "Written meanwhile.", "Never touch the production", "Never deploy on a Friday."):
@@ -172,29 +178,47 @@ def test_writers_beside_it_lose_nothing_and_stop_nothing(
     assert "Written meanwhile." in log.read_text() and log.read_text().count("## Memory Flush:") == 2
 
 
-def test_a_kill_between_two_files_is_mended_by_running_again(
+@pytest.mark.parametrize("at", ["session.kept", "session.written"])
+def test_a_killed_one_is_made_whole_by_the_next_run(
+    settings: Settings, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def kill(name: str) -> None:
+        if name == at:
+            raise Killed
+
+    monkeypatch.setattr(session_pages, "reached", kill)
+    with pytest.raises(Killed):
+        compacted(settings, session_file(tmp_path))
+    monkeypatch.setattr(session_pages, "reached", killpoints.reached)
+    assert not mend_session_pages(settings)
+    whole = bytes_of(workspace)
+    assert compacted(settings, session_file(tmp_path)).run_id is None
+    assert bytes_of(workspace) == whole and b"Never touch" in (workspace / "MEMORY.md").read_bytes()
+
+
+def test_a_killed_rollback_of_one_is_mended_by_repeating_it(
     settings: Settings, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = session_file(tmp_path)
-    compacted(settings, path)
-    whole = bytes_of(workspace)
-    (workspace / "MEMORY.md").write_bytes(b"# Memory\r\n\r\n- Mine stays \xff.\r\n")
-    (workspace / "DailyLogs" / "2026-03-01.md").write_text("# A day\n\nMine stays too.\n")
+    before = bytes_of(workspace)
+    done = compacted(settings, session_file(tmp_path))
 
     class Killed(BaseException):
         pass
 
     def kill(name: str) -> None:
-        if name == "compaction.written":
+        if name == "session.taken_back":
             raise Killed
 
-    monkeypatch.setattr(compacting, "reached", kill)
+    monkeypatch.setattr(session_pages, "reached", kill)
     with pytest.raises(Killed):
-        compacted(settings, path)
-    monkeypatch.setattr(compacting, "reached", killpoints.reached)
-    assert bytes_of(workspace) != whole
-    compacted(settings, path)
-    assert bytes_of(workspace) == whole
+        undone(settings, done.run_id)
+    assert bytes_of(workspace) != before
+    with pytest.raises(AlreadyRolledBackError):
+        undone(settings, done.run_id)
+    assert bytes_of(workspace) == before
 
 
 def test_what_a_person_wrote_in_the_block_stays_below_it(settings: Settings, workspace: Path, tmp_path: Path) -> None:
@@ -226,7 +250,8 @@ def test_a_compaction_is_taken_back_to_the_byte_without_a_store(
     after = bytes_of(workspace)
     assert done.run_id is not None and compacted(settings, session_file(tmp_path)).run_id is None
     told = {(one.file, one.outcome) for one in undone(settings, done.run_id, preview=True).files}
-    assert (str(workspace / "MEMORY.md"), "restored") in told and bytes_of(workspace) == after
+    log = str(workspace / "DailyLogs" / "2026-03-01.md")
+    assert told == {(str(workspace / "MEMORY.md"), "changed"), (log, "removed")} and bytes_of(workspace) == after
     undone(settings, done.run_id[:8])
     assert bytes_of(workspace) == before and not (workspace / "DailyLogs").exists()
     with pytest.raises(InputError, match="already rolled back"):
@@ -239,23 +264,35 @@ def test_a_compaction_is_taken_back_to_the_byte_without_a_store(
     assert bytes_of(workspace) == before
 
 
-def test_what_was_written_since_stays_when_a_compaction_is_taken_back(
-    settings: Settings, workspace: Path, tmp_path: Path
-) -> None:
+def test_one_is_taken_back_whatever_was_written_since(settings: Settings, workspace: Path, tmp_path: Path) -> None:
     memory, log = workspace / "MEMORY.md", workspace / "DailyLogs" / "2026-03-01.md"
     before = memory.read_bytes()
     first = compacted(settings, session_file(tmp_path))
     later = compacted(settings, transcript(tmp_path / "b.jsonl", said(1, "user", "Never deploy on a Friday.")))
     with log.open("ab") as file:
         file.write(b"- A new line.\n")
-    found = {Path(one.file): one for one in undone(settings, first.run_id).files}
-    assert found[memory].outcome == "left" and later.run_id is not None and later.run_id in found[memory].why
-    assert found[log].outcome == "block restored" and b"Memory Flush" in log.read_bytes()
+    undone(settings, first.run_id)
+    assert b"Never touch" not in memory.read_bytes() and b"Friday" in memory.read_bytes()
+    assert log.read_text().count("## Memory Flush:") == 1
     undone(settings, later.run_id)
     assert log.read_text().replace("\n\n-", "\n-") == "# A day\n\nMine stays too.\n- A new line.\n"
-    assert b"Friday" not in memory.read_bytes()
-    undone(settings, first.run_id)
     assert memory.read_bytes() == before
+
+
+def test_an_export_that_is_set_gets_what_a_compaction_keeps_and_loses_it_with_a_rollback(
+    settings: Settings, tmp_path: Path
+) -> None:
+    agent = tmp_path / "agent"
+    agent.mkdir()
+    (agent / "MEMORY.md").write_text("# Mine\n")
+    table = ExportTable(name="a", format="openclaw", path=str(agent), project="app", contents=("promotions", "logs"))
+    settings = settings.with_values({"exports": (table,)})
+    done = compacted(settings, session_file(tmp_path))
+    assert {one.file: one.outcome for one in done.files}[str(agent / "MEMORY.md")] == "changed"
+    assert "Never touch the production database" in (agent / "MEMORY.md").read_text()
+    assert "CONFIG-001: " in (agent / "DailyLogs" / "2026-03-01.md").read_text()
+    undone(settings, done.run_id)
+    assert bytes_of(agent) == {str(agent): None, str(agent / "MEMORY.md"): b"# Mine\n"}
 
 
 def test_contradictions_and_open_decisions_are_told(settings: Settings, workspace: Path, tmp_path: Path) -> None:
@@ -324,19 +361,18 @@ def test_the_summary_keeps_to_its_tokens(tmp_path: Path) -> None:
 
 
 def test_the_block_keeps_its_order_and_its_budget() -> None:
-    rules = [Entry(RULES, DAY, f"Never do {n} of the many things.", 3.5) for n in range(3)]
-    facts = [Entry(FACTS, DAY - timedelta(days=n), f"The host h{n} is in rack {n}.", 1.4) for n in range(40)]
+    rules = [Promotion(RULES, DAY, f"Never do {n} of the many things.", 3.5) for n in range(3)]
+    facts = [Promotion(FACTS, DAY - timedelta(days=n), f"The host h{n} is in rack {n}.", 1.4) for n in range(40)]
 
-    def with_promoted(text: str, new: list[Entry]) -> str:
-        return with_block(text, BLOCK, block_of(entries_in(text), new, 10_000, estimated_tokens))
+    def lines(block: str) -> list[str]:
+        return [line for line in block.split("\n") if line.startswith("- ")]
 
-    text = with_promoted("mine\n", facts[:5])
-    grown = with_promoted(text, [*rules, *facts])
-    assert [one.text for one in entries_in(grown)][3:8] == [one.text for one in facts[:5]]
-    small = block_of(entries_in(grown), [], 200, estimated_tokens)
+    first = promotions_block(facts[:5], 10_000, estimated_tokens)
+    grown = promotions_block([*facts[:5], *rules, *facts], 10_000, estimated_tokens)
+    assert lines(grown)[3:8] == lines(first) and len(lines(grown)) == 43
+    small = promotions_block([*facts[:5], *rules, *facts], 200, estimated_tokens)
     assert estimated_tokens(small) <= 200 and all(rule.line in small for rule in rules)
     assert facts[0].line in small and facts[39].line not in small
-    assert with_promoted(grown, facts) == grown
 
 
 def test_the_command_tells_what_it_did_and_fails_if_it_was_taken_back(

@@ -18,6 +18,7 @@ from memory_pipeline.compaction.transcripts import read_session_file
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.ingest import importer_of
 from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.workspace.places import pages_of
 from memory_pipeline_tests.build import NOW
 from memory_pipeline_tests.compaction.a_session import rows, session_file
 from memory_pipeline_tests.compaction.sessions import compacted, said, transcript
@@ -99,7 +100,7 @@ def test_flushing_again_changes_no_byte_and_what_stands_beside_it_stays(tmp_path
     settings = Settings().with_values({"store.path": str(tmp_path / "store.duckdb")})
     (first,) = flush_sessions(settings, [str(path)])
     log = Path(first.files[0].file)
-    assert log == tmp_path / "conversations" / "app" / "DailyLogs" / "2026-03-01.md"
+    assert log == pages_of(tmp_path / "store.duckdb", "app") / "DailyLogs" / "2026-03-01.md"
     log.write_bytes(b"# My own\r\n\r\nwords\r\n" + log.read_bytes().replace(b"\n", b"\r\n") + b"more\r\n")
     before = log.read_bytes()
     (again,) = flush_sessions(settings, [str(path)])
@@ -122,17 +123,14 @@ def test_each_day_of_a_session_has_its_part_in_its_own_log(tmp_path: Path) -> No
 
 
 def test_what_a_flush_writes_is_never_read_back_as_a_memory(tmp_path: Path) -> None:
-    workspace = tmp_path / "ws"
-    workspace.mkdir()
-    (workspace / "MEMORY.md").write_text("# Memory\n\n- Mine stays.\n")
-    settings = Settings.model_validate(
-        {"sources": [{"name": "ws", "path": str(workspace), "project": "app"}], "store": {"path": str(tmp_path / "s")}}
-    )
+    settings = Settings().with_values({"store.path": str(tmp_path / "s")})
     (done,) = flush_sessions(settings, [str(session_file(tmp_path))])
-    assert Path(done.files[0].file).is_relative_to(workspace)
+    pages = pages_of(tmp_path / "s", "app")
+    assert Path(done.files[0].file).is_relative_to(pages)
+    (pages / "MEMORY.md").write_text("# Memory\n\n- Mine stays.\n")
     from zoneinfo import ZoneInfo
 
-    found = importer_of("openclaw").read(workspace, ZoneInfo("UTC"), NOW, settings, Skipped())
+    found = importer_of("openclaw").read(pages, ZoneInfo("UTC"), NOW, settings, Skipped())
     assert [getattr(one, "content", "") for one in found] == ["Mine stays."]
 
 

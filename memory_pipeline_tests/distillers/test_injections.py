@@ -27,12 +27,14 @@ from memory_pipeline.distillers.injections.needed import (
     key_of,
     strings_needed,
 )
+from memory_pipeline.markers import block_in
 from memory_pipeline.night.run import run_night
 from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import difference_page
 from memory_pipeline.store import Store
+from memory_pipeline.workspace.places import PAGES
 from memory_pipeline_tests.build import PlantedEmbedder, candidate, fill, night_of, settings_for
 from memory_pipeline_tests.distillers.claude_nights import DAY
 from memory_pipeline_tests.wording.test_quoting import ACTIVE, Elements, every
@@ -245,12 +247,13 @@ def test_what_no_rule_knows_is_quoted_with_its_source_and_does_nothing(
     clusters_with(store, list(_UNKNOWN))
     _, made = a_night(store, compression__policies={"merge": PolicyTable(enabled=False)})
     directory = settings_for(store).reports_path
-    (playbook,) = settings_for(store).playbook_path.rglob("*.md")
+    (playbook,) = store.path.with_suffix(PAGES).rglob("playbook.md")
     with store.reading() as tx:
         entries = tx.playbook.read()
     assert entries and made and any("ebra" in entry.content for entry in entries)
     for path in [playbook, *directory.glob("*.md")]:
         text = path.read_text("utf-8")
+        text = block_in(text, "playbook") or text
         said, live = outside_quotations(text)
         assert "ebra" in text and "ebra" not in said and live == set()
         assert not re.search("[\u202e\u200b]", text)

@@ -24,7 +24,7 @@ _LEFT_OUT = {"ui", "mcp", "serve", "demo"}
 _LONG = {"night", "backfill", "kb-compress", "init", "jobs list", "jobs show", "jobs start", "jobs cancel"}
 _READ_ONLY = {
     "report", "export", "check", "snapshot list", "snapshot verify", "config show", "history", "as-of", "diff",
-    "proposals list", "proposals show", "conflicts list", "conflicts show", "playbook list", "playbook export",
+    "proposals list", "proposals show", "conflicts list", "conflicts show", "playbook list",
     "jobs list", "jobs show", "metrics",
 }  # fmt: skip
 

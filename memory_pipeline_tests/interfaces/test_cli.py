@@ -307,8 +307,9 @@ def test_conflicts_jobs_playbook_and_the_knowledge_base_from_the_command_line(tm
 
     (entry,) = json.loads(cli("playbook", "list", "--json", home=tmp_path).stdout)
     assert entry["project_id"] == "web" and "gateway" in entry["content"]
-    written = cli("playbook", "export", "book", home=tmp_path).stdout.strip()
-    assert entry["content"].split(".")[0] in (tmp_path / written).read_text()
+    written = cli("export", "openclaw", "book", "--project", "web", "--contents", "playbook", home=tmp_path).stdout
+    assert "created: memory/playbook.md (lines +" in written
+    assert entry["content"].split(".")[0] in (tmp_path / "book" / "memory" / "playbook.md").read_text()
 
     (found,) = json.loads(cli("conflicts", "list", "--json", home=tmp_path).stdout)
     assert found["kind"] == "number" and found["id"][:8] in cli("conflicts", "list", home=tmp_path).stdout

@@ -22,7 +22,8 @@ def rows(tmp_path: Path) -> Path:
 
 def test_a_directory_is_exported_with_what_came_of_it(rows: Path) -> None:
     done = command("export", "openclaw", "agent")
-    assert done.code == 0 and "Exported 1 memory to agent.\nFiles: 1 written, 0 unchanged." in done.out
+    assert done.code == 0 and "Exported 1 memory to agent (memory, playbook, series).\n" in done.out
+    assert "Files: 1 written, 0 unchanged.\n  created: MEMORY.md (lines +" in done.out
     again = json.loads(command("export", "openclaw", "agent", "--json").out)
     assert (again["written"], again["unchanged"], again["project"]) == ([], 1, "default")
 

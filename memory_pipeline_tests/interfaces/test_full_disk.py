@@ -29,7 +29,6 @@ def test_an_empty_dagster_yaml_of_a_full_disk_is_written_anew(data: Path) -> Non
         ("export", "parquet", "out.parquet"),
         ("as-of", "2026-03-02", "export", "jsonl", "out.jsonl"),
         ("diff", "2026-03-02", "--html", "out.html"),
-        ("playbook", "export", "book/deep"),
         ("night", DAY),
         ("jobs", "start"),
         ("jobs", "list"),

@@ -98,7 +98,7 @@ def test_before_a_compaction_the_session_is_compacted_and_nothing_is_printed(hom
     assert hooks("install", "claude-code", "--write").code == 0
     code, out, err, _ = run_hook(installed("PreCompact"), pre_compact(str(session_file(home))))
     assert (code, out, err) == (0, "", "")
-    assert "Never touch the production" in (home / "data" / "conversations" / "app" / "MEMORY.md").read_text()
+    assert "Never touch the production" in (home / "data" / "store.pages" / "app" / "MEMORY.md").read_text()
     with Store(home / "data" / "store.duckdb").reading() as tx:
         (event,) = tx.triggers.newest(9)
     assert (event.kind, event.action, event.outcome, event.session_id) == ("hook", "compact", "done", SESSION)
@@ -116,7 +116,7 @@ def test_a_store_that_a_night_holds_delays_a_host_by_seconds_alone(home: Path) -
     with store.held(shared=False):
         code, out, _, took = run_hook(installed("PreCompact"), pre_compact(str(path)))
     assert (code, out) == (0, "") and took < 40
-    assert "Never touch the production" in (home / "data" / "conversations" / "app" / "MEMORY.md").read_text()
+    assert "Never touch the production" in (home / "data" / "store.pages" / "app" / "MEMORY.md").read_text()
 
 
 @pytest.mark.slow
@@ -124,7 +124,7 @@ def test_a_version_that_names_no_transcript_is_found_by_its_session(home: Path) 
     hooks("install", "claude-code", "--write")
     shutil.move(session_file(home).parent.parent, home / ".claude" / "projects")
     assert run_hook(installed("PreCompact"), pre_compact(""))[:3] == (0, "", "")
-    assert (home / "data" / "conversations" / "app" / "MEMORY.md").exists()
+    assert (home / "data" / "store.pages" / "app" / "MEMORY.md").exists()
 
 
 @pytest.mark.slow
@@ -133,7 +133,7 @@ def test_at_the_end_of_a_session_the_host_goes_on_at_once_though_it_never_closes
     told = pre_compact(str(session_file(home)), hook_event_name="SessionEnd", reason="prompt_input_exit")
     code, out, err, took = run_hook(installed("SessionEnd"), told, closes=False)
     assert (code, out, err) == (0, "", "") and took < 1.0
-    memory = home / "data" / "conversations" / "app" / "MEMORY.md"
+    memory = home / "data" / "store.pages" / "app" / "MEMORY.md"
     assert waited_for(memory)
     until = time.monotonic() + 30
     while time.monotonic() < until and any(
@@ -180,7 +180,7 @@ def test_openclaws_handler_compacts_the_session_of_its_event(home: Path, of_befo
     (handler.parent / "package.json").write_text('{"type": "module"}')
     script = f"import('{handler}').then(async (hook) => {{ await hook.default({json.dumps(event)}); }});"
     subprocess.run(["node", "-e", script], check=True, timeout=60)
-    assert waited_for(home / "data" / "conversations" / "app" / "MEMORY.md")
+    assert waited_for(home / "data" / "store.pages" / "app" / "MEMORY.md")
 
 
 SETTINGS_OF_A_PERSON = (

@@ -109,20 +109,6 @@ def test_settings_dagster_and_the_workspace_are_not_written_over(tmp_path: Path,
     assert command("export", "jsonl", "agent/new.jsonl").code == 0
 
 
-def test_a_playbook_replaces_its_own_files_and_leaves_those_of_others(data: Path, tmp_path: Path) -> None:
-    written = command("playbook", "export", "book")
-    assert written.code == 0 and command("playbook", "export", "book").out == written.out
-    page = tmp_path / written.out.splitlines()[0]
-    (page.parent / "gone.md").write_text("# Playbook: a category that is no more\n")
-    (page.parent / "mine.md").write_text("# My own notes\n")
-    os.mkfifo(page.parent / "pipe.md")
-    assert command("playbook", "export", "book").code == 0
-    assert not (page.parent / "gone.md").exists() and (page.parent / "mine.md").exists()
-    page.write_text("My own words")
-    assert "add --force" in command("playbook", "export", "book").err and page.read_text() == "My own words"
-    assert command("playbook", "export", "book", "--force").code == 0 and page.read_text().startswith("# Playbook: ")
-
-
 def test_a_long_step_is_told_every_five_seconds_without_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.store import Store
+from memory_pipeline.workspace.places import pages_of
 from memory_pipeline_tests.build import settings_for
 
 
@@ -18,16 +18,15 @@ def kept(kept_store: Store) -> None:
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    """A workspace in which a person has written."""
-    place = tmp_path / "shop"
-    place.mkdir()
+def workspace(store: Store) -> Path:
+    """The pages of the project, in which a person has written."""
+    place = pages_of(store.path, "p")
+    place.mkdir(parents=True)
     (place / "USER.md").write_text("# The human\n\n- Likes tea.\n")
     return place
 
 
 @pytest.fixture
-def settings(store: Store, workspace: Path) -> Settings:
-    """Settings of which the workspace is the project's."""
-    source = SourceTable(name="shop", path=str(workspace), project="p", exclude=("*.md",))
-    return settings_for(store, connectors__workspace="", sources=()).with_values({"sources": (source,)})
+def settings(store: Store) -> Settings:
+    """Settings without sources."""
+    return settings_for(store, connectors__workspace="", sources=())

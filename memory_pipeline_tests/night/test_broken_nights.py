@@ -13,6 +13,7 @@ from memory_pipeline.night.order import STEPS
 from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.reporting.report import Report, closing_line, failed_night
 from memory_pipeline.store import Store
+from memory_pipeline.workspace.places import PAGES
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for, sql_rows
 
 DAY = date(2026, 3, 3)
@@ -62,21 +63,21 @@ def test_a_night_that_breaks_off_reports_what_it_had_archived(
     assert run(store, DAY, run_id="again").verdict == ("IDLE" if compressed else "PASS")
 
 
-@pytest.mark.parametrize(("setting", "stage"), [("playbook__directory", "export"), ("report__directory", "report")])
-def test_a_file_that_cannot_be_written_is_an_error_of_the_night_and_not_its_end(
-    store: Store, setting: str, stage: str
-) -> None:
+@pytest.mark.parametrize("stage", ["export", "report"])
+def test_a_file_that_cannot_be_written_is_an_error_of_the_night_and_not_its_end(store: Store, stage: str) -> None:
     fill(store, [*lesson(4), COPY])
-    taken = store.path.parent / "taken"
+    taken = store.path.with_suffix(PAGES) if stage == "export" else store.path.parent / "taken"
     taken.write_text("a file where a directory should be")
-    report = run(store, DAY, settings_for(store, **{setting: str(taken)}), run_id="night")
+    report = run(
+        store, DAY, settings_for(store, report__directory=str(taken if stage == "report" else "")), run_id="night"
+    )
     assert reported(store, "night") == report.as_json()
     assert (report.verdict, report.memories_archived, report.playbook_created) == ("PARTIAL", 5, 1)
     assert [(e.stage, str(taken) in e.error) for e in report.errors] == [(stage, True)]
     with store.reading() as tx:
         outbox = sql_rows(tx, "select priority, delivery_error from notices")
     assert len(outbox) == 1 and outbox[0][0] == "action"
-    assert (outbox[0][1] is not None) == (setting == "report__directory")
+    assert (outbox[0][1] is not None) == (stage == "report")
 
 
 @pytest.mark.parametrize(

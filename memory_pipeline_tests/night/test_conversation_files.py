@@ -5,15 +5,14 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-import pytest
-
 from memory_pipeline.config.conversations import Destinations
+from memory_pipeline.config.exports import ExportTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.markers import without_blocks
 from memory_pipeline.night.conversation_runs import run_conversations, show_day
 from memory_pipeline.review.rollback import RollbackScope, as_text, roll_back
 from memory_pipeline.rollups.periods import periods_between
-from memory_pipeline.rollups.running import renew_memory, roll_up
+from memory_pipeline.rollups.running import finish_rollups, roll_up
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, run, sql_rows
 from memory_pipeline_tests.night.test_conversations import (
@@ -137,24 +136,24 @@ def test_one_file_may_have_everything(store: Store, settings: Settings, workspac
     assert text.count("conversations:start") == 1
 
 
-@pytest.mark.slow
 def test_days_that_are_taken_back_leave_memory_md_and_no_file_behind(
-    store: Store, settings: Settings, workspace: Path
+    store: Store, settings: Settings, workspace: Path, tmp_path: Path
 ) -> None:
     mine = files_of(workspace)
     fill(store, [*FIRST_DAY, *SECOND_DAY])
+    table = ExportTable(
+        name="agent", format="openclaw", path=str(tmp_path / "agent"), contents=("user", "memory", "logs")
+    )
+    settings = settings.with_values({"exports": (table,)})
     read(store, settings, MONDAY, TUESDAY)
+    assert "Lisbon" in files_of(tmp_path / "agent")["USER.md"]
     periods = periods_between(MONDAY, TUESDAY, ended_by=date(2026, 3, 31))
     store.take_lease("rollups", "test", 60)
-    roll_up(store, settings, periods, holder="test", run_id="rollups", projects=["p"])
-    renew_memory(store, settings, "p")
+    made = roll_up(store, settings, periods, holder="test", run_id="rollups", projects=["p"])
+    assert not finish_rollups(store, settings, made, is_newest=True)
     store.release_lease("rollups")
-    assert "We decided to use Postgres" in files_of(workspace)["MEMORY.md"]
+    for place in (workspace, tmp_path / "agent"):
+        assert "We decided to use Postgres" in files_of(place)["MEMORY.md"]
     done = roll_back(store, settings, RollbackScope(since=datetime(2020, 1, 1, tzinfo=UTC)))
-    after = files_of(workspace)
-    assert "We decided to use Postgres" not in after["MEMORY.md"] and str(workspace / "MEMORY.md") in done.renewed
-    assert "MEMORY.md was made again" in as_text(done)
-    assert {
-        name: text for name, text in after.items() if name != "MEMORY.md" and not name.startswith("memory/")
-    } == mine
-    assert not (workspace / "DailyLogs").exists()
+    assert done.renewed == (table.path,) and "agent was made again" in as_text(done)
+    assert files_of(workspace) == mine and files_of(tmp_path / "agent") == {}

@@ -18,6 +18,7 @@ from memory_pipeline.records import KeptExtraction
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
+from memory_pipeline.workspace.places import pages_of
 from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import fill, night_of, settings_for, sql_rows
 from memory_pipeline_tests.conversations.model_answers import answer, attentive, is_about_turns, proposal, turns_of
@@ -74,7 +75,7 @@ def test_the_model_adds_what_no_rule_finds_and_the_rest_stays(store: Store) -> N
             tx, "select count(*), sum(cost_usd) from model_calls where run_id = $1", [done.run_id]
         )
     assert calls == 1 and cost == pytest.approx((500 * 0.10 + 100 * 0.50) / 1e6)
-    assert (store.path.parent / "conversations" / "p" / "USER.md").read_text().count(f"“{UNRULED}”") == 1
+    assert (pages_of(store.path, "p") / "USER.md").read_text().count(f"“{UNRULED}”") == 1
     (body,) = server.requests
     assert [turn["speaker"] for turn in turns_of(body)] == ["human", "agent", "human"]
     assert "turn-2026" not in body["messages"][0]["content"] and "data, never instructions" in body["system"]

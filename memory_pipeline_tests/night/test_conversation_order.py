@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.night.conversation_runs import list_days, run_conversations
 from memory_pipeline.reporting.summary import summary
 from memory_pipeline.review.rollback import RollbackScope, preview_rollback, roll_back
 from memory_pipeline.store import Store
+from memory_pipeline.workspace.places import pages_of
 from memory_pipeline_tests.build import fill, run, settings_for
 from memory_pipeline_tests.night.test_conversations import NOW, files_of, spoken
 
@@ -24,12 +24,6 @@ TALKS = [
     spoken(DAYS[2], "Correction: we use DuckDB, not Postgres.", "I prefer short answers."),
     spoken(DAYS[3], "I live in Rome now."),
 ]
-
-
-def settings_in(store: Store, place: Path) -> Settings:
-    place.mkdir(exist_ok=True)
-    source = SourceTable(name="shop", path=str(place), project="p", exclude=("*.md",))
-    return settings_for(store, connectors__workspace="", sources=()).with_values({"sources": (source,)})
 
 
 def what_stands(store: Store) -> object:
@@ -51,12 +45,12 @@ def states(store: Store) -> list[str]:
 def in_order(tmp_path_factory: pytest.TempPathFactory) -> tuple[object, dict[str, str]]:
     place = tmp_path_factory.mktemp("in_order")
     store = Store(place / "store.duckdb")
-    settings = settings_in(store, place / "shop")
+    settings = settings_for(store)
     for talk in TALKS:
         fill(store, talk)
     for day in DAYS:
         run_conversations(store, settings, [day], now=NOW)
-    return what_stands(store), files_of(place / "shop")
+    return what_stands(store), files_of(pages_of(store.path, "p"))
 
 
 def read_in(order: list[int], store: Store, settings: Settings) -> None:
@@ -70,7 +64,7 @@ def read_in(order: list[int], store: Store, settings: Settings) -> None:
 def test_a_later_day_is_read_again_when_an_earlier_one_was(
     store: Store, tmp_path: Path, in_order: tuple[object, dict[str, str]]
 ) -> None:
-    settings = settings_in(store, tmp_path / "shop")
+    settings = settings_for(store)
     for talk in TALKS:
         fill(store, talk)
     run_conversations(store, settings, [DAYS[3]], now=NOW)
@@ -78,8 +72,8 @@ def test_a_later_day_is_read_again_when_an_earlier_one_was(
     assert done.open_again == (DAYS[3],) and states(store) == ["read", "open", "open", "stale"]
     run_conversations(store, settings, None, now=NOW)
     assert states(store) == ["read"] * 4
-    assert (what_stands(store), files_of(tmp_path / "shop")) == in_order
-    user = files_of(tmp_path / "shop")["USER.md"]
+    assert (what_stands(store), files_of(pages_of(store.path, "p"))) == in_order
+    user = files_of(pages_of(store.path, "p"))["USER.md"]
     assert "Rome" in user and "Porto" not in user and "Lisbon" not in user
 
 
@@ -88,8 +82,8 @@ def test_a_later_day_is_read_again_when_an_earlier_one_was(
 def test_any_order_of_days_ends_as_in_order(
     store: Store, tmp_path: Path, order: list[int], in_order: tuple[object, dict[str, str]]
 ) -> None:
-    read_in(order, store, settings_in(store, tmp_path / "shop"))
-    assert (what_stands(store), files_of(tmp_path / "shop")) == in_order
+    read_in(order, store, settings_for(store))
+    assert (what_stands(store), files_of(pages_of(store.path, "p"))) == in_order
 
 
 @pytest.mark.slow
@@ -97,17 +91,17 @@ def test_any_order_of_days_ends_as_in_order(
 def test_turns_that_come_late_end_as_if_they_had_come_in_time(
     store: Store, tmp_path: Path, late: int, in_order: tuple[object, dict[str, str]]
 ) -> None:
-    settings = settings_in(store, tmp_path / "shop")
+    settings = settings_for(store)
     for number, talk in enumerate(TALKS):
         fill(store, talk if number != late else talk[1:])
     run_conversations(store, settings, None, now=NOW)
     fill(store, TALKS[late][:1])
     run_conversations(store, settings, None, now=NOW)
-    assert (what_stands(store), files_of(tmp_path / "shop")) == in_order
+    assert (what_stands(store), files_of(pages_of(store.path, "p"))) == in_order
 
 
 def test_reading_a_day_that_changes_nothing_leaves_the_later_ones(store: Store, tmp_path: Path) -> None:
-    settings = settings_in(store, tmp_path / "shop")
+    settings = settings_for(store)
     fill(store, TALKS[1])
     run_conversations(store, settings, [DAYS[1]], now=NOW)
     fill(store, spoken(DAYS[0], "Fine.", "Thanks."))
@@ -117,12 +111,12 @@ def test_reading_a_day_that_changes_nothing_leaves_the_later_ones(store: Store, 
 
 @pytest.mark.slow
 def test_what_a_person_took_back_is_read_again_only_when_it_is_asked_for(store: Store, tmp_path: Path) -> None:
-    settings = settings_in(store, tmp_path / "shop")
+    settings = settings_for(store)
     for talk in TALKS[:2]:
         fill(store, talk)
     run_conversations(store, settings, [DAYS[0]], now=NOW)
     run_id = run_conversations(store, settings, [DAYS[1]], now=NOW).run_id
-    whole, files = what_stands(store), files_of(tmp_path / "shop")
+    whole, files = what_stands(store), files_of(pages_of(store.path, "p"))
     roll_back(store, settings, RollbackScope(run_id=run_id))
     assert states(store) == ["read", "taken back"]
     left = run_conversations(store, settings, None, now=NOW)
@@ -133,14 +127,14 @@ def test_what_a_person_took_back_is_read_again_only_when_it_is_asked_for(store: 
     assert report.conversation_days_left == 1
     assert "  Taken back      1 day of conversations, as a rollback left them" in "\n".join(summary(report))
     assert states(store) == ["read", "taken back", "read"]
-    assert "Porto" not in files_of(tmp_path / "shop")["USER.md"]
+    assert "Porto" not in files_of(pages_of(store.path, "p"))["USER.md"]
     run_conversations(store, settings, [DAYS[1]], now=NOW)
-    assert states(store)[1] == "read" and "Porto" in files_of(tmp_path / "shop")["USER.md"]
+    assert states(store)[1] == "read" and "Porto" in files_of(pages_of(store.path, "p"))["USER.md"]
     assert whole and files
 
 
 def test_a_night_of_the_day_itself_asks_for_it(store: Store, tmp_path: Path) -> None:
-    settings = settings_in(store, tmp_path / "shop")
+    settings = settings_for(store)
     fill(store, TALKS[0])
     run_id = run_conversations(store, settings, [DAYS[0]], now=NOW).run_id
     roll_back(store, settings, RollbackScope(run_id=run_id))
@@ -150,31 +144,31 @@ def test_a_night_of_the_day_itself_asks_for_it(store: Store, tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_a_dry_run_of_a_rollback_lists_the_lines_that_it_takes_away(store: Store, tmp_path: Path) -> None:
-    settings = settings_in(store, tmp_path / "shop")
+    settings = settings_for(store)
     for talk in TALKS[:2]:
         fill(store, talk)
     run_conversations(store, settings, [DAYS[0]], now=NOW)
-    before = files_of(tmp_path / "shop")
+    before = files_of(pages_of(store.path, "p"))
     run_id = run_conversations(store, settings, [DAYS[1]], now=NOW).run_id
-    after = files_of(tmp_path / "shop")
+    after = files_of(pages_of(store.path, "p"))
     found = {Path(one.file).name: one for one in preview_rollback(store, settings, RollbackScope(run_id=run_id)).lines}
     assert "- “I live in Porto now, not Lisbon.”" in found["USER.md"].removed
     assert found["USER.md"].added == ("## Updates from 2026-03-11", "- “I live in Lisbon.”")
-    assert f"daily/{DAYS[1]}.md" in {Path(one.file).relative_to(tmp_path / "shop").as_posix() for one in
+    assert f"daily/{DAYS[1]}.md" in {Path(one.file).relative_to(pages_of(store.path, "p")).as_posix() for one in
                                      preview_rollback(store, settings, RollbackScope(run_id=run_id)).lines}  # fmt: skip
-    assert files_of(tmp_path / "shop") == after
+    assert files_of(pages_of(store.path, "p")) == after
     roll_back(store, settings, RollbackScope(since=datetime(2020, 1, 1, tzinfo=UTC)), cascade=True)
-    assert files_of(tmp_path / "shop") == {} and not any((tmp_path / "shop").iterdir())
+    assert files_of(pages_of(store.path, "p")) == {} and not any(pages_of(store.path, "p").rglob("*"))
     assert before
 
 
 def test_a_night_says_that_it_read_earlier_days_and_moved_lines_of_a_person(store: Store, tmp_path: Path) -> None:
-    settings = settings_in(store, tmp_path / "shop")
+    settings = settings_for(store)
     for talk in TALKS[:2]:
         fill(store, talk)
     run(store, DAYS[0], settings)
     fill(store, spoken(DAYS[0], "I like tea.", hour=20))
-    user = tmp_path / "shop" / "USER.md"
+    user = pages_of(store.path, "p") / "USER.md"
     user.write_text(user.read_text().replace("## Updates", "My own line.\n## Updates", 1))
     report = run(store, DAYS[1], settings)
     assert report.conversation_days_again == 1

@@ -19,6 +19,7 @@ from memory_pipeline.records import KeptExtraction
 from memory_pipeline.reporting.summary import summary
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
+from memory_pipeline.workspace.places import PAGES, pages_of
 from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import candidate, fill, run, settings_for, sql_rows
 from memory_pipeline_tests.ingest.test_whole_export import bring, exported
@@ -146,7 +147,7 @@ def test_days_one_by_one_are_the_same_as_all_at_once(tmp_path: Path) -> None:
     for day in (MONDAY, TUESDAY):
         run(later, day)
     assert digest(live) == digest(later)
-    assert files_of(tmp_path / "live" / "conversations") == files_of(tmp_path / "later" / "conversations")
+    assert files_of(live.path.with_suffix(PAGES)) == files_of(later.path.with_suffix(PAGES))
 
 
 def test_the_report_says_what_was_read_and_kept(store: Store) -> None:
@@ -242,7 +243,7 @@ def test_a_store_without_conversations_has_no_rows_and_no_files(store: Store, tm
     run(store, MONDAY)
     with store.reading() as tx:
         assert sql_rows(tx, "select * from conversation_days") == []
-    assert not (store.path.parent / "conversations").exists()
+    assert not store.path.with_suffix(PAGES).exists()
 
 
 def test_an_export_of_everything_gives_the_same_extractions(store: Store, settings: Settings, tmp_path: Path) -> None:
@@ -256,11 +257,8 @@ def test_an_export_of_everything_gives_the_same_extractions(store: Store, settin
             digests.append(tx.transfer.digest())
             assert not tx.integrity.check(deep=True)
     assert digests[0] == digests[1]
-    place = tmp_path / "elsewhere"
-    place.mkdir()
-    source = SourceTable(name="shop", path=str(place), project="p", exclude=("*.md",))
-    read(other, settings_for(other).with_values({"sources": (source,)}), TUESDAY)
-    there, here = files_of(place), files_of(tmp_path / "shop")
+    read(other, settings_for(other), TUESDAY)
+    there, here = (files_of(pages_of(each.path, "p")) for each in (other, store))
     assert {name: text for name, text in here.items() if name != "USER.md"} == {
         name: text for name, text in there.items() if name != "USER.md"
     }
@@ -300,10 +298,9 @@ def test_a_turn_of_which_a_memory_is_made_is_not_compared_beside_it(store: Store
     assert "turn-2026-03-02-9-2" not in compared
 
 
-def _read_until_killed(path: Path, workspace: Path) -> None:
+def _read_until_killed(path: Path) -> None:
     store = Store(path)
-    source = SourceTable(name="shop", path=str(workspace), project="p", exclude=("*.md",))
-    run_conversations(store, settings_for(store).with_values({"sources": (source,)}), [MONDAY], now=NOW)
+    run_conversations(store, settings_for(store), [MONDAY], now=NOW)
 
 
 @pytest.mark.slow
@@ -316,19 +313,19 @@ def test_a_run_that_was_killed_is_mended_by_the_next_one(
     whole = Store(tmp_path / "whole" / "store.duckdb")
     fill(store, FIRST_DAY)
     fill(whole, FIRST_DAY)
-    died = processes.run(_read_until_killed, store.path, workspace, environment={**os.environ, "KILL_POINT": place})
+    died = processes.run(_read_until_killed, store.path, environment={**os.environ, "KILL_POINT": place})
     assert died.returncode == -signal.SIGKILL
     read(store, settings, MONDAY)
-    other = tmp_path / "other"
-    other.mkdir()
+    other = pages_of(whole.path, "p")
+    other.mkdir(parents=True)
     (other / "USER.md").write_text("# The human\n\n- Likes tea.\n")
-    _read_until_killed(whole.path, other)
+    _read_until_killed(whole.path)
     assert digest_of_standing(store) == digest_of_standing(whole)
     assert files_of(workspace) == files_of(other)
 
 
 def test_turns_of_unknown_names_are_counted_and_read_once_a_name_is_known(
-    store: Store, settings: Settings, workspace: Path
+    store: Store, settings: Settings, workspace: Path, tmp_path: Path
 ) -> None:
     start = datetime(2026, 3, 2, 9, tzinfo=UTC)
     said = ("**Ines (09:02):** I live in Lisbon with my wife.", "**Pip (09:03):** Noted.")
@@ -344,8 +341,10 @@ def test_turns_of_unknown_names_are_counted_and_read_once_a_name_is_known(
     assert any("name the human in conversations.human_names" in line for line in summary(report))
     (listed,) = list_days(store, None, NOW.date(), settings)
     assert (listed.state, listed.kept, listed.without_speaker) == ("read", 0, 2)
-    (workspace / "SOUL.md").write_text("You are Pip.\n")
-    named = settings.with_values({"conversations.human_names": ("Ines",)})
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "SOUL.md").write_text("You are Pip.\n")
+    source = SourceTable(name="shop", path=str(tmp_path / "shop"), project="p", exclude=("*.md",))
+    named = settings.with_values({"conversations.human_names": ("Ines",), "sources": (source,)})
     (listed,) = list_days(store, None, NOW.date(), named)
     assert listed.state == "stale"
     read(store, named)

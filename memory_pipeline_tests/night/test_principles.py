@@ -14,12 +14,13 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.night import playbook
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.playbook import export_playbook, update_playbook
+from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.principles import form_principles, misplaced_patterns
 from memory_pipeline.records import Conflict, Contribution, Memory, PlaybookEntry, PrincipleResult, Source
 from memory_pipeline.review.conflicts import list_conflicts
 from memory_pipeline.review.rollback import RollbackScope, preview_rollback, roll_back
 from memory_pipeline.store import Store
+from memory_pipeline.workspace.places import PLAYBOOK_FILE, pages_of
 from memory_pipeline_tests.build import FIRST, NOW, candidate, fill, lesson, night_of, run, settings_for, sql_rows
 
 WEEK = date(2026, 3, 7)
@@ -178,11 +179,8 @@ def test_guidance_is_created_once_and_updated_by_what_says_the_same(store: Store
     assert gateway.source_ids == ("p0", "p9") and gateway.category == "ops" and gateway.confidence == 0.9
     assert gateway.content == _RESTART.format("gateway") and printer.source_ids == ("p1",)
     assert play(store) == done
-    (file,) = export_playbook(store, tmp_path / "book")
-    assert file == tmp_path / "book" / "p" / "ops.md"
-    text = file.read_text(encoding="utf-8")
-    assert text.startswith("# Playbook: ops\n") and gateway.content in text and "From `p0`, `p9`" in text
-    assert (store.path.parent / "playbook" / "p" / "ops.md").read_text(encoding="utf-8") == text
+    text = (pages_of(store.path, "p") / PLAYBOOK_FILE).read_text(encoding="utf-8")
+    assert "\n## ops\n" in text and gateway.content in text and "From `p0`, `p9`" in text
 
 
 def mixed() -> list[Candidate]:
@@ -241,7 +239,7 @@ def test_guidance_that_steers_its_reader_never_stands_in_the_playbook(
         update_playbook(night_of(store, day, loose(store), run_id=f"book-{day}"))
         store.release_lease(f"book-{day}")
         assert {entry.source_ids for entry in entries(store)} == {("p0",)}
-    assert "Acme" not in (store.path.parent / "playbook" / "p" / "ops.md").read_text(encoding="utf-8")
+    assert "Acme" not in (pages_of(store.path, "p") / PLAYBOOK_FILE).read_text(encoding="utf-8")
 
 
 def test_a_principle_is_guidance_until_it_is_taken_back(store: Store) -> None:
@@ -278,31 +276,13 @@ def test_an_entry_goes_with_the_last_memory_behind_it_and_comes_back_with_it(sto
     fill(store, lesson(4))
     report = run(store, date(2026, 3, 3))
     assert (report.playbook_created, report.playbook_updated, len(entries(store))) == (1, 0, 1)
-    file = next((store.path.parent / "playbook" / "p").glob("*.md"))
+    file = pages_of(store.path, "p") / PLAYBOOK_FILE
+    assert file.exists()
     roll_back(store, settings_for(store), RollbackScope(run_id="run-2026-03-03"))
     assert entries(store) == []
     report = run(store, date(2026, 3, 4), run_id="after")
     assert report.playbook_created == 1 and len(entries(store)) == 1 and file.exists()
     sound(store)
-
-
-def test_files_of_others_in_the_directory_stay(store: Store, tmp_path: Path) -> None:
-    fill(store, related())
-    play(store)
-    folder = tmp_path / "book" / "p"
-    folder.mkdir(parents=True)
-    (folder / "mine.md").write_text("# My own notes\n", encoding="utf-8")
-    (folder / "gone.md").write_text("# Playbook: gone\n", encoding="utf-8")
-    export_playbook(store, tmp_path / "book")
-    assert sorted(path.name for path in folder.iterdir()) == ["mine.md", "ops.md"]
-
-
-@pytest.mark.parametrize("name", ["../../etc/x", "a/b", "..", "héllo wörld", ""])
-def test_names_never_become_paths(store: Store, tmp_path: Path, name: str) -> None:
-    fill(store, [pattern("p0", _RESTART.format("gateway"), categories=(name,) if name else ())])
-    play(store)
-    (file,) = export_playbook(store, tmp_path / "book")
-    assert file.resolve().is_relative_to((tmp_path / "book").resolve()) and file.parent.name == "p"
 
 
 def test_what_advises_nothing_is_no_entry_and_reports_stay_in_the_memory(store: Store) -> None:

@@ -7,22 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.night.conversation_runs import day_as_text, run_conversations, show_day
 from memory_pipeline.review.extractions import decide_extraction
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import fill, settings_for
+from memory_pipeline_tests.build import fill
 from memory_pipeline_tests.night.test_conversations import FIRST_DAY, MONDAY, NOW, TUESDAY, files_of, spoken
-
-
-@pytest.fixture
-def settings(store: Store, tmp_path: Path) -> Settings:
-    (tmp_path / "shop").mkdir()
-    source = SourceTable(name="shop", path=str(tmp_path / "shop"), project="p", exclude=("*.md",))
-    return settings_for(store, connectors__workspace="", sources=()).with_values({"sources": (source,)})
 
 
 def read(store: Store, settings: Settings) -> str:
@@ -46,37 +38,37 @@ def memories(store: Store) -> list[str]:
 
 
 def test_a_fact_that_is_refused_leaves_its_file_alone_and_comes_back_when_it_is_accepted(
-    store: Store, settings: Settings, tmp_path: Path
+    store: Store, settings: Settings, workspace: Path
 ) -> None:
     fill(store, FIRST_DAY)
     read(store, settings)
-    before = files_of(tmp_path / "shop")
+    before = files_of(workspace)
     reject(store, settings, "Lisbon")
-    after = files_of(tmp_path / "shop")
-    assert "Lisbon" not in "".join(after.values()) and "USER.md" not in after
+    after = files_of(workspace)
+    assert "Lisbon" not in "".join(after.values()) and "Likes tea" in after["USER.md"]
     assert "restaurant" in after["RELATIONAL.md"]
     (day,) = show_day(store, MONDAY)
     assert ", withdrawn: I live in Lisbon" in day_as_text(day)
     decide_extraction(store, settings, id_of(store, "Lisbon"), "confirmed", actor="dana", now=NOW)
-    assert files_of(tmp_path / "shop") == before
+    assert files_of(workspace) == before
 
 
 def test_a_decision_that_is_refused_leaves_its_memory_its_log_and_its_rollups(
-    store: Store, settings: Settings, tmp_path: Path
+    store: Store, settings: Settings, workspace: Path
 ) -> None:
     fill(store, FIRST_DAY)
     read(store, settings)
     assert memories(store) == ["We decided to use Postgres because the team knows it."]
     reject(store, settings, "Postgres")
     assert memories(store) == []
-    assert "Postgres" not in "".join(files_of(tmp_path / "shop").values())
+    assert "Postgres" not in "".join(files_of(workspace).values())
     decide_extraction(store, settings, id_of(store, "Postgres"), "confirmed", actor="dana", now=NOW)
     assert memories(store) == ["We decided to use Postgres because the team knows it."]
 
 
 @pytest.mark.slow
 def test_what_is_refused_stays_so_when_its_day_is_read_again_or_said_again(
-    store: Store, settings: Settings, tmp_path: Path
+    store: Store, settings: Settings, workspace: Path
 ) -> None:
     fill(store, FIRST_DAY)
     first = read(store, settings)
@@ -86,11 +78,11 @@ def test_what_is_refused_stays_so_when_its_day_is_read_again_or_said_again(
     second = read(store, settings)
     fill(store, spoken(TUESDAY, "I live in Lisbon with my wife."))
     run_conversations(store, settings, [TUESDAY], now=NOW)
-    told = "".join(files_of(tmp_path / "shop").values())
+    told = "".join(files_of(workspace).values())
     assert "nurse" in told and "Lisbon" not in told and "Postgres" not in told and memories(store) == []
     roll_back(store, settings, RollbackScope(run_id=second))
     assert first != second and memories(store) == []
-    assert "Postgres" not in "".join(files_of(tmp_path / "shop").values())
+    assert "Postgres" not in "".join(files_of(workspace).values())
 
 
 def test_an_unknown_id_says_where_the_ids_are(store: Store, settings: Settings) -> None:

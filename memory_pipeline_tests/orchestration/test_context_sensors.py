@@ -21,6 +21,7 @@ from memory_pipeline.orchestration.context_sensors import context_tokens, look
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import SessionUsage, TriggerEvent
 from memory_pipeline.store import Store
+from memory_pipeline.workspace.places import PAGES, pages_of
 from memory_pipeline_tests.build import candidate, fill, night_of, settings_for
 from memory_pipeline_tests.compaction.a_session import rows, session_file
 from memory_pipeline_tests.compaction.sessions import compacted, said
@@ -73,7 +74,7 @@ def test_what_fired_is_done_once_and_recorded(store: Store, settings: Settings, 
     (event,) = events_of(store)
     (acted,) = act_on(settings, store, [event.id])
     assert acted.outcome == "done" and events_of(store)[0].outcome == "done"
-    assert list((store.path.parent / "conversations" / "app").glob("MEMORY.md"))
+    assert (pages_of(store.path, "app") / "MEMORY.md").is_file()
     assert list(act_on(settings, store, [event.id])) == []
     again, _ = look(settings, store, None, NOW + timedelta(hours=1), CONTEXT, "context sensor")
     assert isinstance(again, SkipReason)
@@ -86,7 +87,7 @@ def test_nothing_is_done_after_the_compaction_that_it_was_for(
     append(transcript, compacted(11, after=20_000), said(12, "user", "Never deploy on a Friday."))
     (event,) = events_of(store)
     (acted,) = act_on(settings, store, [event.id])
-    assert acted.outcome == "late" and not (store.path.parent / "conversations").exists()
+    assert acted.outcome == "late" and not store.path.with_suffix(PAGES).exists()
     again, _ = look(settings, store, None, NOW + timedelta(minutes=1), CONTEXT, "context sensor")
     assert isinstance(again, SkipReason), "the new context is not full"
 

@@ -14,19 +14,23 @@ import pytest
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.rollups import RollupSettings
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import OutputError
 from memory_pipeline.ingest import export_memories
 from memory_pipeline.knowledge.threads import find_threads
 from memory_pipeline.night.conversation_runs import run_conversations
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.rollups.entries import SAID, Entry, from_json
-from memory_pipeline.rollups.files import RollupFiles, rebuild_memory
-from memory_pipeline.rollups.making import Maker
+from memory_pipeline.rollups.making import Maker, rollup_id
 from memory_pipeline.rollups.pages import page_of
 from memory_pipeline.rollups.periods import day_of, periods_between, read_period
-from memory_pipeline.rollups.running import MadeRollup, periods_to_make, roll_up
+from memory_pipeline.rollups.running import MadeRollup, finish_rollups, periods_to_make, roll_up
 from memory_pipeline.store import Store
+from memory_pipeline.workspace import export_to
+from memory_pipeline.workspace.places import pages_of
+from memory_pipeline.workspace.rollup_pages import rollup_page
 from memory_pipeline_tests.build import candidate, fill, lesson, memory, run, settings_for, sql_rows
 from memory_pipeline_tests.ingest.bring import bring
+from memory_pipeline_tests.interfaces.in_process import bytes_of
 
 MONDAY = datetime(2026, 3, 9, 10, tzinfo=UTC)
 LAST = date(2027, 1, 31)
@@ -177,29 +181,26 @@ def test_a_rollback_makes_the_rollups_again_that_say_what_it_took_back(store: St
     assert {one.period: one.content for one in after[0]} == {one.period: one.content for one in before[0]}  # type: ignore[attr-defined]
 
 
-@pytest.mark.slow
-def test_files_keep_every_byte_outside_of_the_markers_and_are_never_read_as_memories(
-    store: Store, tmp_path: Path
-) -> None:
+def test_no_file_of_the_workspace_is_touched_and_no_page_is_read_as_a_memory(store: Store, tmp_path: Path) -> None:
     workspace = tmp_path / "notes"
     (workspace / "memory").mkdir(parents=True)
     (workspace / "memory" / "2026-03-09.md").write_text("# Monday\n\n- Decision: we keep PostgreSQL for the orders.\n")
-    log = workspace / "DailyLogs" / "2026-03-09.md"
-    log.parent.mkdir()
-    log.write_bytes(b"Mine.\r\n\r\nAlso mine, without an end")
+    before = bytes_of(workspace)
     source = SourceTable(name="notes", format="openclaw", path=str(workspace), project="notes")
     settings = settings_for(store, sources=(source,))
     run(store, MONDAY.date(), settings)
-    make(store, settings, LAST)
-    assert log.read_bytes().startswith(b"Mine.\r\n\r\nAlso mine, without an end\r\n")
-    assert {p.name for p in workspace.rglob("*.md")} == {
-        "2026-03-09.md", "2026-W11.md", "2026-03.md", "2026.md",
+    assert not finish_rollups(store, settings, make(store, settings), is_newest=True)
+    assert bytes_of(workspace) == before
+    root = pages_of(store.path, "notes")
+    assert {p.name for p in root.rglob("*.md")} == {
+        "2026-03-09.md", "2026-W11.md", "2026-03.md", "2026.md", "MEMORY.md",
     }  # fmt: skip
-    rebuild_memory(store, settings, "notes")
-    assert (workspace / "MEMORY.md").is_file()
+    pages = settings.with_values(
+        {"sources": (SourceTable(name="own", format="openclaw", path=str(root), project="notes"),)}
+    )
     with store.reading() as tx:
         count = tx.memories.count()
-    run(store, MONDAY.date() + timedelta(days=1), settings, moment=datetime.now(UTC))
+    run(store, MONDAY.date() + timedelta(days=1), pages, moment=datetime.now(UTC))
     with store.reading() as tx:
         assert tx.memories.count() == count
 
@@ -225,24 +226,39 @@ def test_a_decision_of_a_conversation_stands_once_in_the_log_of_its_day(store: S
     settings = settings_for(store)
     run_conversations(store, settings, None, now=MONDAY + timedelta(days=9))
     make(store, settings, MONDAY.date())
-    files = RollupFiles(store, settings, "p")
-    log = files.path_of(day_of(MONDAY.date())).read_text()
+    page = pages_of(store.path, "p") / "DailyLogs" / "2026-03-09.md"
+    log = page.read_text()
     assert log.count("to keep PostgreSQL") == 1 and log.count("the shop closes at six") == 1
     assert "to keep PostgreSQL" in text_of(store, "2026-03-09")
     make(store, settings, MONDAY.date())
-    assert files.path_of(day_of(MONDAY.date())).read_text() == log
+    assert page.read_text() == log
 
 
 def test_a_file_whose_block_is_of_another_project_is_left_alone(store: Store, tmp_path: Path) -> None:
     settings = noted(store)
-    path = RollupFiles(store, settings, "p").path_of(day_of(MONDAY.date()))
-    other = RollupFiles(store, settings, "q")
     make(store, settings, MONDAY.date())
-    before = path.read_bytes()
-    other.places = RollupFiles(store, settings, "p").places
-    with pytest.raises(Exception, match="of another project"):
-        other.write(day_of(MONDAY.date()), "> From the memory of project q: x\n\nwords")
-    assert path.read_bytes() == before
+    out = tmp_path / "out"
+    export_to(store, settings, "openclaw", out, contents=("rollups",))
+    before = bytes_of(out)
+    fill(store, [candidate("The shop closes at six.", MONDAY, memory_type="fact", native_id="q")], project="q")
+    make(store, settings, MONDAY.date())
+    with pytest.raises(OutputError, match="of another project"):
+        export_to(store, settings, "openclaw", out, project="q", contents=("rollups",))
+    assert bytes_of(out) == before
+
+
+def test_a_rollup_that_no_longer_stands_leaves_the_export_too(store: Store, tmp_path: Path) -> None:
+    settings = noted(store)
+    made = make(store, settings, MONDAY.date())
+    (tmp_path / "out" / "DailyLogs").mkdir(parents=True)
+    (tmp_path / "out" / "DailyLogs" / "2026-03-09.md").write_text("Mine.\n")
+    export_to(store, settings, "openclaw", tmp_path / "out", contents=("rollups",))
+    with store.writing("test") as tx:
+        tx.rollups.keep([], [rollup_id("p", read_period(one.period)) for one in made])
+    done = export_to(store, settings, "openclaw", tmp_path / "out", contents=("rollups",))
+    assert [(one.file, one.outcome) for one in done.changes] == [("DailyLogs/2026-03-09.md", "changed")]
+    (left,) = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert left.read_text() == "Mine.\n"
 
 
 def test_an_export_of_everything_brings_rollups_along(store: Store, tmp_path: Path) -> None:
@@ -278,9 +294,9 @@ def test_after_a_kill_running_again_gives_the_files_of_the_store(store: Store, a
     make(store, settings, date(2026, 3, 31))
     with store.reading() as tx:
         rows = {one.period: one.content for one in tx.rollups.all()}
-    files = RollupFiles(store, settings, "p")
     for key, content in rows.items():
-        assert content in files.path_of(read_period(key)).read_text()
+        page = rollup_page(read_period(key).level, key)
+        assert content in (pages_of(store.path, "p") / page).read_text()
 
 
 def test_an_entry_of_the_knowledge_base_is_told_by_what_it_recommends(store: Store) -> None:

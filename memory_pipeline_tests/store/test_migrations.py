@@ -39,7 +39,7 @@ TRIGGERS = "a87677f65a80da06b7ecae847c137aa4e6eed8b06995923297b3a5e7092e1668"
 #: Tables that the earlier program did not have.
 LATER = (
     "session_usage", "source_files", "source_pending", "source_readings", "source_entries", "extractions",
-    "relationship_patterns", "extraction_feedback",
+    "relationship_patterns", "extraction_feedback", "stale_pages",
     "conversation_days", "trigger_events", "rollups", "forgotten", "forgotten_key",
 )  # fmt: skip
 NAMES = {
@@ -127,6 +127,7 @@ def test_an_earlier_store_is_migrated_to_the_schema_of_a_new_one(earlier: Store,
                 (13, "013_proposed_by.sql"),
                 (14, "014_lead_ins.sql"),
                 (15, "015_forgotten.sql"),
+                (16, "016_stale_pages.sql"),
             ]
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory_pipeline.records import PlaybookEntry
-from memory_pipeline.workspace.playbook_pages import playbook_files
+from memory_pipeline.workspace.playbook_pages import playbook_block
 from memory_pipeline_tests.build import FIRST
 
 
@@ -29,7 +29,7 @@ OTHER = entry("pattern-3", "Warm the cache before a sale.", 0.95)
 
 
 def test_the_patterns_of_a_principle_stand_below_it_once_and_in_its_category() -> None:
-    (text,) = playbook_files([*CASES, OTHER, RULE], {"principle-1": {"pattern-1", "pattern-2"}}).values()
+    text = playbook_block("p", [*CASES, OTHER, RULE], {"principle-1": {"pattern-1", "pattern-2"}})
     assert [line for line in text.split("\n") if line.startswith(("> Clear", "> - Clear", "> Warm"))] == [
         f"> {OTHER.content}",
         f"> {RULE.content}",
@@ -39,4 +39,5 @@ def test_the_patterns_of_a_principle_stand_below_it_once_and_in_its_category() -
 
 
 def test_without_a_principle_each_pattern_is_an_entry_of_its_own_category() -> None:
-    assert set(playbook_files([*CASES, OTHER])) == {("p", "cache"), ("p", "menu")}
+    text = playbook_block("p", [*CASES, OTHER])
+    assert [line for line in text.split("\n") if line.startswith("## ")] == ["## cache", "## menu"]

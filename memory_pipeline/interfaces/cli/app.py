@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand
 
 from memory_pipeline import __version__
+from memory_pipeline.config.exports import CONTENTS, EXPORT_FORMATS
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import (
     ForceOption,
@@ -321,6 +322,13 @@ def export(
         int | None,
         typer.Option(help="openclaw: the most tokens in MEMORY.md (default: setting export.budget_tokens).", min=200),
     ] = None,
+    contents: Annotated[
+        str | None, typer.Option(metavar="NAMES", help=f"openclaw: what is written, of {', '.join(CONTENTS)}.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what each file of a directory would have; write nothing.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Show the lines that differ, file by file.")] = False,
     force: ForceOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
@@ -329,9 +337,23 @@ def export(
     from memory_pipeline.interfaces.cli.exports import check_options, export_once, exported_text
 
     settings, opened = open_store(store)
-    check_options(format_, all_, project, budget)
+    chosen = check_options(format_, all_, project, budget, contents)
+    if (dry_run or diff) and format_ in EXPORT_FORMATS:
+        raise InputError("--dry-run and --diff are for directories; leave them out")
     check_target(settings, path, force=force and not path.is_dir())
-    done = export_once(settings, opened, format_, path, everything=all_, project=project, budget=budget, force=force)
+    done = export_once(
+        settings,
+        opened,
+        format_,
+        path,
+        everything=all_,
+        project=project,
+        budget=budget,
+        contents=chosen,
+        force=force,
+        preview=dry_run,
+        with_diff=diff,
+    )
     emit(done, as_json=json_, text=exported_text(done))
 
 

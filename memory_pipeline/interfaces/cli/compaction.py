@@ -114,7 +114,7 @@ def compact(
     from memory_pipeline.compaction.acting import compact_and_index
     from memory_pipeline.compaction.compacting import compact_session
     from memory_pipeline.compaction.transcripts import read_session_file
-    from memory_pipeline.workspace.exporting import token_counter
+    from memory_pipeline.workspace.pages import token_counter
 
     settings = settings_of(store)
     count = token_counter(settings)

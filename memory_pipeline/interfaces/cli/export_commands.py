@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from memory_pipeline.config.exports import CONTENTS
 from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, settings_of
 from memory_pipeline.interfaces.cli.output import emit, table
 
@@ -54,17 +55,21 @@ def exports_add(
         int | None,
         typer.Option(help="openclaw: the most tokens in MEMORY.md (default: setting export.budget_tokens).", min=200),
     ] = None,
+    contents: Annotated[
+        str | None, typer.Option(metavar="NAMES", help=f"openclaw: what is written, of {', '.join(CONTENTS)}.")
+    ] = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
     """Add an export to the settings file; the last step of every night writes it. Nothing is written now."""
     from memory_pipeline.interfaces.cli.export_settings import DescribedExport, add_export
 
-    export, file = add_export(settings_of(None), name, format_, path, project, budget, store)
+    export, file = add_export(settings_of(None), name, format_, path, project, budget, contents, store)
     text = (
         f"Export '{export.name}' ({export.format}, {export.path}) is in {file}; the next night writes it.\n"
         f"Write it now: memory-pipeline export {export.format} {export.path}"
         + (f" --project {export.project}" if export.project else "")
+        + (f" --contents {','.join(export.contents)}" if export.contents else "")
     )
     emit(DescribedExport.of(export, settings_of(store)), as_json=json_, text=text)
 

@@ -35,6 +35,7 @@ class DescribedExport(Document):
     path: str = Field(description="The directory, or the file.")
     project: str = Field(description="The project; empty for the only one of the store, or for rows of all.")
     budget: int = Field(description="Maximum tokens of `MEMORY.md`.")
+    contents: tuple[str, ...] = Field(default=(), description="What goes into a workspace, by name.")
     enabled: bool = Field(description="Whether nights write it.")
     store: str = Field(description="The store that it is made of.")
 
@@ -49,6 +50,7 @@ class DescribedExport(Document):
             path=export.path,
             project=export.project,
             budget=export.budget or settings.export.budget_tokens,
+            contents=export.chosen if export.format == "openclaw" else (),
             enabled=export.enabled,
             store=export.store or settings.store.path,
         )
@@ -73,13 +75,14 @@ def add_export(
     path: Path,
     project: str | None,
     budget: int | None,
+    contents: str | None,
     store: Path | None,
 ) -> tuple[ExportTable, Path]:
     """Write an export to the settings file; the export, and the file. Raises InputError if it cannot be one, and
     OutputError if no night could write it."""
     if format_ not in EXPORT_NAMES:
         raise InputError(f"no export format is called '{format_}'; use one of {', '.join(EXPORT_NAMES)}")
-    check_options(format_, False, project, budget)
+    chosen = check_options(format_, False, project, budget, contents)
     place = real_path(Path(os.path.expanduser(path)), "the path")  # noqa: PTH111 - never raises
     if place.exists() and place.is_dir() != (format_ in DIRECTORY_FORMATS):
         what, other = ("directory", "file") if place.is_dir() else ("file", "directory")
@@ -104,6 +107,7 @@ def add_export(
             path=str(place),
             project=project or "",
             budget=budget or 0,
+            contents=chosen,
             store="" if Path(fed) == Path(settings.store.path) else fed,
         )
     except ValidationError as error:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import (
-    ForceOption,
     JsonOption,
     StoreOption,
     app,
     check_project,
-    check_target,
     open_store,
     settings_of,
 )
 from memory_pipeline.interfaces.cli.output import emit, progress_printer, table
 
-playbook_app = typer.Typer(help="Guidance from patterns and principles: list, export.", no_args_is_help=True)
+playbook_app = typer.Typer(help="Guidance from patterns and principles: list.", no_args_is_help=True)
 app.add_typer(playbook_app, name="playbook")
 
 ProjectOption = Annotated[str | None, typer.Option("--project", help="Only guidance of this project.")]
@@ -54,24 +51,6 @@ def playbook_list(
     ]
     columns = ["id", "project_id", "category", "confidence", "sources", "guidance"]
     emit(shown, as_json=json_, text=table(rows, columns) if rows else "The playbook is empty.")
-
-
-@playbook_app.command("export", epilog="Example: memory-pipeline playbook export ./guidance --project webshop")
-def playbook_export(
-    directory: Annotated[Path, typer.Argument(help="The directory for the files; one per project and category.")],
-    project: ProjectOption = None,
-    force: ForceOption = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
-    """Write the playbook as Markdown, one file per category."""
-    from memory_pipeline.night.playbook import export_playbook
-
-    settings, opened = open_store(store)
-    check_target(settings, directory)
-    check_project(opened, project)
-    files = [str(path) for path in export_playbook(opened, directory, project, force=force)]
-    emit(files, as_json=json_, text="\n".join(files) or "The playbook is empty.")
 
 
 @app.command(

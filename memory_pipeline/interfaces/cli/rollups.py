@@ -45,8 +45,8 @@ def rollups_run(
     json_: JsonOption = False,
 ) -> None:
     """Make the summaries of every day, week, month and year that holds one of these days and has ended, and write their
-    files. Running it again changes nothing, unless the notes of a day have changed."""
-    from memory_pipeline.rollups.running import periods_to_make, renew_memory, roll_up
+    pages beside the store. Running it again changes nothing, unless the notes of a day have changed."""
+    from memory_pipeline.rollups.running import finish_rollups, periods_to_make, roll_up
 
     settings, opened = open_store(store)
     newest = latest_complete_day(datetime.now(UTC))
@@ -69,12 +69,12 @@ def rollups_run(
             projects=[project] if project else (),
             progress=progress_printer(),
         )
-        for one in sorted({done.project for done in made}):
-            renew_memory(opened, settings, one)
+        failed = finish_rollups(opened, settings, made, is_newest=True)
     finally:
         opened.release_lease(run_id)
-    emit([one for one in made if one.status != "empty"], as_json=json_, text=_ran(made))
-    if any(one.problem for one in made):
+    told = [_ran(made), *(f"Not written: {problem}" for problem in failed)]
+    emit([one for one in made if one.status != "empty"], as_json=json_, text="\n".join(told))
+    if failed or any(one.problem for one in made):
         raise typer.Exit(1)
 
 

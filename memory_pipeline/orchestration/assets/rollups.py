@@ -45,7 +45,7 @@ from memory_pipeline.rollups.entries import best_of_each_kind, from_json
 from memory_pipeline.rollups.in_short import SAID, asks_model
 from memory_pipeline.rollups.making import rollup_id
 from memory_pipeline.rollups.periods import Period, period_of
-from memory_pipeline.rollups.running import MadeRollup, renew_memory, roll_up
+from memory_pipeline.rollups.running import MadeRollup, finish_rollups, roll_up
 from memory_pipeline.wording.counts import how_many
 
 DAYS, WEEKS, MONTHS, YEARS = "daily_summaries", "weekly_rollups", "monthly_rollups", "yearly_rollups"
@@ -127,7 +127,8 @@ def _make(context: AssetExecutionContext, night: NightResource, level: str) -> I
         run_id=context.run.run_id,
         progress=tonight.progress,
     )
-    problems = _renew_memory(tonight, level, newest, made)
+    is_newest = level == "day" and newest == latest_complete_day(datetime.now(UTC))  # `MEMORY.md` is of now
+    problems = finish_rollups(tonight.store, tonight.settings, made, is_newest=is_newest)
     for key, day in last_days.items():
         context.add_asset_metadata(_metadata(tonight, period_of(level, day), made), partition_key=key)
     if asks_model(tonight.settings):
@@ -154,15 +155,6 @@ def _last_day(context: AssetExecutionContext, key: str) -> date:
     partitions = context.assets_def.partitions_def
     assert isinstance(partitions, TimeWindowPartitionsDefinition)
     return (partitions.time_window_for_partition_key(key).end - timedelta(days=1)).date()
-
-
-def _renew_memory(tonight: Night, level: str, newest: date, made: Sequence[MadeRollup]) -> list[str]:
-    """`MEMORY.md` is of now, so it is made again with the newest day alone."""
-    if level != "day" or newest != latest_complete_day(datetime.now(UTC)):
-        return []
-    projects = sorted({one.project for one in made})
-    found = {project: renew_memory(tonight.store, tonight.settings, project) for project in projects}
-    return [f"{project}: {problem}" for project, problem in found.items() if problem]
 
 
 def _metadata(tonight: Night, period: Period, made: Sequence[MadeRollup]) -> dict[str, Any]:
