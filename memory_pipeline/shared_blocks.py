@@ -179,13 +179,17 @@ class SharedBlocks:
         return before, after, outcome, unknown
 
     def forget_earlier_texts(self) -> None:
-        """Know of each file only the lines of its last text: hashes of other lines could confirm a guess at them."""
-        for path in self._known.glob(f"*{_TEXTS}") if self._known.is_dir() else ():
-            record = path.name.removesuffix(_TEXTS)
-            newest = [*self._texts(record).items()][-1:]
-            kept = [line for seal, lines in newest for line in (f"{_SEALED}{seal}", *sorted(lines))]
-            write_text(path, "\n".join(" ".join([seal, *sorted(lines)]) for seal, lines in newest), lambda _: True,
-                       private=True)  # fmt: skip
+        """Know of each file only the lines of the blocks that stand in it: hashes of other lines could confirm a guess
+        at them."""
+        files = {_digest(os.fspath(real_path(Path(place)))): Path(place) for place in self._lines(FILES) or () if place}
+        for known in self._known.glob(f"*{_TEXTS}") if self._known.is_dir() else ():
+            record = known.name.removesuffix(_TEXTS)
+            file = files.get(record)
+            text = file.read_text(encoding="utf-8", errors="replace") if file and file.is_file() else ""
+            standing = {seal: sorted(lines) for seal, lines in self._texts(record).items() if seal in text}
+            kept = [line for seal, lines in standing.items() for line in (f"{_SEALED}{seal}", *lines)]
+            texts = [" ".join([seal, *lines]) for seal, lines in standing.items()]
+            write_text(known, "\n".join(texts), lambda _: True, private=True)
             write_text(self._known / record, "\n".join(kept), lambda _: True, private=True)
 
     def note_file(self, path: Path) -> None:
