@@ -48,7 +48,16 @@ def test_secrets_are_masked_and_look_alikes_are_not(held_out: bool) -> None:
         ("password: correct horse battery staple", "password: [REDACTED:secret]"),
         ("mysql -uroot -phunter2x shop", "mysql -uroot -p[REDACTED:secret] shop"),
         ("curl -u dana:hunter2 https://a.example/x?y=1", "curl -u dana:[REDACTED:secret] https://a.example/x?y=1"),
-        ("postgres://app:pa55w/rd@db", "postgres://app:pa55w/rd@db"),
+        ("postgres://app:pa55w/rd@db", "postgres://app:[REDACTED:secret]@db"),
+        ("http://localhost:8080/@fs/app/main.ts", "http://localhost:8080/@fs/app/main.ts"),
+        ('DB_PASSWORD="p@ss w0rd9!"', 'DB_PASSWORD="[REDACTED:secret]"'),
+        ('"password": "Enter your password"', '"password": "Enter your password"'),
+        ("echo 'Kelp9,moss' | sudo -S reboot", "echo '[REDACTED:secret]' | sudo -S reboot"),
+        ("cache key user:42:profile:v3", "cache key user:42:profile:v3"),
+        (
+            "bot NDg4MTIzNDU2Nzg5MDEyMzQ.GaXk2P.x8Jk2LmQ0vRtYw7ZbNc4DfGh1Us",
+            "bot [REDACTED:secret]",
+        ),
         (
             "see https://dana:pa55word@git.example.com/a.git.",
             "see https://dana:[REDACTED:secret]@git.example.com/a.git.",

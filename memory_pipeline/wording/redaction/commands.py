@@ -28,6 +28,7 @@ _COMMANDS = tuple(
         (("user",), r"\b(?:rabbitmqctl\s+(?:add_user|change_password)|useradd)\s+\S+\s+"),
         (("--",), r"(?<!\S)--?(?:[a-z]+-)*(?:password|passwd|passphrase|pass|secret|token|api-?key|access-?key|secret-?key)(?:=|\s+)"),
         (("identified",), r"(?i:\bidentified\s+(?:with\s+\S+\s+)?by\s+(?=[\"']))"),
+        (("sudo",), r"\becho\s+(?=[^\n|]{1,200}\|\s*sudo\s+(?:-\S+\s+)*-\w*S)"),
         (("wifi:",), r"WIFI:[^\s]{0,100}?;P:(?=\S)"),
     )
 )  # fmt: skip
@@ -40,8 +41,10 @@ _PAIRS = tuple(
         (("chpasswd",), r"\becho\s+(?=[^\n|]{1,200}\|\s*(?:sudo\s+)?chpasswd)"),
     )
 )  # fmt: skip
+#: With a slash only where no port can be meant: `host:8080/path@2`.
 _URL_PASSWORD = re.compile(
-    r"\b[a-z][a-z0-9+.-]{0,30}://(?P<user>[^\s:/@\"'<>]{0,100}):(?P<bare>[^\s/\"'<>]{1,200})@(?=[\w\[.%$-])",
+    r"\b[a-z][a-z0-9+.-]{0,30}://(?P<user>[^\s:/@\"'<>]{0,100}):"
+    r"(?P<bare>[^\s/\"'<>]{1,200}|(?!\d{1,5}/)[^\s\"'<>]{1,200})@(?=[\w\[.%$-])",
     re.IGNORECASE,
 )
 _URL_TOKEN = re.compile(r"\bhttps?://(?P<bare>[A-Za-z0-9_-]{20,200})@(?=[\w.-]+\.\w)")

@@ -16,6 +16,7 @@ from memory_pipeline.wording.redaction.spans import (
     is_random,
     is_stand_in,
     is_strong,
+    is_strong_phrase,
     small_letters,
 )
 
@@ -114,6 +115,8 @@ def _value(text: str, at: int, how: How, family: str, *, constant: bool) -> Span
         end = text.find(close, at + 1, at + 400)
         if end > at and "\n" not in text[at:end]:
             value = text[at + 1 : end]
+            if constant and how == "assigned" and is_strong_phrase(value):
+                return at + 1, end
             return (at + 1, end) if _is_secret(value, family, how, quoted=True, alone=True) else None
         at += 1
     bare = _BARE.match(text, at)
@@ -162,15 +165,10 @@ def _is_secret(value: str, family: str, how: How, *, quoted: bool, alone: bool) 
     if family == "token" and " " not in value:
         return is_random(value, {"assigned": 8, "told": 10, "beside": 16}[how])
     if " " in value:
-        said = value.lower().split()
-        as_phrase = not any(word in words.OF_A_SENTENCE for word in said)
-        return (
-            quoted
-            and len(said) >= 3
-            and how != "beside"
-            and as_phrase
-            and sum(w in words.SAID_OF_ONE for w in said) < 2
-        )
+        parts = value.lower().split()
+        if not quoted or how == "beside" or any(word in words.OF_A_SENTENCE for word in parts):
+            return False
+        return is_strong_phrase(value) or (len(parts) >= 3 and sum(w in words.SAID_OF_ONE for w in parts) < 2)
     if how == "beside":
         return len(value) >= 5 and is_strong(value)
     if is_strong(value):

@@ -53,7 +53,11 @@ def find_pairs(text: str) -> Iterator[Span]:
         if any(hint in low for hint in hints):
             for match in pattern.finditer(text):
                 value = match[group].rstrip(".,;:)")
-                if is_strong(value) and any(c.islower() for c in value) and (group != "root" or _is_mixed(value)):
+                if (
+                    is_strong(value)
+                    and any(c.islower() for c in value)
+                    and (_is_mixed(value) or (group != "root" and ":" not in value))
+                ):
                     yield match.start(group), match.start(group) + len(value)
     if "_" in text and "=" in text:
         for match in _CONSTANT.finditer(text):

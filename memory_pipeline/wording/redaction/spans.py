@@ -84,6 +84,16 @@ def is_strong(value: str) -> bool:
     )
 
 
+def is_strong_phrase(value: str) -> bool:
+    """At most four parts with a digit and a mark, as a password that holds a space: `p@ss w0rd9!`."""
+    return (
+        1 < len(value.split()) <= 4
+        and not is_stand_in(value)
+        and any(c.isdigit() for c in value)
+        and any(c in _MARKS for c in value)
+    )
+
+
 def small_letters(text: str) -> str:
     """The text in lower case with unchanged positions: letters that would become two stay as they are."""
     low = text.lower()
