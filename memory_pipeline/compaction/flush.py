@@ -41,6 +41,7 @@ from memory_pipeline.conversations.orders import standing_order_in
 from memory_pipeline.conversations.own_words import Said
 from memory_pipeline.conversations.proposals import Proposals
 from memory_pipeline.conversations.work import decision_in
+from memory_pipeline.distillers import attempt_in
 from memory_pipeline.records import Extraction, ExtractionKind, Turn
 from memory_pipeline.wording.normalise import content_hash
 
@@ -149,8 +150,8 @@ def flush_of(session: Session, chunk_tokens: int = 800, proposed: Proposals | No
     found += [one for wrong, one in right if wrong]
     judged = {(one.turn_id, one.quote) for one in extracted.extractions} if extracted else set()
     found += without_denied([*left_over_in(session.turns, found, judged)], answered)
-    kept = _once(found)
-    curated = [noted.text for _, noted in notes if noted.is_curated]
+    kept = _once([one for one in found if not _steers(one.speaker, one.text)])
+    curated = [noted.text for turn, noted in notes if noted.is_curated and not _steers(turn.speaker, noted.text)]
     texts = {_key(one.text) for one in kept}
     missed = tuple(text for text in curated if _key(text) not in texts)
     rejected, against = rejected_in(session.turns), rejected_before(session.turns)
@@ -158,6 +159,11 @@ def flush_of(session: Session, chunk_tokens: int = 800, proposed: Proposals | No
     standing = [_corrected(one, corrections) for one in standing]
     standing = [*without_old_values(standing, new_values_in(session.turns))]
     return Flush(session, tuple(_newest_progress(without_settled(standing))), session.temporary, missed)
+
+
+def _steers(speaker: str, text: str) -> bool:
+    """Whether somebody else than the human said what would steer the reader of the flush."""
+    return speaker != "human" and attempt_in(text) is not None
 
 
 def _is_rejected(one: Kept, rejections: Sequence[frozenset[str]], against: Mapping[str, int]) -> bool:

@@ -8,11 +8,13 @@ from memory_pipeline.distillers.injections.by_human import attempt_by
 from memory_pipeline.distillers.injections.detect import STEERS, attempt_in, find_attempt, steering_draft
 from memory_pipeline.distillers.judge import COMPRESSED_CATEGORY, judge, mean_similarities, similarities_of, undistilled
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
+from memory_pipeline.distillers.steering import MARK, guiding_entries, marked, may_guide
 from memory_pipeline.distillers.support import SHARED_WORDS, find_addition, find_clash
 
 __all__ = [
     "COMPRESSED_CATEGORY",
     "DETAILS_LABEL",
+    "MARK",
     "SHARED_WORDS",
     "STEERS",
     "DistillationModel",
@@ -31,7 +33,10 @@ __all__ = [
     "find_clash",
     "find_contradiction",
     "find_invention",
+    "guiding_entries",
     "judge",
+    "marked",
+    "may_guide",
     "mean_similarities",
     "similarities_of",
     "steering_draft",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memory_pipeline.distillers import attempt_in, evidence_confidence
+from memory_pipeline.distillers import attempt_in, evidence_confidence, guiding_entries
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files import begins_with, check_output, directories, write_text
@@ -239,7 +239,7 @@ def export_playbook(
     """
     check_is_free(directory, store.path)
     with store.reading() as tx:
-        entries = tx.playbook.read(project)
+        entries = guiding_entries(tx.playbook.read(project))
         links = tx.lineage.principles_on([i for entry in entries for i in entry.source_ids])
     cases: dict[str, set[str]] = {}
     for link in links:

@@ -9,10 +9,12 @@ from datetime import datetime
 import numpy as np
 from pydantic import Field
 
+from memory_pipeline.distillers import attempt_in
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.embedding import Embedder
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import InputError
+from memory_pipeline.recall.guidance import in_words
 from memory_pipeline.records import Atom, Causal, derived_id
 from memory_pipeline.store import Store
 
@@ -125,15 +127,21 @@ def search_atoms(
     if field is not None and field not in ("subject", "action", "outcome"):
         raise InputError(f"--field is '{field}'; use subject, action or outcome")
     if not query:
-        surest = sorted(index.atoms, key=lambda atom: (-atom.confidence, atom.created_at, atom.id))
+        surest = sorted(filter(_may_guide, index.atoms), key=lambda atom: (-atom.confidence, atom.created_at, atom.id))
         return [FoundAtom(atom, 1.0) for atom in surest[:limit]]
     vector = np.asarray(embedder.embed([query]), dtype=np.float32)[0]
     best: dict[str, FoundAtom] = {}
     for name in [field] if field else ["subject", "action", "outcome", "leads"]:
         for found in index.nearest(name, vector, least):
+            if not _may_guide(found.atom):
+                continue
             if found.atom.id not in best or best[found.atom.id].score < found.score:
                 best[found.atom.id] = found
     return sorted(best.values(), key=lambda item: (-item.score, -item.atom.confidence, item.atom.id))[:limit]
+
+
+def _may_guide(atom: Atom) -> bool:
+    return attempt_in(in_words(atom)) is None
 
 
 def causal_chains(
@@ -148,7 +156,7 @@ def causal_chains(
         chain = [FoundAtom(first, 1.0)]
         while len(chain) < longest:
             seen = {item.atom.id for item in chain}
-            others = [atom for atom in index.atoms if atom.id not in seen]
+            others = [atom for atom in index.atoms if atom.id not in seen and _may_guide(atom)]
             onward = index.nearest("leads", index.vector(chain[-1].atom, "outcome"), least, others)
             if not onward:
                 break

@@ -12,6 +12,7 @@ from datetime import date
 
 import numpy as np
 
+from memory_pipeline.distillers import may_guide
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.knowledge.threads import find_threads
 from memory_pipeline.recall.documents import Context, ContextItem, ItemKind
@@ -76,8 +77,10 @@ class Piece:
 
 
 def pieces_of(matches: Sequence[Match], vectors: Vectors) -> list[Piece]:
-    """What a search found, without tasks that it also says to be done. `vectors`: float32 (len(matches), dimension), by
-    match."""
+    """What a search found, without tasks that it also says to be done, and without what tries to steer its reader.
+
+    `vectors`: float32 (len(matches), dimension), by match.
+    """
     threads = find_threads([match.memory for match in matches], {})
     done = {thread.memory.id for thread in threads if thread.closed_by is not None}
     newest = max((match.memory.day for match in matches), default=date.min)
@@ -94,7 +97,7 @@ def pieces_of(matches: Sequence[Match], vectors: Vectors) -> list[Piece]:
             speaker=speaker_in(match.memory.memory_type, match.memory.tags),
         )
         for match, vector in zip(matches, vectors, strict=True)
-        if match.memory.id not in done
+        if match.memory.id not in done and may_guide(match.memory)
     ]
 
 

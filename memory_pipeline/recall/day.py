@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from memory_pipeline.distillers import guiding_entries, may_guide
 from memory_pipeline.recall.documents import DayContext, DayItem
 from memory_pipeline.recall.results import source_of
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_RAW, PlaybookEntry
@@ -29,7 +30,9 @@ def day_context(
 ) -> DayContext:
     """The context of a day. What a section leaves of its third is free for the next one."""
     sections = (
-        _Section("Guidance", [_guidance(entry) for entry in _surest(tx.playbook.read(project))], 1 / 3),
+        _Section(
+            "Guidance", [_guidance(entry) for entry in _surest(guiding_entries(tx.playbook.read(project)))], 1 / 3
+        ),
         _Section("Patterns and principles", list(_memories(tx, project, made=True)), 2 / 3),
         _Section("Latest notes", list(_memories(tx, project, made=False)), 1.0),
     )
@@ -50,7 +53,7 @@ def day_context(
 
 
 def _surest(entries: Sequence[PlaybookEntry]) -> list[PlaybookEntry]:
-    return sorted(entries, key=lambda entry: (-entry.confidence, entry.id))[:_MOST]
+    return sorted(guiding_entries(entries), key=lambda entry: (-entry.confidence, entry.id))[:_MOST]
 
 
 def _guidance(entry: PlaybookEntry) -> DayItem:
@@ -68,6 +71,6 @@ def _memories(tx: Transaction, project: str, *, made: bool) -> Iterator[DayItem]
     least, most = (LEVEL_PATTERN, 9) if made else (LEVEL_RAW, LEVEL_PATTERN - 1)
     withdrawn = {} if made else tx.recallable.withdrawn(project)
     for memory in tx.memories.newest(project, _MOST, least=least, most=most):
-        if memory.id in withdrawn:
+        if memory.id in withdrawn or not may_guide(memory):
             continue
         yield DayItem(kind="memory", id=memory.id, content=memory.content, day=memory.day, source=source_of(memory))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memory_pipeline.distillers import attempt_in, guiding_entries
 from memory_pipeline.embedding import Embedder
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.records import Atom, PlaybookEntry
@@ -42,8 +43,8 @@ class GuidanceIndex:
     def _read(self) -> Guidance:
         model, dimension = self._embedder.name, self._embedder.dimension
         with self._store.reading() as tx:
-            entries = tx.playbook.read(self._project)
-            atoms = tx.atoms.read(self._project)
+            entries = guiding_entries(tx.playbook.read(self._project))
+            atoms = [atom for atom in tx.atoms.read(self._project) if attempt_in(in_words(atom)) is None]
             known = {("entry", i): vector for i, vector in tx.playbook.vectors(model, dimension).items()}
         texts = {("entry", entry.id): entry.content for entry in entries}
         texts |= {("atom", atom.id): in_words(atom) for atom in atoms}

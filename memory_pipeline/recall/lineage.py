@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memory_pipeline.distillers import marked
 from memory_pipeline.recall.documents import LineageEdge, LineageNode, MemoryLineage
 from memory_pipeline.recall.results import source_of, summary_of
 from memory_pipeline.records import LineageLink, Memory
@@ -53,7 +54,7 @@ def lineage_of(tx: Transaction, memory: Memory) -> MemoryLineage:
 def _node(memory: Memory, depth: int) -> LineageNode:
     return LineageNode(
         id=memory.id,
-        summary=summary_of(memory.content),
+        summary=summary_of(marked(memory)),
         abstraction_level=memory.abstraction_level,
         day=memory.day,
         source=source_of(memory),

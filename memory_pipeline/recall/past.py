@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.distillers import marked
 from memory_pipeline.documents import Document
 from memory_pipeline.embedding import Embedder
 from memory_pipeline.errors import InputError
@@ -89,7 +90,7 @@ def list_state(state: PastState, memories: Sequence[Memory]) -> StateListing:
                 created=memory.created_on,
                 importance=memory.importance,
                 archived=memory.archived_at is not None,
-                content=memory.content,
+                content=marked(memory),
             )
             for memory in memories
         ),
@@ -106,7 +107,7 @@ def describe_hits(state: PastState, hits: Sequence[Hit[Memory]]) -> StateSearch:
                 id=hit.memory.id,
                 archived=hit.memory.archived_at is not None,
                 superseded_by=hit.superseded_by,
-                content=hit.memory.content,
+                content=marked(hit.memory),
             )
             for hit in hits
         ),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import ValidationError
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.distillers import guiding_entries
 from memory_pipeline.embedding import Embedder, choose_embedder
 from memory_pipeline.errors import InputError, NotFoundError
 from memory_pipeline.ingest.candidates import Candidate, RowError
@@ -304,7 +305,7 @@ class ProjectMemory:
     def playbook(self) -> PlaybookListing:
         """The guidance that the project's patterns and principles give."""
         with self._store.reading() as tx:
-            entries = tx.playbook.read(self.project)
+            entries = guiding_entries(tx.playbook.read(self.project))
         return PlaybookListing(
             entries=tuple(
                 RecalledPlaybookEntry(

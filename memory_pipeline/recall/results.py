@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from memory_pipeline.distillers import marked, may_guide
 from memory_pipeline.recall.documents import RecalledMemory, SourceMemory
 from memory_pipeline.records import MADE, Memory
 
@@ -38,7 +39,8 @@ def recalled(
     return RecalledMemory(
         id=memory.id,
         project_id=memory.project_id,
-        content=memory.content,
+        content=marked(memory),
+        steers=not may_guide(memory),
         memory_type=memory.memory_type,
         abstraction_level=memory.abstraction_level,
         pattern_type=memory.pattern_type,
@@ -70,7 +72,7 @@ def described_sources(links: Sequence[tuple[str, float]], memories: Mapping[str,
     """The direct sources of a memory, nearest first. `links`: id and similarity."""
     nearest = sorted(links, key=lambda link: (-link[1], link[0]))
     return [
-        SourceMemory(id=source, summary=summary_of(memories[source].content), similarity=round(score, 4))
+        SourceMemory(id=source, summary=summary_of(marked(memories[source])), similarity=round(score, 4))
         for source, score in nearest
         if source in memories
     ]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from memory_pipeline.config.rollups import RollupSettings
+from memory_pipeline.distillers import may_guide
 from memory_pipeline.knowledge.threads import Thread, find_threads
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.records.identifiers import derived_id
@@ -195,7 +196,7 @@ class Maker:
             memories = [
                 memory
                 for memory in self._tx.memories.of_project(self._project)
-                if memory.source.connector != MADE and memory.memory_type != "conversation"
+                if memory.source.connector != MADE and memory.memory_type != "conversation" and may_guide(memory)
             ]
             self._threads = (datetime.max.replace(tzinfo=as_of.tzinfo), find_threads(memories, self._gone))
         return self._threads[1]

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from memory_pipeline.distillers import attempt_in
+from memory_pipeline.distillers import guiding_entries, may_guide
 from memory_pipeline.errors import InputError
 from memory_pipeline.knowledge.playbook import guidance_of
 from memory_pipeline.records import EXTRACTED, LEVEL_PATTERN, LEVEL_PRINCIPLE, MADE, LineageLink, Memory, PlaybookEntry
@@ -131,7 +131,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         memories=active,
         sources=sources,
         links=[link for link in links if link.memory_id in kept and link.source_id in kept],
-        entries=[entry for entry in entries if not attempt_in(entry.content)],
+        entries=guiding_entries(entries),
         cases=cases,
         left_out=left_out,
         doubts={
@@ -149,7 +149,7 @@ def why_not_told(memory: Memory, gone: Collection[str]) -> str | None:
         return TURNS
     if memory.id in gone:
         return GONE
-    return STEERING if attempt_in(memory.content) else None
+    return None if may_guide(memory) else STEERING
 
 
 def _behind(active: Sequence[Memory], every: Sequence[Memory], links: Sequence[LineageLink]) -> dict[str, Memory]:

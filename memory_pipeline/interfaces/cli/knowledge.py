@@ -35,12 +35,13 @@ def playbook_list(
     json_: JsonOption = False,
 ) -> None:
     """Show the current guidance by category, highest confidence first."""
+    from memory_pipeline.distillers import guiding_entries
     from memory_pipeline.knowledge.playbook import DescribedGuidance
 
     _, opened = open_store(store)
     check_project(opened, project)
     with opened.reading() as tx:
-        entries = [e for e in tx.playbook.read(project) if category in (None, e.category)]
+        entries = [e for e in guiding_entries(tx.playbook.read(project)) if category in (None, e.category)]
         known = {e.category for e in tx.playbook.read(project)}
     if category is not None and category not in known:
         which = ", ".join(sorted(known)) or "none"

@@ -52,6 +52,7 @@ class Hit(Answer):
     type: str
     score: float
     archived: bool = False
+    steers: bool = False
     superseded_by: str | None = None
 
 
@@ -76,6 +77,7 @@ class Hits(Answer):
                     type=one.memory_type,
                     score=one.relevance_score or 0.0,
                     archived=one.archived,
+                    steers=one.steers,
                     superseded_by=one.superseded_by,
                 )
                 for one in found.results
