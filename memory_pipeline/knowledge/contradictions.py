@@ -8,6 +8,9 @@ from memory_pipeline.knowledge.entries import claim_of
 from memory_pipeline.records import Conflict, Memory
 from memory_pipeline.wording.contradictions import Contradiction, find_contradiction
 
+#: The kind of a conflict that a model found; it is not judged again by its words.
+BY_MODEL = "contradiction"
+
 
 def contradiction_of(a: Memory, b: Memory) -> Contradiction | None:
     """The contradiction between two memories, or None."""
@@ -33,6 +36,17 @@ def superseded_ids(conflicts: Iterable[Conflict], memories: Mapping[str, Memory]
             older = b.id if newer.id == a.id else a.id
             newest[older] = max(newest.get(older, newer), newer, key=lambda memory: (memory.effective_date, memory.id))
     return {older: newer.id for older, newer in newest.items()}
+
+
+def clear_conflicts(conflicts: Iterable[Conflict], memories: Mapping[str, Memory]) -> list[Conflict]:
+    """The conflicts that a person is asked to decide: what a model found, and what is clear by its words. The others
+    keep two memories apart, and the newer one before the older. `memories`: the sides of the conflicts, by id."""
+    return [
+        conflict
+        for conflict in conflicts
+        if conflict.kind == BY_MODEL
+        or ((found := contradiction_of(memories[conflict.a], memories[conflict.b])) is not None and found.is_clear)
+    ]
 
 
 def _are_of_one_day(a: Memory, b: Memory) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from memory_pipeline.knowledge.contradictions import contradiction_of
+from memory_pipeline.knowledge.contradictions import BY_MODEL, contradiction_of
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import SERIES, Conflict
 from memory_pipeline.wording.contradictions import Contradiction
@@ -19,8 +19,6 @@ from memory_pipeline.wording.contradictions import Contradiction
 SERIES_OF_VALUES = 4
 #: How a night closes a conflict between statements that can both be true; between readings, it is SERIES.
 COMPATIBLE = "compatible"
-#: A conflict that a model found; it is not judged again by its words.
-BY_MODEL = "contradiction"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from memory_pipeline.knowledge.contradictions import newer_of
+from memory_pipeline.knowledge.contradictions import clear_conflicts, newer_of
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.plan import NightPlan
@@ -62,6 +62,8 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         again = tx.conversations.read_before(night.options.run_id, night.options.partition)
         moved = tx.journal.moved_by(night.options.run_id)
         left = sum(day <= night.options.partition for _, day in tx.conversations.taken_back())
+    sides = night.reader.memories({side for conflict in conflicts for side in (conflict.a, conflict.b)})
+    conflicts = clear_conflicts(conflicts, sides)
     before, after = tally.tokens_before, tally.tokens_after
     settled_patterns = sum(cluster.settled is not None for cluster in clusters)
     settled = settled_patterns + sum(archive.status == "settled" for archive in archives)

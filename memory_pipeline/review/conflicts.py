@@ -10,7 +10,7 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
-from memory_pipeline.knowledge.contradictions import newer_of
+from memory_pipeline.knowledge.contradictions import clear_conflicts, newer_of
 from memory_pipeline.night.linkage import connected_components
 from memory_pipeline.records import Conflict, ConflictCase, Memory
 from memory_pipeline.store import Store, Transaction
@@ -114,6 +114,8 @@ def list_conflicts(
             if kind in (None, case.conflict.kind)
         }
         conflicts = [case.conflict for case in cases.values()]
+        if not settled:
+            conflicts = clear_conflicts(conflicts, tx.memories.read({side for pair in cases for side in pair}))
         if each or settled:
             groups = [[conflict] for conflict in sorted(conflicts, key=_plainness)]
         else:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memory_pipeline.wording.agreement import is_clause
 from memory_pipeline.wording.alignment import Difference, differences, tokens_of
@@ -32,6 +32,7 @@ from memory_pipeline.wording.lexicon import (
 from memory_pipeline.wording.memo import remembered
 from memory_pipeline.wording.normalise import embedding_text
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
+from memory_pipeline.wording.standing import NAMES_A_MOMENT, are_decidable
 
 #: The words of one place: a value with its unit, a name, a negation.
 _LONGEST_PLACE = 3
@@ -52,11 +53,6 @@ _COMMAND = re.compile(
     r"^(?:use|never|always|do|don't|set|run|check|keep|avoid|write|send|call|put|add|start|stop|store|prefer|let|only)\b",
     re.IGNORECASE,
 )
-_TIMES = re.compile(
-    r"\b(?:again|another|this (?:time|round|run|week|morning|afternoon|evening)|today|tonight|yesterday|tomorrow|now|"
-    r"so far|next|last (?:week|night|run|time))\b",
-    re.IGNORECASE,
-)
 _FORM = re.compile(r"[A-Za-z]+|\d+")
 
 
@@ -66,13 +62,15 @@ class Contradiction:
 
     `kind`: as of the guard's finding; `sides`: the differing words of each as they are written; `about`: the words
     that both share, by which repeated contradictions of one subject are found; `can_change`: whether a later statement
-    replaces an earlier one, as with a setting, a preference or a state; a finding does not change.
+    replaces an earlier one, as with a setting, a preference or a state; a finding does not change; `is_clear`: whether
+    a person should be asked to decide: both say what holds, and not how things stood at a moment.
     """
 
     kind: str
     sides: tuple[str, str]
     about: str
     can_change: bool
+    is_clear: bool
 
     @property
     def detail(self) -> str:
@@ -94,13 +92,21 @@ def find_contradiction(a: str, b: str, *, same_day: bool) -> Contradiction | Non
 
     Symmetric, except that the words of `a` come first.
     """
+    mine, theirs = _claims(a), _claims(b)
     found = [
-        contradiction
-        for one in _claims(a)
-        for other in _claims(b)
+        contradiction if _rest_agrees(one, mine, other, theirs) else replace(contradiction, is_clear=False)
+        for one in mine
+        for other in theirs
         if (contradiction := _between(one, other, same_day=same_day)) is not None
     ]
-    return min(found, key=lambda one: (one.about, one.kind)) if found else None
+    return min(found, key=lambda one: (not one.is_clear, one.about, one.kind)) if found else None
+
+
+def _rest_agrees(one: _Claim, mine: Sequence[_Claim], other: _Claim, theirs: Sequence[_Claim]) -> bool:
+    """Whether two memories say the same beside two of their claims: otherwise each speaks of its own case."""
+    return {claim.text for claim in mine if one.text not in claim.text} == {
+        claim.text for claim in theirs if other.text not in claim.text
+    }
 
 
 @remembered
@@ -116,7 +122,7 @@ def _claims(text: str) -> tuple[_Claim, ...]:
 
 def _claim(statement: str) -> _Claim:
     text = embedding_text(strip_lead_in(statement))
-    words = [word.strip(".,;:!?()\"'").lower() for word in text.split()]
+    words = [word.strip(".,;:!?()\"'").lower() for word in text.split() if word != "May"]  # the month
     is_rule = bool(RULE_WORDS & set(words)) or _COMMAND.match(text) is not None
     stops = sum(word in STOP_WORDS for word in words)
     return _Claim(
@@ -133,7 +139,10 @@ def _between(a: _Claim, b: _Claim, *, same_day: bool) -> Contradiction | None:
         return None
     if what := differ_in_order(a.tokens, b.tokens):
         about = " ".join(sorted(a.tokens))
-        return Contradiction("order", (what, what), about, can_change=not FINDINGS & set(a.tokens))
+        can_change = not FINDINGS & set(a.tokens)
+        return Contradiction(
+            "order", (what, what), about, can_change, _are_clear("order", a, b, None, same_day=same_day)
+        )
     turned = b.text < a.text
     first, second = (b, a) if turned else (a, b)
     found = differences(first.tokens, second.tokens, _LEAST_LIKENESS)
@@ -158,7 +167,14 @@ def _between(a: _Claim, b: _Claim, *, same_day: bool) -> Contradiction | None:
         sides=(other, one) if turned else (one, other),
         about=" ".join(word for word in first.tokens if word not in own),
         can_change=not FINDINGS & {*first.tokens, *second.tokens},
+        is_clear=_are_clear(kind, first, second, place, same_day=same_day),
     )
+
+
+def _are_clear(kind: str, a: _Claim, b: _Claim, place: Difference | None, *, same_day: bool) -> bool:
+    if kind == "opposite" and place and len(place.left) != len(place.right) and _negates(place.left + place.right):
+        return False  # `different` and `not the same`
+    return are_decidable(kind, (a.text, b.text), rules=(a.is_rule, b.is_rule), same_day=same_day)
 
 
 def _carries_meaning(word: str) -> bool:
@@ -177,10 +193,14 @@ def _says_the_same(place: Difference) -> bool:
 def _is_one_word(one: str, other: str) -> bool:
     value, unit = value_of(one), unit_of(one)
     if value is not None or value_of(other) is not None:
-        return value == value_of(other)
+        return _hyphened(value) == _hyphened(value_of(other))
     return (unit is not None and unit == unit_of(other)) or (
         find_opposites((one,), (other,)) is None and mean_the_same(one, other)
     )
+
+
+def _hyphened(value: str | None) -> str | None:
+    return value and value.replace("–", "-")
 
 
 def _kind_of(place: Difference, a: _Claim, b: _Claim) -> str | None:
@@ -261,7 +281,7 @@ def _holds_at_one_time(place: Difference, kind: str, a: _Claim, b: _Claim, share
     words = {*a.tokens, *b.tokens}
     counted = kind == "number" and _is_counted(place, a)
     events = a.is_event or b.is_event
-    if not same_day and (_TIMES.search(a.text) or _TIMES.search(b.text)):
+    if not same_day and (NAMES_A_MOMENT.search(a.text) or NAMES_A_MOMENT.search(b.text)):
         return False
     if kind in ("number", "unit", "identifier"):
         return not events and (bool(words & SETTINGS) or a.is_rule or not (words & GAUGES or counted))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from memory_pipeline.distillers import guiding_entries, may_guide
 from memory_pipeline.errors import InputError
+from memory_pipeline.knowledge.contradictions import clear_conflicts
 from memory_pipeline.knowledge.playbook import guidance_of
 from memory_pipeline.records import EXTRACTED, LEVEL_PATTERN, LEVEL_PRINCIPLE, MADE, LineageLink, Memory, PlaybookEntry
 from memory_pipeline.records.series import SERIES
@@ -112,6 +113,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         entries = tx.playbook.read(project)
         principles = tx.lineage.principles_on([i for entry in entries for i in entry.source_ids])
         disputes = [conflict for conflict in tx.conflicts.open() if conflict.project_id == project]
+        disputes = clear_conflicts(disputes, tx.memories.read({side for one in disputes for side in (one.a, one.b)}))
         scopes = tx.conflicts.scopes_of([memory.id for memory in every])
         of_agent = tx.extracted.said_by_agent(project)
     cases: dict[str, set[str]] = defaultdict(set)

@@ -50,6 +50,22 @@ def active_hash(store: Store) -> str:
         return tx.contents.digest(active_only=True)
 
 
+def test_two_moments_of_a_log_are_kept_apart_and_nobody_is_asked_about_them(store: Store) -> None:
+    line = "Mail of the shop: no new letters from the bank since the postman came at {}."
+    fill(
+        store,
+        [
+            candidate(line.format("07:46"), FIRST, native_id="early"),
+            candidate(line.format("16:24"), FIRST + timedelta(days=1), native_id="late"),
+        ],
+    )
+    report = run(store, DAY)
+    assert list_conflicts(store, each=True) == [] and report.conflicts_known == 0 and report.conflicts == ()
+    with store.reading() as tx:
+        assert [(one.kind, {one.a, one.b}) for one in tx.conflicts.open()] == [("time", {"early", "late"})]
+        assert all(memory.archived_at is None for memory in tx.memories.read(["early", "late"]).values())
+
+
 def test_the_newer_side_is_kept_and_the_older_archived_into_it(store: Store) -> None:
     conflict_id = contradiction(store)
     case = settle(store, conflict_id[:8], "newer", note="moved in March")

@@ -117,6 +117,41 @@ COMPATIBLE = [
 ]
 
 
+#: Pairs that are kept apart, of which no person is asked which one is right.
+NOT_TO_DECIDE = [
+    ("two moments", "**Mail:** No new since 07:46. Quiet.", "**Mail:** No new since 08:22. Quiet."),
+    ("two moments", "Heartbeat at 15:01: thread still active.", "Heartbeat at 00:01: thread still active."),
+    ("two moments", "Garden sensor (check 1): done 04:06.", "Garden sensor (check 1): done 09:36."),
+    ("two moments", "No visits of the plumber since April 21.", "No visits of the plumber since April 24."),
+    ("counters", "**Forum:** 72 unread messages, all stale.", "**Forum:** 92 unread messages, all stale."),
+    ("a countdown", "The filing deadline is 12 days out (April 13).", "The filing deadline is 11 days out (April 13)."),
+    ("how many", "Feedback was given for all 3 searches.", "Feedback was given for both searches."),
+    ("how often", "The review usually takes place in the hall.", "The review often takes place in the hall."),
+    ("somebody", "The scout list has him near number 60.", "The scout list has him near number 32."),
+    ("questions", "Which words feel like our baker?", "Which words do not feel like our baker?"),
+    ("the same", "The two lists of guests are different.", "The two lists of guests are not the same list."),
+    (
+        "two plans",
+        "Do not send all 11 letters at once. First test a group of six.",
+        "Do not send all 10 letters at once. This is the order of sending.",
+    ),
+    ("tonight", "Do not send all five letters tonight.", "Do not send all ten letters tonight."),
+]
+
+
+@pytest.mark.parametrize("same_day", [True, False])
+def test_a_person_is_asked_about_what_holds_and_not_about_moments(same_day: bool) -> None:
+    asked = [
+        one
+        for kind, one, other in CONTRADICTIONS
+        if (found := find_contradiction(one, other, same_day=same_day)) is not None and found.is_clear
+    ]
+    assert len(asked) >= len(CONTRADICTIONS) - 2
+    for why, one, other in NOT_TO_DECIDE:
+        found = find_contradiction(one, other, same_day=same_day)
+        assert found is None or not found.is_clear, why
+
+
 @pytest.mark.parametrize(("kind", "one", "other"), CONTRADICTIONS)
 @pytest.mark.parametrize("same_day", [True, False])
 def test_statements_that_cannot_both_be_true_contradict_each_other(
