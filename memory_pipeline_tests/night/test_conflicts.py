@@ -51,7 +51,7 @@ def active_hash(store: Store) -> str:
 
 
 def test_two_moments_of_a_log_are_kept_apart_and_nobody_is_asked_about_them(store: Store) -> None:
-    line = "Mail of the shop: no new letters from the bank since the postman came at {}."
+    line = "Mail of the shop: no new letters from the bank since {}."
     fill(
         store,
         [
