@@ -8,6 +8,7 @@ from memory_pipeline.distillers.injections.by_human import attempt_by
 from memory_pipeline.distillers.injections.detect import STEERS, attempt_in, find_attempt, steering_draft
 from memory_pipeline.distillers.judge import COMPRESSED_CATEGORY, judge, mean_similarities, similarities_of, undistilled
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
+from memory_pipeline.distillers.quoted_orders import QUOTE, single_orders
 from memory_pipeline.distillers.steering import MARK, guiding_entries, marked, may_guide
 from memory_pipeline.distillers.support import SHARED_WORDS, find_addition, find_clash
 
@@ -15,6 +16,7 @@ __all__ = [
     "COMPRESSED_CATEGORY",
     "DETAILS_LABEL",
     "MARK",
+    "QUOTE",
     "SHARED_WORDS",
     "STEERS",
     "DistillationModel",
@@ -39,6 +41,7 @@ __all__ = [
     "may_guide",
     "mean_similarities",
     "similarities_of",
+    "single_orders",
     "steering_draft",
     "undistilled",
 ]

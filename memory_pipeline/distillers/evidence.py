@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import date
 
+from memory_pipeline.distillers.attachments import SAID_SHARE
 from memory_pipeline.records import Memory
+from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.normalise import normalise
+from memory_pipeline.wording.sentences import split_statements
 
 #: Two texts are copies of each other from this share of common runs of words on, and a run has so many words: the
 #: resemblance of Broder (1997) with the values of Manning, Raghavan and Schuetze, Introduction to Information
@@ -31,6 +35,22 @@ def evidence_confidence(witnesses: Iterable[Memory], against: int = 0) -> float:
     days = len({memory.day for memory in first})
     borne_out = (len(first) + days) / 2
     return (borne_out + 1) / (borne_out + against + 2)
+
+
+def independent_tellings(statement: str, witnesses: Iterable[Memory]) -> int:
+    """How many sources say a statement independently: in words of their own, and on days of their own. The same words
+    again, on whatever day, are a copy."""
+    meant = set(content_words(statement))
+    wordings: dict[frozenset[tuple[str, ...]], date] = {}
+    for memory in sorted(witnesses, key=lambda memory: (memory.effective_date, memory.id)):
+        parts = split_statements(memory.content) or [memory.content]
+        nearest = max(parts, key=lambda part: len(meant & set(content_words(part))))
+        runs = _runs_of(nearest)
+        if len(meant & set(content_words(nearest))) >= SAID_SHARE * len(meant) and not any(
+            len(runs & other) >= COPY_RESEMBLANCE * min(len(runs), len(other)) for other in wordings
+        ):
+            wordings[runs] = memory.day
+    return min(len(wordings), len(set(wordings.values())))
 
 
 def _independent(witnesses: Iterable[Memory]) -> list[Memory]:

@@ -18,6 +18,7 @@ from memory_pipeline.distillers.entailment import Evidence, find_unborne_in
 from memory_pipeline.distillers.injections.detect import steering_draft
 from memory_pipeline.distillers.pattern_types import pattern_type_of
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
+from memory_pipeline.distillers.quoted_orders import with_quotes
 from memory_pipeline.llm import Declined
 from memory_pipeline.records import Cluster, Distillation, Measured, Outcome, offset_of_newest
 from memory_pipeline.wording.temporary import TEMPORARY, is_temporary
@@ -34,6 +35,8 @@ def judge(
 ) -> Distillation:
     """The distillation with its measured figures, accepted or refused."""
     cluster, members = task.cluster, task.members
+    if cluster.policy != PRINCIPLE:
+        draft = with_quotes(draft, [witness for member in members for witness in member.witnesses])
     sources = [member.memory.content for member in members]
     before = sum(member.memory.token_count for member in members)
     after = count_tokens(draft.content) if draft.content.strip() else 0
@@ -101,7 +104,7 @@ def _refusal(
     task: Task, sources: Sequence[str], draft: Draft, before: int, after: int, settings: Settings
 ) -> str | None:
     if not draft.text.strip():
-        return "empty abstraction"
+        return "all that it says are orders of one source" if draft.attached else "empty abstraction"
     if after > settings.compression.max_abstraction_tokens:
         return f"abstraction has {after} tokens; the maximum is {settings.compression.max_abstraction_tokens}"
     told = sum(witness.token_count for member in task.members for witness in member.witnesses)

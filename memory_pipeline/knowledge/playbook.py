@@ -10,7 +10,7 @@ from typing import Self
 
 from pydantic import Field
 
-from memory_pipeline.distillers import COMPRESSED_CATEGORY, DETAILS_LABEL
+from memory_pipeline.distillers import COMPRESSED_CATEGORY, DETAILS_LABEL, QUOTE
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.records import Memory, PlaybookEntry
 from memory_pipeline.records.columns import columns_of
@@ -83,7 +83,7 @@ def advice_of(memory: Memory) -> str | None:
         return None
     kept = _with_limits(statements, advice)
     attached = memory.content[len(guidance_of(memory)) :].strip().removeprefix(DETAILS_LABEL).split("; ")
-    limits = [fact[:1].upper() + fact[1:] for fact in map(str.strip, attached) if is_limit(fact)]
+    limits = [fact[:1].upper() + fact[1:] for fact in map(str.strip, attached) if is_limit(fact) and fact[0] != QUOTE]
     return join_statements([*(statements[n] for n in sorted(kept)), *limits])
 
 

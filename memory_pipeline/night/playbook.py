@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memory_pipeline.distillers import attempt_in, evidence_confidence, guiding_entries
+from memory_pipeline.distillers import attempt_in, evidence_confidence, guiding_entries, single_orders
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files import begins_with, check_output, directories, write_text
@@ -180,6 +180,7 @@ def _contribute(night: Night, left: list[Memory], index: _Index, decided_by: Map
     knows the resulting text of that one.
     """
     witnesses = night.reader.witnesses([memory.id for memory in left])
+    left[:] = [memory for memory in left if not _orders_alone(memory, witnesses.get(memory.id, []))]
     together: list[tuple[Guidance, Vectors]] = []
     for memory in list(left):
         guidance = advice_of(memory) or guidance_of(memory)
@@ -203,6 +204,11 @@ def _contribute(night: Night, left: list[Memory], index: _Index, decided_by: Map
         else:
             index.expect(given, vector)
     _write(night, index, left, together)
+
+
+def _orders_alone(memory: Memory, witnesses: Sequence[Memory]) -> bool:
+    """Whether its advice is what one source alone tells its reader to do. An imported pattern has no witnesses."""
+    return bool(witnesses) and bool(single_orders(advice_of(memory) or guidance_of(memory), witnesses))
 
 
 def _write(night: Night, index: _Index, left: list[Memory], together: list[tuple[Guidance, Vectors]]) -> None:

@@ -241,6 +241,7 @@ def test_what_no_rule_knows_is_quoted_with_its_source_and_does_nothing(
     """The last wall: with every rule switched off, three of five members say it, and readers see a quotation."""
     monkeypatch.setattr(detect, "first_sign", lambda text: None)
     monkeypatch.setattr(detect, "hides_words", lambda text: False)
+    monkeypatch.setattr("memory_pipeline.distillers.quoted_orders.tells_reader", lambda text: False)
     clusters_with(store, list(_UNKNOWN))
     _, made = a_night(store, compression__policies={"merge": PolicyTable(enabled=False)})
     directory = settings_for(store).reports_path
