@@ -14,12 +14,12 @@ from memory_pipeline.wording.memo import remembered
 
 #: A label before what is said: `**Email:** ...`.
 _LABEL = re.compile(r"^[\W_]{0,4}[^\s:.][^:.]{0,40}?[:*_]{1,4}\s+")
-#: Words that tie a statement to one moment.
+#: Words that tie a statement to one moment; those of one day tie a rule to it as well.
+_OF_ONE_DAY = r"this (?:time|round|run|week|morning|afternoon|evening)|today|tonight|yesterday|tomorrow"
 NAMES_A_MOMENT = re.compile(
-    r"\b(?:again|another|this (?:time|round|run|week|morning|afternoon|evening)|today|tonight|yesterday|tomorrow|now|"
-    r"so far|next|last (?:week|night|run|time))\b",
-    re.IGNORECASE,
+    rf"\b(?:again|another|now|so far|next|last (?:week|night|run|time)|{_OF_ONE_DAY})\b", re.IGNORECASE
 )
+_NAMES_A_DAY = re.compile(rf"\b(?:{_OF_ONE_DAY})\b", re.IGNORECASE)
 _CLOSING = " \t*_\"'”’)"
 #: Who talk: pronouns that need no sentence before them.
 _SPEAKERS = frozenset("i me we us you".split())
@@ -33,7 +33,7 @@ def are_decidable(kind: str, claims: tuple[str, str], *, rules: tuple[bool, bool
     that no rule gives are two moments of a log, and how much or how often, said in words, is nothing to decide.
     `rules`: whether each is a rule; `same_day`: whether both are of one day.
     """
-    if kind == "quantifier" or any(NAMES_A_MOMENT.search(claim) or not is_whole(claim) for claim in claims):
+    if kind == "quantifier" or any(_NAMES_A_DAY.search(claim) or not is_whole(claim) for claim in claims):
         return False
     if all(rules):
         return True
