@@ -76,7 +76,7 @@ def add_tools(server: MCPServer[Any], memories: ServedMemories, access_of: Acces
         type: Annotated[str | None, Field(description="lesson, decision, fact, ...")] = None,
         categories: tuple[str, ...] = (),
         learned_at: datetime | None = None,
-        id: Annotated[str | None, Field(description="Your own id, for safe repeats.")] = None,
+        id: Annotated[str | None, Field(description="Your own id.")] = None,
         project: Project = None,
     ) -> Annotated[CallToolResult, RememberAnswer]:
         told = memory(ctx, project, "write").remember(
@@ -115,8 +115,8 @@ def add_tools(server: MCPServer[Any], memories: ServedMemories, access_of: Acces
     for function, told, hints in (
         (search, "Find memories by words and meaning.", _READ),
         (fetch, "A whole memory, with its source and what replaced it.", _READ),
-        (context, "What to know before a task, as Markdown within a budget. Call it first.", _READ),
-        (remember, "Keep one lesson, decision, fact or preference for later. Secrets are masked.", _WRITE),
+        (context, "What to know before a task. Call it first.", _READ),
+        (remember, "Keep one lesson, decision, fact or preference for later.", _WRITE),
         (feedback, "Say whether a memory helped.", _COUNT),
         (lineage, "What a memory was made from, and what replaced it.", _READ),
         (overview, "A project's figures, guidance (playbook), or causes (atoms, by query).", _READ),
