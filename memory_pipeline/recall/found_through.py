@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from memory_pipeline.distillers import marked
 from memory_pipeline.recall.analysis import query_terms, terms_of
 from memory_pipeline.records import Memory
 
@@ -29,7 +30,10 @@ def find_through(
         score += sum(_place_of(source.content, value) is not None for value in values)
         if score > most:
             best, most = source, score
-    return replace(best, content=_around(best.content, terms, values, language)) if best else None
+    if best is None:
+        return None
+    mark = marked(best).removesuffix(best.content)
+    return replace(best, content=mark + _around(best.content, terms, values, language))
 
 
 def _place_of(content: str, value: str) -> re.Match[str] | None:

@@ -47,7 +47,7 @@ def test_every_door_shows_it(made: Store) -> None:
         found = memories.search("greenhouse pump 62.50")
     assert any("62.50s" in line for line in search_lines(found, 100))
     assert any("62.50s" in line for line in search_lines(found, None))
-    assert "62.50s" in (Hits.of(found).results[0].found_through or "")
+    assert "62.50s" in Hits.of(found).results[0].text
     assert "62.50s" in found.as_json()["results"][0]["found_through"]["content"]
 
 

@@ -54,7 +54,6 @@ class Hit(Answer):
     archived: bool = False
     steers: bool = False
     superseded_by: str | None = None
-    found_through: str | None = None
 
 
 class Hits(Answer):
@@ -72,7 +71,7 @@ class Hits(Answer):
                     id=one.id,
                     title=clipped(one.words_in_place, _TITLE),
                     url=address(one.project_id, one.id),
-                    text=clipped(one.words_in_place, _EXCERPT),
+                    text=_with_source(one),
                     day=one.day,
                     level=LEVELS[one.abstraction_level],
                     type=one.memory_type,
@@ -80,7 +79,6 @@ class Hits(Answer):
                     archived=one.archived,
                     steers=one.steers,
                     superseded_by=one.superseded_by,
-                    found_through=_words_through(one),
                 )
                 for one in found.results
             ],
@@ -88,10 +86,10 @@ class Hits(Answer):
         )
 
 
-def _words_through(memory: RecalledMemory) -> str | None:
-    """What the archived memory says by which one was found, with its day and id."""
-    source = memory.found_through
-    return None if source is None else f"{source.content} ({source.day}) [{source.id}]"
+def _with_source(memory: RecalledMemory) -> str:
+    """The beginning of what a memory says, and the archived one by whose words it was found."""
+    text, source = clipped(memory.words_in_place, _EXCERPT), memory.found_through
+    return text if source is None else f"{text} (archived {source.day} [{source.id}]: {source.content})"
 
 
 class Fetched(Answer):
