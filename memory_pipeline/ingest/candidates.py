@@ -64,11 +64,16 @@ _BEGINNING = 2000
 @dataclass
 class Skipped:
     """Counts of what a reader skipped on purpose, by what it is, in the plural; of what it read in another way; and of
-    long entries that it split."""
+    long entries that it split. `silent`: by reason, the files that gave no memory."""
 
     counts: dict[str, int] = field(default_factory=dict)
     noted: dict[str, int] = field(default_factory=dict)
     split: int = 0
+    silent: dict[str, list[str]] = field(default_factory=dict)
+
+    def add_file(self, why: str, file: str) -> None:
+        """Note a file that gives no memory, with the reason and what reads it, as the end of `1 file: ...`."""
+        self.silent.setdefault(why, []).append(file)
 
     def add(self, why: str, number: int = 1) -> None:
         """Add to a count."""

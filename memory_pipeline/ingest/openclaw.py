@@ -27,9 +27,13 @@ from memory_pipeline.ingest.foreign_marks import EMPTY_LABELS, blank_wrappers, w
 from memory_pipeline.ingest.importer import FilesImporter
 from memory_pipeline.ingest.markdown import TURN_LINE, Entry, Note, parse_note
 from memory_pipeline.ingest.openclaw_files import (
+    BY_PROGRAM,
+    NO_ENTRY,
+    SESSION_DUMP,
     WorkspaceFile,
     blank_managed,
     is_of_another,
+    is_session_dump,
     is_written_by_program,
     recall_counts,
     recalled,
@@ -157,7 +161,11 @@ def _read_file(
         return
     if is_written_by_program(text):
         skipped.add("files that a program wrote")
+        skipped.add_file(BY_PROGRAM, file.relative)
         return
+    if not text.strip():
+        return
+    why_silent = SESSION_DUMP if is_session_dump(text) else NO_ENTRY
     file = replace(file, stated_type=_stated_type(text))
     text = blank_wrappers(blank_managed(text.split("\n"), skipped), skipped)
     dated = file_date(file.path.name)
@@ -175,6 +183,8 @@ def _read_file(
     is_title = file.is_named_by_title
     if note.empty_labels:
         skipped.add(EMPTY_LABELS, note.empty_labels)
+    if not entries:
+        skipped.add_file(why_silent, file.relative)
     for entry in entries:
         moment, how = _entry_time(entry, day, default_zone) or (fallback, quality)
         times.append((moment, how) if moment <= now else (fallback, quality))

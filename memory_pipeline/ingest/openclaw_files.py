@@ -57,6 +57,13 @@ _A_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:-\d{4})?\.md(?:\.gz)?")
 _SESSION_DUMP = re.compile(r"^#\s+Session:\s+\d{4}-\d{2}-\d{2}")
 _SESSION_MARK = re.compile(r"^\s*-\s+\*\*Session (?:Key|ID)\*\*", re.MULTILINE)
 _HEADING = re.compile(r"^(#{1,6})\s+\S")
+#: Why a file gives no memory, and what reads it.
+OUTSIDE = "outside of memory/, DailyLogs/ and raw/; 'import basic-memory DIRECTORY' reads a folder of notes"
+EXCLUDED = "left out by a pattern; a pattern '!FILE' in the source's exclude takes one back"
+BY_PROGRAM = "written by a program"
+SESSION_DUMP = "dumps of sessions; 'import openclaw-sessions' reads the conversations themselves"
+NO_ENTRY = "nothing but headings, front matter, managed blocks or marks of other programs"
+FOR_AGENTS = "instructions for the agent, no memories"
 #: A file in which a larger share of the signs cannot be decoded is none of text.
 _MOST_UNREADABLE = 0.3
 _MAX_FILE_BYTES = 50_000_000
@@ -94,9 +101,12 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
         known = {*_LONG_TERM, *_IDENTITY, *_AGENTS}
         left = [*root.glob("*.md"), *root.glob("*/*.md")]
         for path in left:
-            top = path.relative_to(root).parts[0]
-            if path.name not in known and top not in _FOLDERS and not top.startswith("."):
+            top, relative = path.relative_to(root).parts[0], readable_name(path.relative_to(root).as_posix())
+            if path.name in _AGENTS and path.parent == root:
+                skipped.add_file(FOR_AGENTS, relative)
+            elif path.name not in known and top not in _FOLDERS and not top.startswith("."):
                 skipped.add("files of Markdown outside of memory/, DailyLogs/ and raw/")
+                skipped.add_file(OUTSIDE, relative)
     for path, role in named:
         if not path.is_file():
             continue
@@ -110,6 +120,8 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
                 yield WorkspaceFile(path, relative, role)
             else:
                 choice.count_left_out(relative, skipped)
+                if choice.among is None:
+                    skipped.add_file(EXCLUDED, relative)
 
 
 def is_of_another(root: Path, first: WorkspaceFile) -> bool:
@@ -144,6 +156,11 @@ def _is_our_data(text: str) -> bool:
         return False
 
 
+def is_session_dump(text: str) -> bool:
+    """Whether a file is the copy of a session that OpenClaw leaves when it is reset."""
+    return bool(_SESSION_DUMP.match(text.lstrip()) and _SESSION_MARK.search(text))
+
+
 def blank_managed(lines: list[str], skipped: Skipped) -> str:
     """The text with front matter, managed blocks and session dumps blanked, so that line numbers stay the same."""
     lines = list(lines)
@@ -152,7 +169,7 @@ def blank_managed(lines: list[str], skipped: Skipped) -> str:
         if end is not None:
             _blank(lines, 0, end + 1)
     text = "\n".join(lines)
-    if _SESSION_DUMP.match(text.lstrip()) and _SESSION_MARK.search(text):
+    if is_session_dump(text):
         skipped.add("lines of session dumps", sum(bool(line.strip()) for line in lines))
         return "\n" * (len(lines) - 1)
     before = sum(bool(line.strip()) for line in lines)

@@ -49,6 +49,9 @@ class ImportReport(Document):
     )
     projects: dict[str, int] = Field(description="How many memories were imported into which project.")
     skipped: dict[str, int] = Field(description="How much was left out on purpose, by reason.")
+    silent_files: dict[str, tuple[str, ...]] = Field(
+        description="The files that gave no memory, by the reason, which says what reads them."
+    )
     split: int = Field(description="Long entries that became several memories, split between sentences.")
     embedding_error: str | None = Field(description="Why not everything has a vector, or null.")
     notes: tuple[str, ...] = Field(description="Sentences about the import as a whole.")
@@ -74,6 +77,7 @@ class ImportSummary:
     dates: Counter[str] = field(default_factory=Counter)
     projects: Counter[str] = field(default_factory=Counter)
     skipped: dict[str, int] = field(default_factory=dict)
+    silent_files: dict[str, list[str]] = field(default_factory=dict)
     split: int = 0
     embedding_error: str | None = None
     notes: list[str] = field(default_factory=list)
@@ -92,13 +96,14 @@ class ImportSummary:
             dates=dict(self.dates),
             projects=dict(self.projects),
             skipped=dict(self.skipped),
+            silent_files={why: tuple(files) for why, files in self.silent_files.items()},
             embedding_error=self.embedding_error,
             notes=tuple(self.notes),
         )
 
     def note_skipped(self, skipped: Skipped) -> None:
         """Take over what the reader skipped and split."""
-        self.skipped, self.split = skipped.counts, skipped.split
+        self.skipped, self.split, self.silent_files = skipped.counts, skipped.split, skipped.silent
         self.notes += [f"Note: {in_numbers({what: number})}." for what, number in sorted(skipped.noted.items())]
 
     def add(self, other: ImportSummary) -> None:
@@ -110,6 +115,8 @@ class ImportSummary:
         self.dates += other.dates
         self.projects += other.projects
         self.skipped = dict(Counter(self.skipped) + Counter(other.skipped))
+        for why, files in other.silent_files.items():
+            self.silent_files[why] = [*self.silent_files.get(why, []), *files]
         self.embedding_error = self.embedding_error or other.embedding_error
         self.notes += other.notes
 

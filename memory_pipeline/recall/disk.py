@@ -2,7 +2,8 @@
 
 A manifest says how much of each file counts, with checksums; it is replaced last, in one step, so that whatever a
 killed process has left behind it is cut off or written again. Files that do not match it are thrown away and made
-again from the store. One process at a time writes; rows are only ever added, and a row's words never change.
+again from the store. One process at a time writes; rows are only ever added, and a row's words never change: if what
+stands above one in its source does, all is made again.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from memory_pipeline.store import Generation
 
 _log = logging.getLogger(__name__)
 #: Raised when the form of the files changes: they are then made again.
-_FORM = 1
+_FORM = 2
 #: Rows with one checksum.
 _BLOCK = 4096
 _CHUNK = 1 << 22
@@ -76,13 +77,14 @@ class Opened:
 @dataclass(frozen=True, slots=True)
 class Addition:
     """Rows to add, and vectors for rows that had none. `filled`: rows, with float32 (n, dimension); `vectors`: of the
-    added rows, zero for none."""
+    added rows, zero for none; `places`: the digest of what stands above all rows in their sources."""
 
     ids: Sequence[str]
     texts: Sequence[str]
     vectors: Vectors
     filled: Sequence[int]
     filled_vectors: Vectors
+    places: str = ""
 
 
 class IndexFiles:
@@ -156,6 +158,7 @@ class IndexFiles:
             "name": name,
             "sequence": generation.sequence,
             "mark": generation.mark,
+            "places": addition.places,
             "rows": rows,
             "without_vector": sorted(without),
             "ids": counts,

@@ -38,7 +38,9 @@ from memory_pipeline.recall.times import named_times, newness_for
 from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Generation, Store, Transaction
+from memory_pipeline.wording.lead_in import with_lead_in
 from memory_pipeline.wording.normalise import embedding_text
+from memory_pipeline.wording.subject import place_beside, with_subject
 
 _log = logging.getLogger(__name__)
 #: How long a search waits for a store, or for index files, that another process holds: with a state to answer from,
@@ -162,7 +164,7 @@ class ProjectIndex:
         asked = set(query_terms(query, language))
         strength = _LEAST_STRENGTH
         for memory in state.catalogue.memories(rows.tolist()) if asked else ():
-            own = asked & set(terms_of(memory.content, language))
+            own = asked & set(terms_of(with_subject(memory), language))
             strength = max(strength, len(own) / len(asked))
         if vector is not None and len(rows) and len(state.files.matrix):
             nearest = float(state.files.matrix.cosines(rows, vector).max())
@@ -238,7 +240,7 @@ class ProjectIndex:
         stamp = store.stamp() if store.exists() else ()
         with store.reading() as tx:
             generation = tx.recallable.generation()
-            if opened is not None and not _continues(tx, opened.generation):
+            if opened is not None and not (_continues(tx, opened.generation) and self._stands(tx, opened)):
                 opened = None
             known = state if state and opened and _goes_on(tx, state, opened) else None
             since = known.generation.sequence if known else 0
@@ -252,13 +254,14 @@ class ProjectIndex:
             wanted = [*ids, *(listed[row] for row in without)]
             vectors = tx.recallable.vectors(wanted, self._embedder.name, self._embedder.dimension)
             beside = self._beside(tx, known)
+            places = tx.recallable.places(self._project, generation.sequence)
             all_have = bool(vectors.any(axis=1).all())
             of_another = {} if all_have else tx.vectors.of_another_model(self._embedder.name, self._project)
         late = vectors[len(ids) :]
         arrived = np.flatnonzero(late.any(axis=1))
         if opened is None or ids or len(arrived):
-            texts = new["content"].to_pylist()
-            addition = Addition(ids, texts, vectors[: len(ids)], [without[n] for n in arrived], late[arrived])
+            filled = [without[n] for n in arrived]
+            addition = Addition(ids, _texts_in(new), vectors[: len(ids)], filled, late[arrived], places)
             opened = self._files.write(opened, addition, generation)
         weight = self._settings.compression.archived_weight
         if known is None:
@@ -269,6 +272,10 @@ class ProjectIndex:
         else:
             catalogue = known.catalogue.after(opened.ids, table, beside, weight)
         return _State(stamp, generation, opened, catalogue, of_another)
+
+    def _stands(self, tx: Transaction, opened: Opened) -> bool:
+        """Whether the memories of the files stand where they stood when the files were made."""
+        return bool(tx.recallable.places(self._project, opened.generation.sequence) == opened.manifest["places"])
 
     def _beside(self, tx: Transaction, known: _State | None) -> Beside:
         """What the tables of conflicts and lineage say of the project's memories."""
@@ -316,6 +323,13 @@ def _read_first(catalogue: Catalogue, rows: Sequence[int], most: int) -> list[Me
 def _continues(tx: Transaction, generation: Generation) -> bool:
     """Whether the store has gone on from a generation, and was not restored or replaced."""
     return tx.recallable.generation(generation.sequence) == generation
+
+
+def _texts_in(table: pa.Table) -> list[str]:
+    """The words of memories with what they hang on: a question names a heading as often as what stands below it."""
+    columns = ("headings", "lead_in", "content", "abstraction_level")
+    rows = zip(*(table[name].to_pylist() for name in columns), strict=True)
+    return [with_lead_in(place_beside(tuple(above), lead, words, level), words) for above, lead, words, level in rows]
 
 
 def _goes_on(tx: Transaction, state: _State, opened: Opened) -> bool:

@@ -24,6 +24,7 @@ from memory_pipeline.records import Memory
 from memory_pipeline.wording.facts import content_words, stem
 from memory_pipeline.wording.normalise import embedding_text
 from memory_pipeline.wording.sentences import join_statements, split_statements
+from memory_pipeline.wording.subject import with_subject
 
 _Searchable = TypeVar("_Searchable", bound=Searchable)
 
@@ -67,7 +68,8 @@ class SearchIndex(Generic[_Searchable]):
         self._listed = listed(self._memories, archived_weight, self._superseded)
         self._matrix = _matrix(self._listed.ids, vectors)
         self._words = WordIndex(settings.language)
-        self._words.add(0, [memory.content for memory in self._memories])
+        texts = [with_subject(one) if isinstance(one, Memory) else one.content for one in self._memories]
+        self._words.add(0, texts)
 
     def search(
         self,

@@ -58,6 +58,22 @@ class Recallable:
             [project_id, since],
         )
 
+    def places(self, project_id: str, until: int) -> str:
+        """A digest of the headings and lead-ins of a project's memories, but for those added after an entry of the log:
+        another one if a source was read again in which they are others."""
+        return str(
+            self._sql.value(
+                """
+                select coalesce(bit_xor(hash(id, headings, lead_in)), 0)
+                from memories
+                where project_id = $1 and (len(headings) > 0 or lead_in <> '') and id not in (
+                    select row_id from audit_log where table_name = 'memories' and action = 'insert' and sequence > $2
+                )
+                """,
+                [project_id, until],
+            )
+        )
+
     def has_changed(self, table: str, since: int) -> bool:
         """Whether a table has changed since an entry of the log."""
         return bool(

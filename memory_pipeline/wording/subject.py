@@ -26,10 +26,14 @@ _WORD = re.compile(r"\w+")
 def subject_beside(memory: Memory) -> str:
     """The heading and the lead-in of a memory that its content does not say itself; empty if there is nothing to add,
     and of what was made of several memories."""
-    if memory.abstraction_level >= LEVEL_PATTERN:
+    return place_beside(memory.headings, memory.lead_in, memory.content, memory.abstraction_level)
+
+
+def place_beside(headings: tuple[str, ...], lead_in: str, content: str, abstraction_level: int) -> str:
+    """The same of a memory's columns."""
+    if abstraction_level >= LEVEL_PATTERN:
         return ""
-    parts = [part for part in (_heading(memory.headings), memory.lead_in) if part and not _says(memory.content, part)]
-    return _BETWEEN.join(parts)
+    return _BETWEEN.join(part for part in (_heading(headings), lead_in) if part and not _says(content, part))
 
 
 def with_subject(memory: Memory, content: str | None = None) -> str:

@@ -18,6 +18,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import (
     ForceOption,
     JsonOption,
+    NamesOption,
     QuietOption,
     StoreOption,
     app,
@@ -95,6 +96,7 @@ def init(
         str | None, typer.Option(help="Project of the memories (default: the directory's name).")
     ] = None,
     tz: Annotated[str | None, typer.Option(help="Time zone of times that name none.")] = None,
+    verbose: NamesOption = False,
     quiet: QuietOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
@@ -104,7 +106,7 @@ def init(
     from memory_pipeline.interfaces.cli.setup import initialise
 
     settings, opened = open_store(store)
-    report, text = initialise(settings, opened, place, project, tz, say, progress_printer())
+    report, text = initialise(settings, opened, place, project, tz, say, progress_printer(), verbose=verbose)
     emit(report, as_json=json_, text=text)
 
 
@@ -134,6 +136,7 @@ def import_(
     ] = None,
     project: Annotated[str | None, typer.Option(help="Project of memories that name none.")] = None,
     tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Time zone of times that name none.")] = None,
+    verbose: NamesOption = False,
     quiet: QuietOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
@@ -144,7 +147,7 @@ def import_(
     settings, opened = open_store(store)
     format_, path = named_or_recognised(settings, format_, path, say)
     summary = import_into(settings, opened, format_, path, project, tz, progress_printer())
-    emit(summary.as_report(), as_json=json_, text=import_text(summary))
+    emit(summary.as_report(), as_json=json_, text=import_text(summary, verbose=verbose))
     if problem := nothing_was_read(summary, format_, path):
         raise InputError(problem)
 

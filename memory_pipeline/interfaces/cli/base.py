@@ -65,6 +65,7 @@ ForceOption = Annotated[
 ]
 
 
+NamesOption = Annotated[bool, typer.Option("--verbose", help="Name every file that gave no memory.")]
 QuietOption = Annotated[
     bool,
     typer.Option(

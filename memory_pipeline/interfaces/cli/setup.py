@@ -26,6 +26,7 @@ from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.cli.nights import NightRequest, observe_store, run_night_job
 from memory_pipeline.interfaces.cli.output import complain
 from memory_pipeline.interfaces.cli.periods import run_ended_periods, run_missing_periods, run_rollups
+from memory_pipeline.interfaces.cli.silent_files import silent_lines
 from memory_pipeline.interfaces.cli.source_settings import new_source, save_source
 from memory_pipeline.interfaces.cli.usual_places import find_places, the_only_place
 from memory_pipeline.moments import latest_complete_day
@@ -103,8 +104,8 @@ def choose_place(say: Say) -> Path:
     return the_only_place(places).path
 
 
-def import_text(summary: ImportSummary) -> str:
-    """The summary of an import as text."""
+def import_text(summary: ImportSummary, *, verbose: bool = False) -> str:
+    """The summary of an import as text; with `verbose`, every file that gave nothing is named."""
     versions = f", {summary.new_versions} of them as new versions" if summary.new_versions else ""
     lines = [
         f"Read {summary.read} entries: {summary.imported} imported{versions}; {summary.unchanged} known already, "
@@ -126,6 +127,7 @@ def import_text(summary: ImportSummary) -> str:
         lines.append("Dates: " + ", ".join(f"{n} {words.get(q, q)}" for q, n in sorted(summary.dates.items())) + ".")
     if summary.skipped:
         lines.append(f"Left out: {in_numbers(summary.skipped)}.")
+    lines += silent_lines(summary.silent_files, verbose=verbose)
     if summary.split:
         lines.append(f"Split between sentences: {how_many(summary.split, 'long entry')}.")
     lines += [f"  quarantined {r.file}:{r.line}: {r.reason}" for r in summary.rejected[:20]]
@@ -151,6 +153,8 @@ def initialise(
     tz: str | None,
     say: Say,
     progress: Progress,
+    *,
+    verbose: bool = False,
 ) -> tuple[InitResult, list[str]]:
     """Import a workspace, or whatever else a source can read, make it a source of the configuration file, and preview
     the last complete night. Without a path, the usual places are searched."""
@@ -159,7 +163,7 @@ def initialise(
         raise InputError(f"'{place}' does not exist; check the path, or leave it out to search the usual places")
     source = _source_of(settings, root, project, tz)
     brought = import_source(store, settings, source, progress)
-    say(import_text(brought))
+    say(import_text(brought, verbose=verbose))
     config = config_file()
     if all(known.name != source.name for known in settings.sources):
         config = save_source(source)

@@ -30,6 +30,7 @@ from memory_pipeline.ingest.sources import (
 )
 from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.interfaces.cli.output import say
+from memory_pipeline.interfaces.cli.silent_files import silent_lines
 from memory_pipeline.night.imported_notes import waiting_edits
 from memory_pipeline.night.waiting import next_night, night_of, waiting_in_words
 from memory_pipeline.store import Store
@@ -153,8 +154,8 @@ def _times_of_new(store: Store, scratch: Store, contents: SourceContents) -> lis
     return [memory.created_at for memory in read.values()]
 
 
-def checked_text(found: CheckedSource) -> str:
-    """The result of a check as text."""
+def checked_text(found: CheckedSource, *, verbose: bool = False) -> str:
+    """The result of a check as text; with `verbose`, every file that gives nothing is named."""
     report = found.import_
     lines = [f"{found.name} ({found.path}): " + (f"PROBLEM: {found.error}" if found.error else "readable")]
     if found.files:
@@ -178,6 +179,7 @@ def checked_text(found: CheckedSource) -> str:
         lines.append("  Masked: " + ", ".join(f"{n} {kind}" for kind, n in sorted(report.masked.items())) + ".")
     if report.skipped:
         lines.append(f"  Left out: {in_numbers(report.skipped)}.")
+    lines += [f"  {line}" for line in silent_lines(report.silent_files, verbose=verbose)]
     if report.split:
         lines.append(f"  Split between sentences: {how_many(report.split, 'long entry')}.")
     lines += [f"  quarantined {row.file}:{row.line}: {row.reason}" for row in report.rejected[:10]]

@@ -11,6 +11,7 @@ import typer
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import (
     JsonOption,
+    NamesOption,
     QuietOption,
     StoreOption,
     app,
@@ -130,6 +131,7 @@ def sources_check(
     store: StoreOption = None,
     json_: JsonOption = False,
     quiet: QuietOption = False,
+    verbose: NamesOption = False,
 ) -> None:
     """Read sources without writing anything: what would be imported or quarantined as of now, and what is wrong. Exits
     with 1 if a source cannot be read."""
@@ -143,7 +145,7 @@ def sources_check(
     if not chosen and not broken:
         raise InputError("no source feeds this store; 'memory-pipeline sources add PATH' adds one")
     found = [*check_sources(settings, chosen, progress_printer()), *(checked_broken(one, settings) for one in broken)]
-    emit(found, as_json=json_, text="\n".join(checked_text(one) for one in found))
+    emit(found, as_json=json_, text="\n".join(checked_text(one, verbose=verbose) for one in found))
     if any(one.error for one in found):
         raise typer.Exit(1)
 
