@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from memory_pipeline.knowledge.entries import claim_of
 from memory_pipeline.records import Conflict, Memory
 from memory_pipeline.wording.contradictions import Contradiction, find_contradiction
+from memory_pipeline.wording.subject import states_of_another
 
 #: The kind of a conflict that a model found; it is not judged again by its words.
 BY_MODEL = "contradiction"
@@ -14,6 +15,8 @@ BY_MODEL = "contradiction"
 
 def contradiction_of(a: Memory, b: Memory) -> Contradiction | None:
     """The contradiction between two memories, or None."""
+    if states_of_another(a, b):
+        return None
     return find_contradiction(claim_of(a.content), claim_of(b.content), same_day=_are_of_one_day(a, b))
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import groupby
 
 from memory_pipeline.errors import in_words
 from memory_pipeline.night.archive import SourcesChangedError
@@ -18,6 +17,7 @@ from memory_pipeline.records import Decided, DuplicateGroup, LineageLink, LogRow
 from memory_pipeline.records.drafts import DUPLICATE_POLICY
 from memory_pipeline.review.proposals import propose_duplicates
 from memory_pipeline.store import REJECTED, Replacement, SameContent, Transaction
+from memory_pipeline.wording.subject import read_attribute_heading
 
 _GROUPS_AT_ONCE = 200
 
@@ -91,10 +91,14 @@ def _log_row(plan: NightPlan, group: DuplicateGroup, members: int, status: Decid
 
 
 def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
-    """Groups from rows with the same content, oldest first within a group. The oldest of all stays."""
+    """Groups from rows with the same content, oldest first within a group. The oldest of all stays. Attributes of
+    several things (`Price: 45 euros` under two headings) are no copies."""
     groups = []
-    for (project, digest), members in groupby(rows, key=lambda row: (row.project_id, row.content_hash)):
-        oldest, *others = members
+    same: dict[tuple[str, str, str], list[SameContent]] = {}
+    for row in rows:
+        about = read_attribute_heading(row.headings, row.content)
+        same.setdefault((row.project_id, row.content_hash, about), []).append(row)
+    for (project, digest, _), (oldest, *others) in same.items():
         duplicates = tuple(sorted(row.id for row in others if row.may_be_archived))
         if duplicates:
             groups.append(DuplicateGroup(project, digest, oldest.id, duplicates))

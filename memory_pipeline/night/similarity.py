@@ -27,6 +27,7 @@ from memory_pipeline.night.pairs import Pairs, Rows, find_crowd, pairs_up_to, si
 from memory_pipeline.records import EligibleMemory, Memory
 from memory_pipeline.store import EDGE_SCHEMA, SAID_AGAIN
 from memory_pipeline.wording.conflicts import WORDING, ConflictFinding, find_conflict
+from memory_pipeline.wording.subject import states_of_another
 
 #: Pairs whose findings are packed into columns at once.
 _GUARD_AT_ONCE = 1 << 14
@@ -141,7 +142,12 @@ def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) ->
     for start in range(0, len(i), _GUARD_AT_ONCE):
         part = slice(start, start + _GUARD_AT_ONCE)
         a, b = [ids[row] for row in i[part].tolist()], [ids[row] for row in j[part].tolist()]
-        found = [find_conflict(claims[one], claims[other]) for one, other in zip(a, b, strict=True)]
+        found = [
+            ConflictFinding(WORDING, "of different things")
+            if states_of_another(memories[one], memories[other])
+            else find_conflict(claims[one], claims[other])
+            for one, other in zip(a, b, strict=True)
+        ]
         details = [
             _detail_of(finding, memories[one], memories[other]) for one, other, finding in zip(a, b, found, strict=True)
         ]

@@ -32,6 +32,8 @@ class SameContent(NamedTuple):
     content_hash: str
     id: str
     may_be_archived: bool
+    content: str
+    headings: tuple[str, ...]
 
 
 class Replacement(NamedTuple):
@@ -291,7 +293,8 @@ class Memories:
             select project_id, content_hash, id,
                    archived_at is null and {_RIPE} and importance < $floor and not pinned
                        and abstraction_level <= 1 and source_connector not in ('night', 'conversations')
-                       as may_be_archived
+                       as may_be_archived,
+                   content, headings
             from memories
             where {_COUNTS_FROM} <= $as_of and rolled_back_at is null
             window same as (partition by project_id, content_hash)
@@ -300,7 +303,7 @@ class Memories:
             """,
             {"as_of": to_utc(as_of), "created_before": to_utc(created_before), "floor": critical_floor},
         )
-        return [SameContent(*row) for row in rows]
+        return [SameContent(*row)._replace(headings=tuple(row[-1])) for row in rows]
 
     def archive(self, sources: Sequence[Replacement], *, archived_at: datetime, critical_floor: float) -> set[str]:
         """Archive sources: set the importance to 0.5, keep the old value, and link to the replacement.

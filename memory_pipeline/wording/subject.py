@@ -20,6 +20,8 @@ _ENDS = re.compile(r"^[^\w#`<\[(]+|[^\w`>\])!?%]+$")
 #: A heading of fewer bytes says little without the one above it; a longer one than this is cut off.
 _SHORT_BYTES, _MOST_BYTES = 12, 120
 _BETWEEN = " › "
+#: A line of a name and its value.
+_ATTRIBUTE = re.compile(r"\W{0,4}[^:：\n]{1,40}[:：]\W{0,3}\S[^\n]{0,80}")
 _WORD = re.compile(r"\w+")
 
 
@@ -39,6 +41,18 @@ def place_beside(headings: tuple[str, ...], lead_in: str, content: str, abstract
 def with_subject(memory: Memory, content: str | None = None) -> str:
     """What a memory says, behind what it hangs on. `content`: the words to show of it, if not all."""
     return with_lead_in(subject_beside(memory), memory.content if content is None else content)
+
+
+def read_attribute_heading(headings: Sequence[str], content: str) -> str:
+    """The heading whose attribute a short line states (`Price: 45 euros`): under another heading, the same words say
+    something of another thing. Empty if it states none."""
+    return (heading_words(headings[-1]) if headings else "") if _ATTRIBUTE.fullmatch(content) else ""
+
+
+def states_of_another(a: Memory, b: Memory) -> bool:
+    """Whether two lines state attributes of things under different headings: they neither agree nor disagree."""
+    one, other = read_attribute_heading(a.headings, a.content), read_attribute_heading(b.headings, b.content)
+    return bool(one and other) and one != other
 
 
 def shared_headings(memories: Sequence[Memory]) -> tuple[str, ...]:

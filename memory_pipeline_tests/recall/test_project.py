@@ -5,11 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import InputError
 from memory_pipeline.recall.documents import NewMemory
 from memory_pipeline.recall.project import ProjectMemory
@@ -181,3 +183,16 @@ def test_feedback_on_a_memory_that_is_out_of_use_says_so(store: Store) -> None:
     note = shop.feedback(archived.id, was_useful=True).note
     assert note is not None and note.startswith(f"it was archived into '{archived.consolidated_into_id}' on ")
     assert shop.feedback("gateway", was_useful=True).note is None
+
+
+def test_words_of_headings_and_lead_ins_are_found_also_when_they_came_later(store: Store) -> None:
+    note = candidate("Average: 45 euros.", native_id="gino", lead_in="Lunch at the harbour:")
+    fill(store, [note, *(candidate(f"Note {n} on ships.", native_id=f"n{n}") for n in range(5))])
+    memory = ProjectMemory(store, settings_for(store), "p", actor="test", embedder=Lexical())
+    (found,) = memory.search("harbour", mode="bm25").results
+    assert (found.id, found.subject, found.words_in_place) == (
+        "gino", "Lunch at the harbour:", "Lunch at the harbour: Average: 45 euros.",
+    )  # fmt: skip
+    fill(store, [replace(note, lead_in="Lunch at the quay:", headings=("Da Gino",))])
+    assert memory.search("harbour", mode="bm25").results == ()
+    assert memory.search("Gino", mode="bm25").results[0].subject == "Da Gino › Lunch at the quay:"
