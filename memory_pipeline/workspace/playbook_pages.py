@@ -29,15 +29,19 @@ def write_playbook(store: Store) -> list[str]:
     """Write the page of every project; returns what could not be written."""
     problems: list[str] = []
     with store.reading() as tx:
-        blocks = {project: playbook_block(project, *playbook_in(tx, project)) for project in tx.memories.projects()}
-    for project, body in blocks.items():
+        projects, (entries, cases) = tx.memories.projects(), playbook_in(tx)
+    of_project: dict[str, list[PlaybookEntry]] = defaultdict(list)
+    for entry in entries:
+        of_project[entry.project_id].append(entry)
+    for project in projects:
+        body = playbook_block(project, of_project[project], cases)
         done = write_pages(pages_of(store.path, project), {(PLAYBOOK_FILE, PLAYBOOK): body}, store.path)
         problems += done.problems.values()
     return problems
 
 
-def playbook_in(tx: Transaction, project: str) -> tuple[list[PlaybookEntry], dict[str, set[str]]]:
-    """The entries of a project that do not try to steer their reader, and by memory of a principle, its patterns."""
+def playbook_in(tx: Transaction, project: str | None = None) -> tuple[list[PlaybookEntry], dict[str, set[str]]]:
+    """The entries that do not try to steer their reader, of a project or of all, and by principle, its patterns."""
     entries = tx.playbook.read(project)
     cases: dict[str, set[str]] = defaultdict(set)
     for link in tx.lineage.principles_on([i for entry in entries for i in entry.source_ids]):
