@@ -40,6 +40,7 @@ from memory_pipeline.store import (
     snapshot_directory,
 )
 from memory_pipeline.wording.own_words import OwnWords
+from memory_pipeline.workspace.places import PAGES, written_files
 
 _HOLDER = "memory-pipeline forget"
 #: From this likeness on, another memory is shown as one that says nearly the same.
@@ -171,11 +172,13 @@ def _forget(store: Store, settings: Settings, intent: Intent, *, completed: bool
         removed: list[str] = []
         if not was_replaced:
             shutil.rmtree(store.path.with_name(f"{store.path.stem}.index"), ignore_errors=True)
-            files = clean_files(_places(store, settings), words)
+            # Pages are made again: a line that was replaced in one would be taken for a person's.
+            files = clean_files((one for one in _places(store, settings) if one.suffix != PAGES), words)
             changed, removed = forget_in_copies(store, forgetting, words)
             forget_in_store(store, forgetting, words)
         reached("forget.replaced")
         problems = renew_files(store, settings, intent.periods, holder=_HOLDER, run_id=intent.id)
+        files += clean_files([store.path.with_suffix(PAGES)], words)
         SharedBlocks(store.path).forget_earlier_texts()
         store.settle()
         shutil.rmtree(store.path.with_name(f"{store.path.stem}.index"), ignore_errors=True)
@@ -184,6 +187,7 @@ def _forget(store: Store, settings: Settings, intent: Intent, *, completed: bool
         )
         reached("forget.renewed")
         searched, left = (0, []) if words.is_empty else _search(store, settings, words)
+        problems += _exports_that_say(store, words)
         with store.reading() as tx:
             tombstones = tx.forgotten.of_forgetting(intent.id)
         forgetting_mark(store.path).unlink(missing_ok=True)
@@ -228,6 +232,13 @@ def _search(store: Store, settings: Settings, words: OwnWords) -> tuple[int, lis
     files = list(files_in(_places(store, settings)))
     searched, saying = files_that_say(store, words)
     return searched + len(files), [*saying, *(str(path) for path in files if quotes(path, words))]
+
+
+def _exports_that_say(store: Store, words: OwnWords) -> list[str]:
+    """Files of exports that still say it, in sentences: of those that no setting names, and in lines of a person."""
+    ours = set(files_in(places_beside(store.path)))
+    saying = [path for path in written_files(store.path) if path not in ours and quotes(path, words)]
+    return [f"{path} still says it: export there again, or edit the line if it is yours" for path in saying]
 
 
 def _why(connector: str, is_same: bool) -> str:

@@ -24,15 +24,13 @@ _LINKS = """
         select coalesce(after_state, before_state) as state from audit_log where table_name = 'lineage'
     )
     """
-#: Texts that say what these memories say, beside their contents.
+#: Texts that say what memories say, beside their contents, each with a memory.
 _TOLD = """
-    select unnest([text, quote, rationale]) from extractions
-    where turn_id in (select unnest($1::text[])) or memory_id in (select unnest($1::text[]))
+    select coalesce(memory_id, turn_id) as id, turn_id, unnest([text, quote, rationale]) as said from extractions
     union all
-    select unnest([subject, action, outcome, consequences]) from atom_candidates
-    where memory_id in (select unnest($1::text[]))
+    select memory_id, null, unnest([subject, action, outcome, consequences]) from atom_candidates
     union all
-    select guidance from playbook_contributions where memory_id in (select unnest($1::text[]))
+    select memory_id, null, guidance from playbook_contributions
     """
 _PAGE = 2000
 
@@ -85,15 +83,23 @@ class Erasure:
 
     def texts(self, ids: Sequence[str]) -> list[str]:
         """What these memories say, and what was told of them elsewhere."""
-        contents = "select content from memories where id in (select unnest($1::text[]))"
-        found = self._sql.strings(f"{contents} union all {_TOLD}", [list(ids)])
+        found = self._sql.strings(
+            f"""
+            select content from memories where id in (select unnest($1::text[]))
+            union all
+            select said from ({_TOLD}) where id in (select unnest($1::text[])) or turn_id in (select unnest($1::text[]))
+            """,
+            [list(ids)],
+        )
         return [text for text in found if text and text != FORGOTTEN]
 
     def texts_that_stay(self, ids: Sequence[str]) -> Iterator[str]:
-        """What every other memory says."""
+        """What every other memory says, and what was told of them elsewhere."""
         gone = set(ids)
-        for rows in self._sql.pages("select id, content from memories", _PAGE):
-            yield from (str(content) for memory_id, content in rows if str(memory_id) not in gone)
+        for rows in self._sql.pages(f"select id, null, content from memories union all {_TOLD}", _PAGE):
+            yield from (
+                str(said) for memory_id, turn_id, said in rows if said and not gone.intersection((memory_id, turn_id))
+            )
 
     def alike(self, ids: Sequence[str], least: float) -> list[tuple[str, float]]:
         """Other memories that say nearly the same as one of these, as nights have compared them, with the likeness."""

@@ -20,6 +20,7 @@ from memory_pipeline.wording.normalise import one_line
 #: What stands where a quote stood.
 FORGOTTEN = "(forgotten)"
 _WORD = re.compile(r"\w+")
+_SENTENCE_END = re.compile(r"[.!?;:]+\s")
 _RUN, _LEAST = 3, 4
 #: An id that is shorter, or a word or a number, may stand in any text: it is renamed only where it stands alone.
 _SHORT_ID = 6
@@ -50,7 +51,7 @@ class OwnWords:
             for form in {text, one_line(text)}:
                 found = words_of(form)
                 self.words.update(word for word in found if len(word) >= _LEAST)
-                self.runs.update(_runs_of(found))
+                self.runs.update(_runs_in(form))
         self._every_word = set(self.words)
         ours = program_words()
         # A number of an example in this program is not one that it writes.
@@ -68,7 +69,7 @@ class OwnWords:
             found = words_of(text)
             self.words.difference_update(found)
             if self.runs:
-                self.runs.difference_update(_runs_of(found))
+                self.runs.difference_update(_runs_in(text))
 
     @property
     def is_empty(self) -> bool:
@@ -80,7 +81,7 @@ class OwnWords:
         if not (self.words or self.runs):
             return False
         found = words_of(text)
-        if any(run in self.runs for run in _runs_of(found)):
+        if any(run in self.runs for run in _runs_in(text)):
             return True
         own = self.words.intersection(found)
         return bool(own) and (
@@ -168,8 +169,11 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
-def _runs_of(words: list[str]) -> Iterator[tuple[str, ...]]:
-    return zip(*(words[start:] for start in range(_RUN)), strict=False)
+def _runs_in(text: str) -> Iterator[tuple[str, ...]]:
+    """The words in a row of each sentence: where one ends and another begins, sentences of anything may meet."""
+    for sentence in _SENTENCE_END.split(text):
+        words = words_of(sentence)
+        yield from zip(*(words[start:] for start in range(_RUN)), strict=False)
 
 
 @cache

@@ -17,6 +17,8 @@ from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.remembering import remember
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store, create_snapshot, list_snapshots, restore_snapshot, verify_snapshot
+from memory_pipeline.workspace import export_to
+from memory_pipeline.workspace.pages import write_memory
 from memory_pipeline_tests.build import FIRST, NOW, candidate, fill, lesson, run, settings_for, sql_rows
 from memory_pipeline_tests.forgetting.searching import files_with
 from memory_pipeline_tests.ingest.test_whole_export import bring, exported
@@ -268,3 +270,17 @@ def test_a_full_export_carries_the_tombstones_to_another_store(without: Store, t
     bring(other, file)
     _sound(other)
     assert fill(other, [candidate(f"{SECRET}.", FIRST, native_id="own")], embedder=Lexical()).imported == 0
+
+
+def test_pages_and_exports_are_made_again_without_it(prepared: Store, tmp_path: Path) -> None:
+    settings, elsewhere = settings_for(prepared), tmp_path / "agent"
+    office = candidate("We decided to open an office in Quokkaville.", memory_type="decision", importance=2.9)
+    fill(prepared, [office], embedder=Lexical())
+    write_memory(prepared, settings, "p")
+    export_to(prepared, settings, "openclaw", elsewhere, project="p")
+    assert files_with(prepared.path.with_suffix(".pages"), WORD) and files_with(elsewhere, WORD)
+    _, done = _forget(prepared, search=WORD)
+    assert files_with(prepared.path.parent, WORD) == []
+    assert not any("(forgotten)" in page.read_text() for page in prepared.path.with_suffix(".pages").rglob("*.md"))
+    # An export that no setting names is not made again: it is named.
+    assert any(str(elsewhere) in problem for problem in done.problems)
