@@ -9,8 +9,8 @@ from memory_pipeline.errors import InputError
 
 #: Within these bounds, a time in any zone is also one in UTC, and every day has a next one.
 EARLIEST, LATEST = date(1, 1, 2), date(9999, 12, 30)
-#: No memory is older: an earlier time comes from a clock that was never set.
-FIRST_MEMORY = datetime(2000, 1, 1, tzinfo=UTC)
+#: No memory is older, for an earlier time comes from a clock that was never set, and no plan is for later.
+FIRST_MEMORY, LAST_MEMORY = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 #: A clock somewhere else may be ahead of this one by so much.
 _AHEAD = timedelta(days=1)
 
@@ -37,9 +37,10 @@ def read_moment(text: str, name: str) -> datetime:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
 
 
-def is_credible(moment: datetime, now: datetime) -> bool:
-    """Whether a memory can be of an aware time: from 2000 on, and no more than a day ahead of `now`."""
-    return FIRST_MEMORY <= moment <= now + _AHEAD
+def is_credible(moment: datetime, now: datetime | None) -> bool:
+    """Whether a memory can be of an aware time: from 2000 on, and no more than a day ahead of `now`; without `now`, it
+    may be of a day to come."""
+    return FIRST_MEMORY <= moment <= (LAST_MEMORY if now is None else now + _AHEAD)
 
 
 def check_has_come(day: date, text: str, now: datetime) -> None:

@@ -197,8 +197,8 @@ def parse_moment(
     return moment
 
 
-def check_moment(moment: datetime, now: datetime, name: str) -> None:
-    """Raises RowError for a time that no memory can have."""
+def check_moment(moment: datetime, now: datetime | None, name: str) -> None:
+    """Raises RowError for a time that no memory can have; without `now`, a day may be to come."""
     if not is_credible(moment, now):
         raise RowError(f"{name} {moment.isoformat()} is before 2000 or in the future")
 

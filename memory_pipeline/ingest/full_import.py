@@ -295,7 +295,7 @@ def _insert(tx: Any, items: list[Item], export: FullExport) -> None:
     for item in items:
         candidate = candidate_from_row(item.row, Source(export.format, export.name, item.line), UTC, None)
         candidate = _with_token_count(candidate, item.row)
-        check_candidate(candidate, None)
+        check_candidate(candidate)
         if candidate.native_id is None or candidate.project_id is None or candidate.created_at is None:
             raise RowError(f"line {item.line} lacks an id, a project or a time")
         if candidate.token_count is None:

@@ -42,15 +42,20 @@ _LIMITS = {
 }
 
 
-def check_candidate(candidate: Candidate, now: datetime | None) -> None:
-    """Raises RowError for a candidate that could not be stored, checked, exported and read again, or has a time that no
-    memory can have as of `now`; None: its times are those of a store."""
+def check_times(candidate: Candidate, now: datetime | None = None) -> None:
+    """Raises RowError for a time that no memory can have. With `now`, it is not to come either, which readers check."""
+    for name in _FIELDS:
+        value = getattr(candidate, name)
+        if isinstance(value, datetime):
+            check_moment(value, now, name)
+
+
+def check_candidate(candidate: Candidate) -> None:
+    """Raises RowError for a candidate that could not be stored, checked, exported and read again."""
     for name in _FIELDS:
         value = getattr(candidate, name)
         if value is not None and value != () and value is not False:
             _check(value, name)
-            if isinstance(value, datetime) and now is not None:
-                check_moment(value, now, name)
     for name in ("categories", "tags"):
         if len(getattr(candidate, name)) > MAX_LABELS:
             raise RowError(f"{name} has {len(getattr(candidate, name))} entries; the maximum is {MAX_LABELS}")

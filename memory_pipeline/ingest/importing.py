@@ -34,7 +34,7 @@ from memory_pipeline.ingest.candidates import Candidate, Finding, Item, Rejected
 from memory_pipeline.ingest.claims import Claims
 from memory_pipeline.ingest.findings import bring_findings
 from memory_pipeline.ingest.full_import import FullExport, bring_what_follows, is_empty, restore
-from memory_pipeline.ingest.gate import NEVER_ARCHIVED, check_candidate, makes_claims
+from memory_pipeline.ingest.gate import NEVER_ARCHIVED, check_candidate, check_times, makes_claims
 from memory_pipeline.ingest.masking import mask_candidate
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.ingest.values import identifier
@@ -169,7 +169,8 @@ class _ImportInProgress:
         for item in batch:
             if isinstance(item, Candidate):
                 try:
-                    check_candidate(item, self.now)
+                    check_candidate(item)
+                    check_times(item)
                     item, counts = self._masked(item)
                     entry = admit(item, self.occurrences, self.project, self.embedder, self.now)
                     memory = self.accept(entry.memory)

@@ -15,7 +15,7 @@ from memory_pipeline.embedding import Embedder
 from memory_pipeline.errors import EmbeddingError, InputError
 from memory_pipeline.ingest.admission import Occurrences, admit, only_new, reject_candidate, storable, version_id
 from memory_pipeline.ingest.candidates import Candidate, RowError
-from memory_pipeline.ingest.gate import check_candidate
+from memory_pipeline.ingest.gate import check_candidate, check_times
 from memory_pipeline.ingest.masking import mask_candidate
 from memory_pipeline.ingest.values import identifier
 from memory_pipeline.records import Memory
@@ -48,7 +48,8 @@ def remember(
     try:
         identifier(project, "the project's name")
         identifier(candidate.native_id, "id")
-        check_candidate(candidate, now)
+        check_candidate(candidate)
+        check_times(candidate, now)
         candidate, masked = mask_candidate(candidate) if mask else (candidate, Counter[str]())
         candidate = _in_its_project(store, candidate, project)
         entry = admit(candidate, Occurrences(), project, embedder, now)

@@ -246,7 +246,7 @@ def _memory_of(night: Night, one: Extraction, turn: Memory, as_of: datetime) -> 
         source=Source(EXTRACTED, turn.source.file, turn.source.line),
     )
     try:
-        check_candidate(candidate, None)
+        check_candidate(candidate)
         if night.settings.import_.redact:
             candidate, _ = mask_candidate(candidate)
         return admit(candidate, Occurrences(), one.project_id, night.embedder, as_of).memory

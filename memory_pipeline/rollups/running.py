@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date
 from pathlib import Path
 
 from pydantic import Field
@@ -102,11 +102,11 @@ def periods_to_make(store: Store, first: date | None, last: date, ended_by: date
     names memories of days that no memory can have, which are in no period."""
     with store.reading() as tx:
         moment = tx.contents.first_moment()
-        impossible = tx.contents.of_impossible_days(datetime.combine(ended_by + timedelta(days=2), time(), UTC))
+        impossible = tx.contents.of_impossible_days()
     if impossible:
         first_ones = ", ".join(f"'{known}' ({at.date()})" for known, at in list(impossible.items())[:_NAMED])
         _log.warning(
-            "%s of days before 2000 or to come, in no summary: %s", how_many(len(impossible), "memory"), first_ones
+            "%s of days before 2000 or after 2199, in no summary: %s", how_many(len(impossible), "memory"), first_ones
         )
     if moment is None:
         return []

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory_pipeline.moments import FIRST_MEMORY
+from memory_pipeline.moments import FIRST_MEMORY, LAST_MEMORY
 from memory_pipeline.store.rows import from_utc, to_utc
 from memory_pipeline.store.sql import Row, Sql
 
@@ -149,11 +149,11 @@ class Contents:
         first = self._sql.value("select min(created_at) from memories where created_at >= $1", [to_utc(FIRST_MEMORY)])
         return from_utc(first) if first is not None else None
 
-    def of_impossible_days(self, latest: datetime) -> dict[str, datetime]:
-        """When the memories were created that are older than any memory can be, or newer than `latest`, by id."""
+    def of_impossible_days(self) -> dict[str, datetime]:
+        """When the memories were created that have a time that no memory can have, by id."""
         rows = self._sql.rows(
             "select id, created_at from memories where created_at < $1 or created_at > $2 order by created_at, id",
-            [to_utc(FIRST_MEMORY), to_utc(latest)],
+            [to_utc(FIRST_MEMORY), to_utc(LAST_MEMORY)],
         )
         return {memory_id: from_utc(created) for memory_id, created in rows}
 

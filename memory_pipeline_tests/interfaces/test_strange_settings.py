@@ -115,8 +115,6 @@ strategies = ["os:system"]
 urls = ["json://{listener.url.removeprefix("http://")}"]
 [report]
 directory = "{elsewhere}"
-[playbook]
-directory = "{elsewhere}"
 [[sources]]
 name = "keys"
 format = "jsonl"
