@@ -216,7 +216,7 @@ def test_an_answer_of_a_flush_serves_the_day_of_the_same_words(kept_store: Store
 def test_a_compaction_that_is_killed_never_pays_twice(kept_store: Store, tmp_path: Path) -> None:
     path = session_of(tmp_path)
     with serving(KNOWING) as server:
-        killed = {**os.environ, "KILL_POINT": "compaction.written"}
+        killed = {**os.environ, "KILL_POINT": "session.written"}
         died = processes.run(_compact_until_killed, kept_store.path, server.url, path, environment=killed)
         assert died.returncode == -signal.SIGKILL, died.stderr
         done = compact(path, settings_with(kept_store, server))

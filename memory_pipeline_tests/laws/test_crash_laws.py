@@ -65,7 +65,8 @@ def test_a_night_killed_at_its_milestones_is_completed_by_the_next(
         "replace.done",
         "snapshot.copied",
         "snapshot.named",
-        "playbook.written",
+        "file.written",
+        "shared.written",
         "report.written",
         "notice.written",
     }
