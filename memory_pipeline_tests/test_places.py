@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.errors import OutputError
-from memory_pipeline.llm import AnswerBook
+from memory_pipeline.models import AnswerBook
 from memory_pipeline.orchestration.home import dagster_home
 from memory_pipeline.places import check_is_free
 from memory_pipeline.store import Store, snapshot_directory

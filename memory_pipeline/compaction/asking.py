@@ -16,10 +16,11 @@ from memory_pipeline.conversations.answers import Answered, proposals_from
 from memory_pipeline.conversations.chunks import chunks_of
 from memory_pipeline.conversations.proposals import Proposals
 from memory_pipeline.conversations.questions import Accepted, TurnsQuestion, questions_about
-from memory_pipeline.distillers import asks_claude, attempt_in
+from memory_pipeline.distillers import attempt_in
 from memory_pipeline.errors import MemoryPipelineError, ModelError, StoreBusyError, in_words
-from memory_pipeline.llm import AnswerBook, Declined, ModelClient
-from memory_pipeline.llm import Session as ModelSession
+from memory_pipeline.models import AnswerBook, Declined, ModelClient
+from memory_pipeline.models import Session as ModelSession
+from memory_pipeline.models.choose import has_model
 from memory_pipeline.records import ModelAnswer
 from memory_pipeline.store import Store
 from memory_pipeline.wording.counts import how_many
@@ -66,7 +67,7 @@ def ask_about(settings: Settings, session: Session) -> Help | None:
 
 
 def _asks(settings: Settings) -> bool:
-    return settings.conversations.ask_model and settings.compaction.model_seconds > 0 and asks_claude(settings)
+    return settings.conversations.ask_model and settings.compaction.model_seconds > 0 and has_model(settings)
 
 
 def _asked(settings: Settings, session: Session) -> Help:
@@ -78,15 +79,15 @@ def _asked(settings: Settings, session: Session) -> Help:
     chunks = chunks_of(session.turns, settings.conversations.chunk_tokens)
     questions, hostile = questions_about(chunks, quick, lambda text: attempt_in(text) is not None)
     kept, busy = _known(book, questions)
-    reused = kept if settings.distillation.cache else {}
+    reused = kept if settings.model.cache else {}
     new = [number for number, one in enumerate(questions) if one.prompt_hash not in reused]
-    later = set(new if busy else new[: -settings.distillation.burst])  # what was said last is nearest to being lost
+    later = set(new if busy else new[: -settings.model.burst])  # what was said last is nearest to being lost
     why = IN_USE if busy else TOO_MANY
     answers: dict[int, Answered] = {number: Declined(why, again=True) for number in later}
     asked = {number: one.question for number, one in enumerate(questions) if number not in later}
     problem = ""
     try:
-        talking = ModelSession(book, preview=True, use_cache=settings.distillation.cache)
+        talking = ModelSession(book, preview=True, use_cache=settings.model.cache)
         results = ModelClient(quick).ask(asked, talking, "sessions")
         answers.update(results)
     except ModelError as error:
@@ -122,12 +123,12 @@ def _known(book: AnswerBook, questions: Sequence[TurnsQuestion]) -> tuple[dict[s
 def _within(settings: Settings, seconds: float) -> Settings:
     """The settings with which a model is asked for so many seconds at most."""
     part = seconds / _PARTS
-    chosen = settings.distillation
+    chosen = settings.model
     return settings.with_values(
         {
-            "distillation.time_limit_s": min(chosen.time_limit_s, part),
-            "distillation.timeout_s": min(chosen.timeout_s, part),
-            "distillation.longest_wait_s": min(chosen.longest_wait_s, part),
-            "distillation.attempts": min(chosen.attempts, _ATTEMPTS),
+            "model.time_limit_s": min(chosen.time_limit_s, part),
+            "model.timeout_s": min(chosen.timeout_s, part),
+            "model.longest_wait_s": min(chosen.longest_wait_s, part),
+            "model.attempts": min(chosen.attempts, _ATTEMPTS),
         }
     )

@@ -18,7 +18,7 @@ from memory_pipeline.config.compaction import Compaction
 from memory_pipeline.config.conversations import Conversations
 from memory_pipeline.config.exports import ExportTable, check_exports
 from memory_pipeline.config.memory_sources import SourceTable, check_names, check_zone
-from memory_pipeline.config.models import DistillationSection, Embedding
+from memory_pipeline.config.models import AnthropicSection, DistillationSection, Embedding, ModelSection, OpenAISection
 from memory_pipeline.config.night import (
     Atoms,
     Compression,
@@ -181,6 +181,9 @@ class Settings(BaseSettings):
     conversations: Conversations = Conversations()
     compaction: Compaction = Compaction()
     rollups: RollupSettings = RollupSettings()
+    model: ModelSection = ModelSection()
+    anthropic: AnthropicSection = AnthropicSection()
+    openai: OpenAISection = OpenAISection()
     distillation: DistillationSection = DistillationSection()
     atoms: Atoms = Atoms()
     night: NightSection = NightSection()

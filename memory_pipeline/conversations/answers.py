@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from memory_pipeline.conversations.proposals import Proposals, TurnKey
 from memory_pipeline.conversations.questions import STEERS, Accepted, TurnsQuestion
 from memory_pipeline.errors import ModelError
-from memory_pipeline.llm import Declined
+from memory_pipeline.models import Declined
 from memory_pipeline.records import Extraction
 
 _log = logging.getLogger(__name__)

@@ -24,8 +24,9 @@ from memory_pipeline.conversations.own_words import Said, own_sentences
 from memory_pipeline.conversations.prompts import VERSION, read_prompt
 from memory_pipeline.conversations.proposals import TurnKey, key_of
 from memory_pipeline.conversations.routing import ROUTES
-from memory_pipeline.llm import Declined, Prompt, Question
-from memory_pipeline.llm.requests import Reply
+from memory_pipeline.models import Declined, Prompt, Question
+from memory_pipeline.models.choose import context_tokens, model_name
+from memory_pipeline.models.requests import Reply
 from memory_pipeline.records import Chunk, Extraction, ExtractionKind, ModelAnswer, Speaker, Turn
 from memory_pipeline.wording.days import with_days
 from memory_pipeline.wording.grammar import clauses_of
@@ -35,6 +36,8 @@ from memory_pipeline.wording.retelling import is_without_fillers
 PROMPT_VERSION = f"conversation-{VERSION}"
 #: At most so many tokens of turns are asked about at once: the instructions are as long as a chunk.
 _AT_ONCE = 2_000
+#: Of a smaller context at most one part in so many.
+_CONTEXTS = 6
 #: A quote has at least so many words, unless it is a whole sentence.
 _LEAST_QUOTED = 3
 #: Sentences that one quote may go over.
@@ -156,6 +159,7 @@ def questions_about(
     The questions follow from the turns alone, so that the answers of a day that is read again are known.
     """
     questions: list[TurnsQuestion] = []
+    at_once = min(_AT_ONCE, context_tokens(settings) // _CONTEXTS)
     hostile = 0
     for _, those in groupby(chunks, key=lambda chunk: chunk.turns[0].conversation):
         sent: list[list[_Sent]] = []
@@ -165,17 +169,17 @@ def questions_about(
                 hostile += 1
             elif turns:
                 sent.append(turns)
-        questions += [_question([one for part in parts for one in part], len(parts), settings) for parts in _full(sent)]
+        questions += [_question([one for part in parts for one in part], len(parts), settings) for parts in _full(sent, at_once)]
     return questions, hostile
 
 
-def _full(chunks: Sequence[Sequence[_Sent]]) -> Iterator[list[Sequence[_Sent]]]:
+def _full(chunks: Sequence[Sequence[_Sent]], at_once: int) -> Iterator[list[Sequence[_Sent]]]:
     """The chunks of a conversation, as many at once as one question takes."""
     parts: list[Sequence[_Sent]] = []
     tokens = 0
     for chunk in chunks:
         size = _tokens(chunk)
-        if parts and tokens + size > _AT_ONCE:
+        if parts and tokens + size > at_once:
             yield parts
             parts, tokens = [], 0
         parts.append(chunk)
@@ -200,7 +204,7 @@ def _question(turns: Sequence[_Sent], chunks: int, settings: Settings) -> TurnsQ
     for one in turns:
         masked = []
         for words in one.masked:
-            text, counts = redact(words, personal=settings.distillation.mask_personal)
+            text, counts = redact(words, personal=settings.model.mask_personal)
             secrets += counts["secret"]
             personal += counts["email"] + counts["phone"]
             masked.append(text)
@@ -215,7 +219,7 @@ def _question(turns: Sequence[_Sent], chunks: int, settings: Settings) -> TurnsQ
         Prompt(read_prompt("extract"), json.dumps(user, ensure_ascii=False, indent=1)),
         version=PROMPT_VERSION,
         schema=TurnsAnswer,
-        check=lambda answer: _accepted(answer, sent, settings.distillation.model),
+        check=lambda answer: _accepted(answer, sent, model_name(settings)),
         source_tokens=_tokens(sent),
         settings=settings,
         masked_secrets=secrets,

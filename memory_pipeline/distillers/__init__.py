@@ -1,6 +1,6 @@
 """Turns a cluster into one memory: models that propose a draft, and the judge that accepts or refuses it."""
 
-from memory_pipeline.distillers.choose import asks_claude, choose_distiller
+from memory_pipeline.distillers.choose import choose_distiller
 from memory_pipeline.distillers.draft import DETAILS_LABEL, DistillationModel, Draft, Member, Task
 from memory_pipeline.distillers.evidence import evidence_confidence
 from memory_pipeline.distillers.extractive import Extractive
@@ -24,7 +24,6 @@ __all__ = [
     "Extractive",
     "Member",
     "Task",
-    "asks_claude",
     "attempt_by",
     "attempt_in",
     "check_preservation",

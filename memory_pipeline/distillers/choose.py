@@ -1,27 +1,22 @@
-"""Selects the distillation model from the setting `distillation.distiller`."""
+"""Selects the distillation model from the setting `model.provider`."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.draft import DistillationModel
 from memory_pipeline.distillers.extractive import Extractive
+from memory_pipeline.models.choose import has_model
 
 
-def asks_claude(settings: Settings) -> bool:
-    """Whether the settings choose Claude: by name, or with `auto` and a key, even one that must not be sent."""
-    return settings.distillation.distiller == "claude" or (
-        settings.distillation.distiller == "auto"
-        and bool(settings.distillation.api_key or "distillation.api_key" in settings.withheld_keys)
-    )
+def choose_distiller(settings: Settings, count_tokens: Callable[[str], int]) -> DistillationModel:
+    """The chosen model, or the extractive distiller if there is none.
 
-
-def choose_distiller(settings: Settings) -> DistillationModel:
-    """The configured distiller; with `auto`, Claude if there is an API key for it.
-
-    Raises ModelError or StrategyError if Claude is requested and its settings are invalid.
+    Raises ModelError or StrategyError for settings with which the model cannot be asked.
     """
-    if not asks_claude(settings):
+    if not has_model(settings):
         return Extractive()
-    from memory_pipeline.distillers.claude import Claude
+    from memory_pipeline.distillers.by_model import ModelDistiller
 
-    return Claude(settings)
+    return ModelDistiller(settings, count_tokens)

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_pipeline.llm import Declined, Session
+from memory_pipeline.models import Declined, Session
 from memory_pipeline.records import Causal, Cluster, Disagreement, Memory
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from memory_pipeline.distillers.saying import Saying, Statement
-from memory_pipeline.llm import Declined
+from memory_pipeline.models import Declined
 from memory_pipeline.wording.days import between_in_words, in_words, list_of_days
 from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.joining import inside

@@ -15,7 +15,7 @@ from memory_pipeline.distillers.draft import Draft, Member, Task
 from memory_pipeline.distillers.episodes import is_once_more, told_once
 from memory_pipeline.distillers.evidence import evidence_confidence
 from memory_pipeline.distillers.saying import Saying, Statement, find_sayings
-from memory_pipeline.llm import Declined, Session
+from memory_pipeline.models import Declined, Session
 from memory_pipeline.wording.agreement import is_clause, overlap, status_of
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.days import in_words, with_days

@@ -19,7 +19,7 @@ from memory_pipeline.distillers.injections.detect import steering_draft
 from memory_pipeline.distillers.pattern_types import pattern_type_of
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.distillers.quoted_orders import with_quotes
-from memory_pipeline.llm import Declined
+from memory_pipeline.models import Declined
 from memory_pipeline.records import Cluster, Distillation, Measured, Outcome, offset_of_newest
 from memory_pipeline.wording.subject import with_subject
 from memory_pipeline.wording.temporary import TEMPORARY, is_temporary

@@ -8,17 +8,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.answer import Answer
 from memory_pipeline.distillers.attachments import unsaid_statements
-from memory_pipeline.distillers.draft import Draft, Task
+from memory_pipeline.distillers.draft import DistillationModel, Draft, Task
 from memory_pipeline.distillers.entailment import Evidence
-from memory_pipeline.distillers.mending import mend
+from memory_pipeline.distillers.judge import judge
+from memory_pipeline.distillers.objections import ask_for_facts, review_answer
+from memory_pipeline.distillers.preservation import check_preservation
 from memory_pipeline.distillers.prompts import VERSION
 from memory_pipeline.distillers.strategies import DistillationStrategy, PrincipleStrategy
 from memory_pipeline.distillers.support import find_unshared
-from memory_pipeline.llm import Declined, Question
+from memory_pipeline.models import Declined, Question
 from memory_pipeline.records import Causal, Disagreement, Memory
 from memory_pipeline.wording.redaction import redact
 from memory_pipeline.wording.subject import with_subject
@@ -27,28 +30,47 @@ PROMPT_VERSION = f"claude-{VERSION}"
 _QUOTE = 200
 
 
-def distillation_question(task: Task, strategy: DistillationStrategy, settings: Settings) -> Question[Answer, Draft]:
-    """The question for a cluster's abstraction. What its members do not bear out is dropped, what it omits is added in
-    their own sentences, and it must pass the checks of its strategy."""
-    version = PROMPT_VERSION if strategy.name == "default" else f"{PROMPT_VERSION}-{strategy.name}"
+def distillation_question(
+    task: Task,
+    strategy: DistillationStrategy,
+    settings: Settings,
+    model: DistillationModel,
+    count_tokens: Callable[[str], int],
+) -> Question[Answer, Draft]:
+    """The question for a cluster's abstraction, which must pass the judge and the checks of its strategy.
 
-    def check(answer: Answer, members: Sequence[str]) -> Draft | Declined:
+    What is wrong with a first answer is told to the model. Of a second one, the sentences that the members do not bear
+    out are dropped, and the rest is judged.
+    """
+    version = PROMPT_VERSION if strategy.name == "default" else f"{PROMPT_VERSION}-{strategy.name}"
+    dates = [[memory.day for memory in member.witnesses] for member in task.members]
+    evidence = Evidence([with_subject(member.memory) for member in task.members], dates)
+
+    def check(answer: Answer, members: Sequence[str], is_last: bool) -> Draft | Declined:
         disagreements = _disagreements(task, answer)
         if isinstance(disagreements, Declined):
             return disagreements
-        dates = [[memory.day for memory in member.witnesses] for member in task.members]
-        mended = mend(
-            answer,
-            Evidence([with_subject(m.memory) for m in task.members], dates),
-            beside=[quote for _, quote in disagreements],
-        )
-        if isinstance(mended, str):
-            return Declined(f"unsupported: {mended}")
-        draft = _draft(answer, mended.text, disagreements, version)
+        reviewed = review_answer(answer, evidence)
+        if reviewed.objections and not is_last:
+            return _declined(f"unsupported: {reviewed.objections[0]}", reviewed.objections)
+        draft = _draft(answer, reviewed.text if is_last else answer.abstraction, disagreements, version)
+        if not draft.text:
+            return Declined(f"unsupported: {next(iter(reviewed.objections), 'the abstraction says nothing')}")
         refused = strategy.validate(draft)
-        return Declined(f"strategy {strategy.name}: {refused}") if refused else draft
+        if refused:
+            return _declined(f"strategy {strategy.name}: {refused}", [refused])
+        verdict = judge(task, draft, model, settings, count_tokens)
+        if verdict.reason is None:
+            return draft
+        lost = check_preservation([with_subject(m.memory) for m in task.members], draft.text, draft.attached).lost
+        return _declined(verdict.reason, [ask_for_facts(lost)] if lost else [verdict.reason])
 
     return _question(task, strategy, version, check, settings)
+
+
+def _declined(reason: str, objections: Sequence[str]) -> Declined:
+    """A refusal, with what the model is told of it."""
+    return Declined(reason, objection="; ".join(objections) + ".")
 
 
 def principle_question(task: Task, settings: Settings) -> Question[Answer, Draft]:
@@ -57,11 +79,11 @@ def principle_question(task: Task, settings: Settings) -> Question[Answer, Draft
     strategy = PrincipleStrategy(settings.principles.min_patterns)
     version = f"{PROMPT_VERSION}-{strategy.name}"
 
-    def check(answer: Answer, patterns: Sequence[str]) -> Draft | Declined:
+    def check(answer: Answer, patterns: Sequence[str], is_last: bool) -> Draft | Declined:
         shared = answer.abstraction.strip()
         problem = find_unshared(answer, patterns, settings.principles.min_patterns) if shared else None
         if problem:
-            return Declined(f"unsupported: {problem}")
+            return _declined(f"unsupported: {problem}", [problem])
         disagreements = _disagreements(task, answer)
         return disagreements if isinstance(disagreements, Declined) else _draft(answer, shared, disagreements, version)
 
@@ -72,18 +94,19 @@ def _question(
     task: Task,
     strategy: DistillationStrategy,
     version: str,
-    check: Callable[[Answer, Sequence[str]], Draft | Declined],
+    check: Callable[[Answer, Sequence[str], bool], Draft | Declined],
     settings: Settings,
 ) -> Question[Answer, Draft]:
     """The question with everything masked that must not leave the machine. `check` receives the members as they were
-    sent, member 1 first; it receives no answer that found instructions in one of them."""
+    sent, member 1 first, and whether the model is not asked again; it receives no answer that found instructions in one
+    of them."""
     members, secrets, personal = _masked_members(task, settings)
     sent = [member.content for member in members]
 
-    def believed(answer: Answer) -> Draft | Declined:
+    def believed(answer: Answer, is_last: bool = False) -> Draft | Declined:
         if answer.suspicious:
             return Declined("the model found instructions in a member")
-        return check(answer, sent)
+        return check(answer, sent, is_last)
 
     return Question.about(
         # A strategy may write more than the contents (tags, categories) into the prompt, so the prompt is masked
@@ -92,6 +115,7 @@ def _question(
         version=version,
         schema=Answer,
         check=believed,
+        last_check=partial(believed, is_last=True),
         source_tokens=sum(member.memory.token_count for member in task.members),
         settings=settings,
         masked_secrets=secrets,
@@ -105,7 +129,7 @@ def _masked_members(task: Task, settings: Settings) -> tuple[list[Memory], int, 
     counts: Counter[str] = Counter()
 
     def masked(text: str) -> str:
-        words, found = redact(text, personal=settings.distillation.mask_personal)
+        words, found = redact(text, personal=settings.model.mask_personal)
         counts.update(found)
         return words
 

@@ -18,7 +18,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.draft import Draft
 from memory_pipeline.distillers.prompts import read_prompt
 from memory_pipeline.errors import StrategyError
-from memory_pipeline.llm import Prompt
+from memory_pipeline.models import Prompt
 from memory_pipeline.records import Cluster, Memory
 from memory_pipeline.wording.facts import find_facts
 from memory_pipeline.wording.hidden import as_read

@@ -40,7 +40,7 @@ def choose_embedder(settings: Settings) -> Embedder:
                 model,
                 settings.embedding.base_url,
                 settings.embedding.api_key,
-                mask_personal=settings.distillation.mask_personal,
+                mask_personal=settings.model.mask_personal,
             )
         return SentenceTransformers(model)
     raise EmbeddingError(

@@ -15,7 +15,7 @@ from memory_pipeline.distillers import (
     steering_draft,
 )
 from memory_pipeline.knowledge.principles import find_principles
-from memory_pipeline.llm import Declined, Session
+from memory_pipeline.models import Declined, Session
 
 #: Part of the id of every principle.
 PRINCIPLE_VERSION = "principle-3"

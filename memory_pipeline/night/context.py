@@ -105,7 +105,7 @@ class Night:
     @cached_property
     def distiller(self) -> DistillationModel:
         """The model that turns a cluster into one memory."""
-        return choose_distiller(self.settings)
+        return choose_distiller(self.settings, lambda text: self.embedder.count_tokens(text))
 
     def hold_lease(self) -> None:
         """Take this run's lease on the store that it writes to, or renew it if due."""

@@ -12,9 +12,10 @@ from memory_pipeline.conversations.chunks import chunks_of
 from memory_pipeline.conversations.proposals import Proposals
 from memory_pipeline.conversations.questions import STEERS, Accepted, TurnsQuestion, questions_about
 from memory_pipeline.conversations.turns import turns_of
-from memory_pipeline.distillers import asks_claude, attempt_in
+from memory_pipeline.distillers import attempt_in
 from memory_pipeline.errors import ModelError, in_words
-from memory_pipeline.llm import Declined, ModelClient
+from memory_pipeline.models import Declined, ModelClient
+from memory_pipeline.models.choose import has_model
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book, session_of
 from memory_pipeline.night.speakers import names_of
@@ -48,7 +49,7 @@ class _Asked:
 
 def asks_model(settings: Settings) -> bool:
     """Whether a model is asked about conversations: the one that distils, unless the settings say no."""
-    return settings.conversations.ask_model and asks_claude(settings)
+    return settings.conversations.ask_model and has_model(settings)
 
 
 def with_proposals(night: Night, days: Sequence[SpokenDay]) -> Iterator[tuple[SpokenDay, Proposals | None]]:

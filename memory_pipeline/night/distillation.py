@@ -20,7 +20,7 @@ from memory_pipeline.distillers import (
 )
 from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import ModelError
-from memory_pipeline.llm import AnswerBook, Declined, Session
+from memory_pipeline.models import AnswerBook, Declined, Session
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import LEVEL_PATTERN, Cluster, Distillation, Memory
 
@@ -69,7 +69,7 @@ def session_of(night: Night) -> Session:
     return Session(
         answers=answer_book(night),
         preview=night.is_preview,
-        use_cache=night.settings.distillation.cache and not night.options.no_cache,
+        use_cache=night.settings.model.cache and not night.options.no_cache,
         keep_alive=night.hold_lease,
         progress=night.progress,
         log=night.log,

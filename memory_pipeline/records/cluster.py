@@ -13,7 +13,8 @@ from memory_pipeline.records.series import SeriesFacts
 #: Reasons for which a cluster is deferred, not decided: the next night processes it.
 COST_CAP, TIME_LIMIT = "cost cap", "time limit"
 BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANSWER = "batch under way", "batch expired", "no answer"
-DEFERRED_REASONS = (COST_CAP, TIME_LIMIT, BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANSWER)
+NOT_RECORDED = "no recorded answer"
+DEFERRED_REASONS = (COST_CAP, TIME_LIMIT, BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANSWER, NOT_RECORDED)
 
 
 #: The judge's verdicts on a draft; the last two are tried again the next night.

@@ -13,11 +13,12 @@ from time import monotonic
 from pydantic import BaseModel, ConfigDict, Field
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.distillers import asks_claude, attempt_in
+from memory_pipeline.distillers import attempt_in
 from memory_pipeline.distillers.entailment import Evidence, find_unborne_in
 from memory_pipeline.distillers.preservation import find_contradiction, find_invention
 from memory_pipeline.errors import ModelError, in_words
-from memory_pipeline.llm import AnswerBook, Declined, ModelClient, Prompt, Question, Session
+from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session
+from memory_pipeline.models.choose import has_model
 from memory_pipeline.rollups.entries import Entry
 from memory_pipeline.rollups.pages import link_to
 from memory_pipeline.rollups.periods import Period
@@ -71,7 +72,7 @@ class Telling:
 
 def asks_model(settings: Settings) -> bool:
     """Whether a model is asked to say rollups in short: the one that distils, unless the settings say no."""
-    return settings.rollups.ask_model and asks_claude(settings)
+    return settings.rollups.ask_model and has_model(settings)
 
 
 def is_told(telling: Telling) -> bool:
@@ -102,7 +103,7 @@ def say_in_short(
         client = ModelClient(settings)
         session = Session(
             AnswerBook(store, run_id, holder),
-            use_cache=settings.distillation.cache,
+            use_cache=settings.model.cache,
             keep_alive=_heartbeat(store, settings, by),
         )
         questions = {known: _question(telling, settings, count_tokens) for known, telling in tellings.items()}
@@ -135,7 +136,7 @@ def _heartbeat(store: Store, settings: Settings, by: tuple[str, str]) -> Callabl
 
 
 def _question(telling: Telling, settings: Settings, count_tokens: Callable[[str], int]) -> Question[ShortAnswer, str]:
-    masked = [redact(entry.words, personal=settings.distillation.mask_personal) for entry in telling.entries]
+    masked = [redact(entry.words, personal=settings.model.mask_personal) for entry in telling.entries]
     sent = [words for words, _ in masked]
     user = {
         "period": telling.period.name,

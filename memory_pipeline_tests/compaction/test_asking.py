@@ -113,7 +113,7 @@ def test_a_compaction_promotes_what_the_model_found_and_says_what_it_cost(kept_s
 @pytest.mark.slow
 def test_what_an_earlier_flush_found_stays_when_a_later_one_gets_no_answer(kept_store: Store, tmp_path: Path) -> None:
     with serving(KNOWING) as server:
-        settings = settings_with(kept_store, server, distillation__attempts=1)
+        settings = settings_with(kept_store, server, model__attempts=1)
         flush(session_of(tmp_path), settings)
     later = flush(session_of(tmp_path, said(22, "user", "The deploy window is at noon on Thursdays.")), settings)
     assert UNRULED in later.text and "at noon on Thursdays" in later.text
@@ -190,13 +190,13 @@ def test_of_a_long_session_the_newest_words_are_asked_about_first(kept_store: St
     talk = [said(n, "user" if n % 2 else "assistant", f"{filler}It is {n}.", 9) for n in range(1, 40)]
     path = transcript(session_file(tmp_path), *talk, *MORE)
     with serving(KNOWING) as server:
-        settings = settings_with(kept_store, server, distillation__burst=1)
+        settings = settings_with(kept_store, server, model__burst=1)
         done = flush(path, settings)
         assert len(server.requests) == 1 and UNRULED in done.text
         assert done.model is not None and "more questions than may be asked at once" in done.model
         again = flush(path, settings)
         assert len(server.requests) == 2 and UNRULED in again.text
-        flush(path, settings_with(kept_store, server, distillation__burst=1, distillation__cache=False))
+        flush(path, settings_with(kept_store, server, model__burst=1, model__cache=False))
         assert len(server.requests) == 3
 
 

@@ -25,7 +25,7 @@ from memory_pipeline.conversations.questions import (
     questions_about,
 )
 from memory_pipeline.distillers import attempt_in
-from memory_pipeline.llm import Declined
+from memory_pipeline.models import Declined
 from memory_pipeline.records import Extraction, Turn
 from memory_pipeline_tests.build import settings_for
 from memory_pipeline_tests.conversations.model_answers import proposal

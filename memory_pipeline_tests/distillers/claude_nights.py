@@ -26,11 +26,11 @@ def serving(script: Callable[[Body, int], Reaction] = faithful, **options: Any) 
 
 def claude_settings(store: Store, server: MessagesServer, **changes: object) -> Settings:
     model: dict[str, object] = {
-        "distillation__api_key": server.key,
-        "distillation__base_url": server.url,
-        "distillation__burst": 1000,
-        "distillation__spacing_s": 0.0,
-        "distillation__batch_poll_s": 0.01,
+        "anthropic__api_key": server.key,
+        "anthropic__base_url": server.url,
+        "model__burst": 1000,
+        "model__spacing_s": 0.0,
+        "model__batch_poll_s": 0.01,
         "compression__rate_limit_per_min": 10_000,
     }
     return settings_for(store, **{**model, **changes})

@@ -17,7 +17,7 @@ from memory_pipeline_tests.build import sql_rows
 from memory_pipeline_tests.distillers.claude_nights import night, serving, three_lessons
 from memory_pipeline_tests.messages_server import Failure, MessagesServer, Raw
 
-BATCH: dict[str, Any] = {"distillation__calling": "batch"}
+BATCH: dict[str, Any] = {"model__calling": "batch"}
 
 
 def batch_rows(store: Store) -> list[tuple[str, ...]]:
@@ -50,7 +50,7 @@ def test_a_night_is_one_batch_at_half_the_price(store: Store) -> None:
 def test_a_batch_that_is_not_done_is_collected_by_the_next_night(store: Store) -> None:
     three_lessons(store)
     with serving(batch_polls=10_000) as server:
-        first = night(store, server, **BATCH, distillation__time_limit_s=0.2)
+        first = night(store, server, **BATCH, model__time_limit_s=0.2)
         assert first.refusals == {"batch under way": 3} and archived(store) == 0
         server.batch_polls = 1
         second = night(store, server, run_id="second", day=date(2026, 3, 4), **BATCH)
@@ -62,7 +62,7 @@ def test_a_batch_that_is_not_done_is_collected_by_the_next_night(store: Store) -
 def test_a_live_night_does_not_ask_again_what_a_batch_will_answer(store: Store) -> None:
     three_lessons(store)
     with serving(batch_polls=10_000) as server:
-        night(store, server, **BATCH, distillation__time_limit_s=0.2)
+        night(store, server, **BATCH, model__time_limit_s=0.2)
         waiting = night(store, server, run_id="live")
         assert waiting.refusals == {"batch under way": 3} and server.requests == []
         server.batch_polls = 1
@@ -88,7 +88,7 @@ def test_partial_failure_and_expiry_leave_the_rest_and_are_tried_again(store: St
 def test_a_batch_that_the_server_lost_is_sent_again(store: Store, caplog: pytest.LogCaptureFixture) -> None:
     three_lessons(store)
     with serving(batch_polls=10_000) as server:
-        night(store, server, **BATCH, distillation__time_limit_s=0.2)
+        night(store, server, **BATCH, model__time_limit_s=0.2)
         server.batches.clear()
         server.batch_polls = 1
         assert night(store, server, run_id="second", **BATCH).clusters_compressed == 3
@@ -121,7 +121,7 @@ def test_a_line_that_breaks_while_sending_does_not_pay_twice(store: Store) -> No
 def test_the_cap_decides_how_much_of_a_batch_is_sent(store: Store) -> None:
     three_lessons(store)
     with serving() as server:
-        report = night(store, server, **BATCH, distillation__cost_cap_usd=0.0015)
+        report = night(store, server, **BATCH, model__cost_cap_usd=0.0015)
     (batch,) = server.batches.values()
     assert len(batch["requests"]) == 1 and report.refusals == {"cost cap": 2}
 
@@ -163,8 +163,8 @@ def test_a_night_killed_around_its_batch_pays_once(store: Store, place: str) -> 
     with serving(batch_polls=2) as server:
         settings = {
             "store.path": str(store.path), "embedding.model": "lexical", "compression.min_active_memories": 0,
-            "distillation.api_key": server.key, "distillation.base_url": server.url,
-            "distillation.calling": "batch", "distillation.batch_poll_s": 0.01,
+            "anthropic.api_key": server.key, "anthropic.base_url": server.url,
+            "model.calling": "batch", "model.batch_poll_s": 0.01,
         }  # fmt: skip
         command = [sys.executable, "-c", _NIGHT, json.dumps(settings)]
         # The commits of a night are counted: one in the middle of the batch's answers.
@@ -184,7 +184,7 @@ def test_a_night_killed_around_its_batch_pays_once(store: Store, place: str) -> 
 def test_a_batch_of_another_server_is_left_alone(store: Store) -> None:
     three_lessons(store)
     with serving(batch_polls=10_000) as one:
-        night(store, one, **BATCH, distillation__time_limit_s=0.2)
+        night(store, one, **BATCH, model__time_limit_s=0.2)
         other: MessagesServer
         with serving() as other:
             assert night(store, other, run_id="second").clusters_compressed == 3

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memory_pipeline.errors import ModelError
-from memory_pipeline.llm.connection import Connection
+from memory_pipeline.models.connection import Connection
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.run import run_night
 from memory_pipeline.store import Store
@@ -106,7 +106,7 @@ def dear(body: Body, number: int) -> Said:
 def test_the_cap_ends_distillation_cleanly_and_the_next_night_goes_on(store: Store) -> None:
     three_lessons(store)
     with serving(dear) as server:
-        first = night(store, server, distillation__cost_cap_usd=0.003, distillation__concurrency=1)
+        first = night(store, server, model__cost_cap_usd=0.003, model__concurrency=1)
         assert (len(server.requests), first.refusals["cost cap"]) == (1, 2)
         assert first.estimated_cost_usd <= 0.003 and first.verdict == "PASS"
         with store.reading() as tx:
@@ -119,14 +119,14 @@ def test_the_cap_ends_distillation_cleanly_and_the_next_night_goes_on(store: Sto
 def test_the_cap_is_never_passed_however_many_calls_fly(store: Store) -> None:
     three_lessons(store)
     with serving(dear) as server:
-        report = night(store, server, distillation__cost_cap_usd=0.005, distillation__concurrency=8)
+        report = night(store, server, model__cost_cap_usd=0.005, model__concurrency=8)
     assert report.estimated_cost_usd <= 0.005 and report.refusals["cost cap"] > 0
 
 
 def test_a_cap_of_nothing_calls_nobody(store: Store) -> None:
     fill(store, lesson(4))
     with serving() as server:
-        assert night(store, server, distillation__cost_cap_usd=0.0).refusals == {"cost cap": 1}
+        assert night(store, server, model__cost_cap_usd=0.0).refusals == {"cost cap": 1}
     assert server.requests == []
 
 
@@ -146,7 +146,7 @@ def test_a_cap_of_nothing_calls_nobody(store: Store) -> None:
 def test_a_busy_server_or_a_broken_line_is_asked_again(store: Store, failure: Reaction) -> None:
     fill(store, lesson(4))
     with serving(lambda body, number: failure if number == 0 else faithful(body)) as server:
-        report = night(store, server, distillation__timeout_s=0.4)
+        report = night(store, server, model__timeout_s=0.4)
     assert (report.clusters_compressed, len(server.requests), report.llm_calls_failed) == (1, 2, 1)
     spent_twice = report.estimated_cost_usd > 0.0005
     assert spent_twice == isinstance(failure, Raw)  # a line that broke may have been charged: it counts in full
@@ -179,7 +179,7 @@ def test_a_server_that_asks_for_an_hour_is_left_for_the_next_night(store: Store)
 def test_what_no_other_question_would_mend_is_one_error(store: Store, status: int, kind: str, words: str) -> None:
     three_lessons(store)
     with serving(lambda body, number: Failure(status, kind)) as server:
-        report = night(store, server, distillation__concurrency=1)
+        report = night(store, server, model__concurrency=1)
     assert len(server.requests) == 1 and len(report.errors) == 1
     assert words in report.errors[0].error and report.clusters_failed == 3
     assert report.verdict == "FAIL" and abstractions(store) == []
@@ -208,7 +208,7 @@ def test_a_wrong_model_name_is_one_error_before_the_first_call(store: Store) -> 
     three_lessons(store)
     with serving() as server:
         report = night(
-            store, server, distillation__model="claude-haiku-5.5", distillation__prices=("claude-haiku-5.5=0.1/0.5",)
+            store, server, model__name="claude-haiku-5.5", model__prices=("claude-haiku-5.5=0.1/0.5",)
         )
     assert server.requests == [] and len(report.errors) == 1
     assert "did you mean 'claude-haiku-5-5'" in report.errors[0].error
@@ -256,7 +256,7 @@ def test_secrets_and_addresses_never_leave_the_machine(store: Store) -> None:
             store,
             server,
             run_id="r2",
-            distillation__mask_personal=False,
+            model__mask_personal=False,
             compression__fingerprint_ttl_days=0,
             compression__min_ratio=99.0,
             no_cache=True,
@@ -277,14 +277,14 @@ def test_no_more_calls_fly_than_allowed_and_none_is_asked_twice(store: Store) ->
         notes = [note for topic in TOPICS for note in lesson(4, topic=topic)]
         fill(store, [replace(note, native_id=f"{project}-{note.native_id}") for note in notes], project)
     with serving() as server:
-        report = night(store, server, distillation__concurrency=3)
+        report = night(store, server, model__concurrency=3)
     assert server.most_at_once <= 3 and report.clusters_compressed == 12
     assert len(server.requests) == 3  # the same words in another project are the same prompt
 
 
 def test_a_night_without_a_key_says_what_to_do(store: Store) -> None:
     fill(store, lesson(4))
-    report = run_night(night_of(store, DAY, settings_for(store, distillation__distiller="claude")))
+    report = run_night(night_of(store, DAY, settings_for(store, model__provider="anthropic")))
     assert "set ANTHROPIC_API_KEY" in report.errors[0].error and report.verdict == "FAIL"
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from memory_pipeline.distillers import Draft
-from memory_pipeline.distillers.claude import Claude
-from memory_pipeline.llm import Declined
+from memory_pipeline.distillers.by_model import ModelDistiller
+from memory_pipeline.models import Declined
 from memory_pipeline.night.distillation import session_of
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson, night_of

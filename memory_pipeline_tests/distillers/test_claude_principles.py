@@ -94,7 +94,7 @@ def test_without_an_answer_nothing_is_decided_and_the_next_week_asks_again(store
     fill(store, related())
     with serving(lambda body, number: Failure(401, "authentication_error", "invalid x-api-key")) as server:
         (failed,) = form(store, server)
-        (capped,) = form(store, server, "capped", distillation__cost_cap_usd=0.0)
+        (capped,) = form(store, server, "capped", model__cost_cap_usd=0.0)
     assert (failed.status, capped.status, capped.reason) == ("failed", "deferred", "cost cap")
     with store.reading() as tx:
         assert tx.journal.log_of("week") == tx.journal.log_of("capped") == []
@@ -117,6 +117,6 @@ def test_all_groups_are_asked_about_at_once(store: Store, calling: str) -> None:
         before = store.path.read_bytes()
         assert [result.status for result in form(store, server, "dry", dry_run=True)] == ["created"] * 2
         assert store.path.read_bytes() == before
-        results = form(store, server, distillation__calling=calling)
+        results = form(store, server, model__calling=calling)
     assert sorted(result.content for result in results) == [RULE, WATER.format("plants")]
     assert len(server.requests) == 2

@@ -16,7 +16,7 @@ from memory_pipeline.distillers.causality import find_cause, shared_cause
 from memory_pipeline.distillers.evidence import evidence_confidence
 from memory_pipeline.distillers.extractive import NOTHING_SHARED, OPEN_AND_DONE, READINGS, Extractive
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
-from memory_pipeline.llm import Declined
+from memory_pipeline.models import Declined
 from memory_pipeline.records import Causal, Cluster, Distillation, Memory, fingerprint_of
 from memory_pipeline_tests.build import FIRST, memory, settings_for
 
@@ -351,11 +351,11 @@ def test_a_figure_that_no_source_has_is_an_invention() -> None:
 
 
 def test_claude_distils_when_there_is_a_key_unless_it_is_told_not_to() -> None:
-    keyed = {"distillation.api_key": "sk-test"}
+    keyed = {"anthropic.api_key": "sk-test"}
     assert choose_distiller(Settings()).name == "extractive"
     assert choose_distiller(Settings().with_values(keyed)).name == "claude"
     assert (
-        choose_distiller(Settings().with_values({**keyed, "distillation.distiller": "extractive"})).name == "extractive"
+        choose_distiller(Settings().with_values({**keyed, "model.provider": "none"})).name == "extractive"
     )
 
 

@@ -101,7 +101,7 @@ def test_hostile_clusters_are_left_alone_and_nothing_else_changes(
 ) -> None:
     honest_clusters(store)
     hostile_clusters(store)
-    report, asked_for = a_night(store, distillation__distiller=distiller)
+    report, asked_for = a_night(store, model__provider=distiller)
     after = everything(store)
     touched = {i for i, memory in after.items() if memory.project_id != "honest" and memory.archived_at}
     assert touched == set() and report.refusals["looks like an attempt to steer"] == len(CASES)

@@ -196,7 +196,7 @@ def clusters_with(store: Store, injections: list[str]) -> None:
 
 
 def a_night(store: Store, **changes: object) -> tuple[Report, list[Memory]]:
-    settings = settings_for(store, distillation__distiller="extractive", **changes)
+    settings = settings_for(store, model__provider="none", **changes)
     night = night_of(store, DAY, settings, run_id="r")
     night.__dict__["embedder"] = PlantedEmbedder()
     report = run_night(night)

@@ -51,14 +51,14 @@ def night(store: Store, url: str, scenario: str, run_id: str = "r", **changes: A
     model = f"{BASE}:{scenario}"
     settings = settings_for(
         store,
-        distillation__api_key="sk-any",
-        distillation__base_url=url,
-        distillation__model=model,
-        distillation__prices=(f"{model}=1/5",),
-        distillation__burst=1000,
-        distillation__spacing_s=0.0,
-        distillation__attempts=2,
-        distillation__batch_poll_s=0.05,
+        anthropic__api_key="sk-any",
+        anthropic__base_url=url,
+        model__name=model,
+        model__prices=(f"{model}=1/5",),
+        model__burst=1000,
+        model__spacing_s=0.0,
+        model__attempts=2,
+        model__batch_poll_s=0.05,
         compression__rate_limit_per_min=10_000,
         **changes,
     )
@@ -100,13 +100,13 @@ def test_a_model_that_it_does_not_have_is_named(store: Store, server: str) -> No
 @pytest.mark.slow
 def test_its_batches_are_sent_awaited_and_collected(store: Store, server: str) -> None:
     fill(store, lesson(4))
-    waiting = night(store, server, "mock-text", distillation__calling="batch", distillation__time_limit_s=0.3)
+    waiting = night(store, server, "mock-text", model__calling="batch", model__time_limit_s=0.3)
     assert waiting.refusals == {"batch under way": 1}
     with store.reading() as tx:
         (batch_id,) = sql_rows(tx, "select batch_id from model_batches")[0] or (None,)
     # This server ends a batch when its results are asked for.
     urllib.request.urlopen(f"{server}/v1/messages/batches/{batch_id}/results", timeout=5).read()
-    done = night(store, server, "mock-text", run_id="second", distillation__calling="batch")
+    done = night(store, server, "mock-text", run_id="second", model__calling="batch")
     assert done.refusals == {"malformed answer": 1} and done.total_llm_calls == 1
     with store.reading() as tx:
         assert tx.integrity.check(deep=True) == []

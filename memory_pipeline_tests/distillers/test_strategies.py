@@ -18,7 +18,7 @@ from memory_pipeline.distillers.strategies import (
     load_strategies,
 )
 from memory_pipeline.errors import ModelError, StrategyError
-from memory_pipeline.llm import Prompt
+from memory_pipeline.models import Prompt
 from memory_pipeline.records import Causal, Cluster, Memory
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, lesson, sql_rows
@@ -133,7 +133,7 @@ def test_settings_with_which_no_model_can_be_made_end_the_night_with_one_sentenc
         with pytest.raises(StrategyError, match="names 'horoscope'"):
             night(store, server, distillation__strategies=("horoscope",))
         with pytest.raises(ModelError, match="no price is known"):
-            night(store, server, distillation__model="mine")
+            night(store, server, model__name="mine")
 
 
 def test_a_category_picks_the_example(store: Store) -> None:

@@ -193,7 +193,7 @@ def test_a_night_with_claude_asks_again_only_when_told(tmp_path: Path, workspace
         done = cli("night", DAY, home=tmp_path, **claude)
         assert last(done).startswith("COMPRESSION COMPLETE: 1 clusters, 5 archived") and len(server.requests) == 2
     shown = json.loads(cli("config", "show", "--json", home=tmp_path, **claude).stdout)
-    assert [row["value"] for row in shown if row["key"] == "distillation.api_key"] == ["***"]
+    assert [row["value"] for row in shown if row["key"] == "anthropic.api_key"] == ["***"]
 
 
 @pytest.mark.slow
@@ -265,7 +265,7 @@ def test_config_show_says_where_each_value_came_from_and_masks_secrets(tmp_path:
     )
     assert rows["compression.linkage"]["from"].endswith("memory_pipeline.toml")
     assert rows["compression.fingerprint_ttl_days"]["from"] == "default"
-    assert rows["distillation.api_key"]["value"] == "***" and "sk-x" not in done.stdout
+    assert rows["anthropic.api_key"]["value"] == "***" and "sk-x" not in done.stdout
 
 
 def test_an_unknown_key_in_the_file_is_an_error_with_the_nearest_one_named(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from memory_pipeline.demo import texts
 from memory_pipeline.distillers import Member, Task
 from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.distillers.preservation import check_preservation, find_invention
-from memory_pipeline.llm import Declined
+from memory_pipeline.models import Declined
 from memory_pipeline.records import Cluster, fingerprint_of
 from memory_pipeline_tests.build import FIRST, memory
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo import texts
 from memory_pipeline.distillers import Draft, judge
-from memory_pipeline.distillers.claude import Claude
+from memory_pipeline.distillers.by_model import ModelDistiller
 from memory_pipeline.distillers.preservation import check_preservation, find_invention
-from memory_pipeline.llm.pricing import Ledger, Price
-from memory_pipeline.llm.requests import Reply
+from memory_pipeline.models.pricing import Ledger, Price
+from memory_pipeline.models.requests import Reply
 from memory_pipeline.records import PATTERN_TYPES
 from memory_pipeline_tests.distillers.test_distillers import task_of
 
@@ -28,7 +28,7 @@ STRANGE = [
     "\u0000\u202e",
     "member-1 says so",
 ]
-MODEL = Settings().with_values({"distillation.api_key": "sk-test"})
+MODEL = Settings().with_values({"anthropic.api_key": "sk-test"})
 
 
 @st.composite
@@ -73,7 +73,7 @@ def answers(draw: st.DrawFn) -> tuple[tuple[str, ...], Any]:
 def test_whatever_is_answered_nothing_is_lost_or_invented(case: tuple[tuple[str, ...], Any], cut: bool) -> None:
     members, answer = case
     said = json.dumps(answer)[: -7 if cut else None]
-    model, task = Claude(MODEL), task_of(*members)
+    model, task = ModelDistiller(MODEL, lambda text: max(1, len(text) // 4)), task_of(*members)
     ((_, proposed),) = model.drafts([task], KeptAnswer(said))  # type: ignore[arg-type]
     if not isinstance(proposed, Draft):
         return

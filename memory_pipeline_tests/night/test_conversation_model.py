@@ -208,7 +208,7 @@ def test_a_busy_server_is_asked_again(store: Store, failure: Reaction) -> None:
 def test_a_wrong_key_is_one_error_and_the_rules_read_the_days(store: Store) -> None:
     fill(store, [*DAY, *NEXT_DAY])
     with serving(KNOWING) as server:
-        wrong = claude_settings(store, server, distillation__api_key="sk-wrong")
+        wrong = claude_settings(store, server, anthropic__api_key="sk-wrong")
         done = run_conversations(store, wrong, None, now=NOW)
         (problem,) = done.problems
         assert "rejected the key" in problem and server.requests == []
@@ -220,7 +220,7 @@ def test_a_wrong_key_is_one_error_and_the_rules_read_the_days(store: Store) -> N
 def test_what_the_model_did_not_answer_is_asked_again_the_next_night(store: Store) -> None:
     fill(store, [*DAY, *NEXT_DAY])
     with serving(KNOWING) as server:
-        night(store, server, MONDAY, distillation__cost_cap_usd=0.0)
+        night(store, server, MONDAY, model__cost_cap_usd=0.0)
         assert model_of(store) == {
             "questions": 1, "extracted": 0, "refused": {}, "left_to_rules": {"cost cap": 2}, "waiting": 1
         }  # fmt: skip
@@ -234,7 +234,7 @@ def test_what_the_model_did_not_answer_is_asked_again_the_next_night(store: Stor
 def test_without_a_key_a_day_that_waits_for_a_model_is_not_read_again(store: Store) -> None:
     fill(store, [*DAY, *NEXT_DAY])
     with serving(KNOWING) as server:
-        night(store, server, MONDAY, distillation__cost_cap_usd=0.0)
+        night(store, server, MONDAY, model__cost_cap_usd=0.0)
     before = [one for one in standing(store) if one.night == MONDAY]
     run_night(night_of(store, TUESDAY, settings_for(store)))
     assert [one for one in standing(store) if one.night == MONDAY] == before
@@ -248,7 +248,7 @@ def test_the_cap_ends_the_questions_and_the_rules_read_the_rest(store: Store) ->
         return replace(KNOWING(body, number), tokens_in=1500, tokens_out=body["max_tokens"])
 
     with serving(dear) as server:
-        done = read(store, server, distillation__cost_cap_usd=0.0025, distillation__concurrency=1)
+        done = read(store, server, model__cost_cap_usd=0.0025, model__concurrency=1)
         assert len(server.requests) == 1
         bill = bill_of(night_of(store, MONDAY, settings_for(store), run_id=done.run_id))
     assert bill.calls == 1 and bill.cost_usd <= 0.0025 and done.problems == ()
@@ -260,9 +260,9 @@ def test_the_cap_ends_the_questions_and_the_rules_read_the_rest(store: Store) ->
 def test_in_batch_mode_all_days_are_one_batch(store: Store) -> None:
     fill(store, [*DAY, *NEXT_DAY])
     with serving(KNOWING) as server:
-        read(store, server, distillation__calling="batch")
+        read(store, server, model__calling="batch")
         assert (len(server.batches), server.requests) == (1, [])
-        again = read(store, server, MONDAY, distillation__calling="batch")
+        again = read(store, server, MONDAY, model__calling="batch")
         assert (again.changed, len(server.batches)) == (0, 1)
     assert quotes(store) == {RULED, UNRULED, CORIANDER}
 
@@ -271,9 +271,9 @@ def test_in_batch_mode_all_days_are_one_batch(store: Store) -> None:
 def test_a_batch_that_takes_longer_is_collected_by_the_next_night(store: Store) -> None:
     fill(store, [*DAY, *NEXT_DAY])
     with serving(KNOWING, batch_polls=3) as server:
-        night(store, server, MONDAY, distillation__calling="batch", distillation__time_limit_s=0.001)
+        night(store, server, MONDAY, model__calling="batch", model__time_limit_s=0.001)
         assert model_of(store)["left_to_rules"] == {"batch under way": 2} and quotes(store) == {RULED}
-        night(store, server, TUESDAY, distillation__calling="batch")
+        night(store, server, TUESDAY, model__calling="batch")
         assert len(server.batches) == 2
     assert quotes(store) == {RULED, UNRULED, CORIANDER}
 
@@ -288,13 +288,13 @@ def test_a_run_that_is_killed_never_pays_twice(store: Store, place: str) -> None
             _read_until_killed, store.path, server.url, calling, environment={**os.environ, "KILL_POINT": place}
         )
         assert died.returncode == -signal.SIGKILL, died.stderr
-        read(store, server, MONDAY, distillation__calling=calling)
+        read(store, server, MONDAY, model__calling=calling)
         assert len(server.requests) + len(server.batches) == 1
     assert quotes(store) == {RULED, UNRULED}
 
 
 def _read_until_killed(path: Path, url: str, calling: str) -> None:
-    read(Store(path), MessagesServer(KNOWING, url=url), MONDAY, distillation__calling=calling)
+    read(Store(path), MessagesServer(KNOWING, url=url), MONDAY, model__calling=calling)
 
 
 @pytest.mark.slow

@@ -71,7 +71,7 @@ def test_a_night_from_the_command_line_does_too_and_its_history_lies_there(defau
 
 @pytest.mark.slow
 def test_settings_of_a_run_go_with_it_and_secrets_do_not(default: Path, other: Store) -> None:
-    changes = {"distillation.distiller": "extractive", "distillation.api_key": "sk-secret"}
+    changes = {"model.provider": "none", "anthropic.api_key": "sk-secret"}
     settings = load_project_settings({"store.path": str(other.path)}).values.with_values(changes)
     before = dict(os.environ)
     with instance_of(settings) as instance:
@@ -79,7 +79,7 @@ def test_settings_of_a_run_go_with_it_and_secrets_do_not(default: Path, other: S
         run_night_job(instance, settings, NightRequest(date.fromisoformat(DAY)), lambda *_: None)
         (run,) = instance.get_runs()
     given = run.run_config["resources"]["night"]["config"]["settings"]
-    assert given == {"store.path": str(other.path), "distillation.distiller": "extractive"}
+    assert given == {"store.path": str(other.path), "model.provider": "none"}
     assert "sk-secret" not in str(run.run_config)
 
 

@@ -162,7 +162,7 @@ def test_made_again_it_costs_nothing_and_changes_no_byte(store: Store) -> None:
         again = make(store, server, run_id="again")
         assert len(server.requests) == asked and contents(store) == before
         assert all(one.status in ("unchanged", "empty") for one in again)
-    down = make(store, server, run_id="down", distillation__attempts=1)
+    down = make(store, server, run_id="down", model__attempts=1)
     assert contents(store) == before and all(one.status in ("unchanged", "empty") for one in down)
     with store.reading() as tx:
         ((paid,),) = sql_rows(tx, "select count(*) from model_calls where mode <> 'cache'")
@@ -194,7 +194,7 @@ def test_without_a_usable_answer_the_page_is_as_without_a_model(
 def test_the_cap_leaves_pages_as_they_are(store: Store) -> None:
     noted(store)
     with serving(saying(TRUE)) as server:
-        made = make(store, server, distillation__cost_cap_usd=0.0)
+        made = make(store, server, model__cost_cap_usd=0.0)
         assert server.requests == []
     assert {one.in_short for one in made if one.level in ("week", "month") and one.entries} == {"cost cap"}
 
@@ -203,7 +203,7 @@ def test_the_cap_leaves_pages_as_they_are(store: Store) -> None:
 def test_in_batch_mode_all_rollups_are_one_batch(store: Store) -> None:
     noted(store)
     with serving(saying(TRUE)) as server:
-        make(store, server, distillation__calling="batch")
+        make(store, server, model__calling="batch")
         assert (len(server.batches), server.requests) == (1, [])
     assert "### In short" in text_of(store, "2026-W11")
 

@@ -215,7 +215,7 @@ def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[DemoResu
     from memory_pipeline.demo.workspace import import_demo, last_nights
 
     # Free of charge, even with an API key, and of nobody's own notes.
-    settings = settings.with_values({"distillation.distiller": "extractive", "sources": (), "exports": ()})
+    settings = settings.with_values({"model.provider": "none", "sources": (), "exports": ()})
     store = Store.of(settings)
     say("Importing the demo workspace ...")
     now = datetime.now(UTC)

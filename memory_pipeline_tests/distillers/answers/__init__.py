@@ -12,13 +12,13 @@ from typing import Any
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers import Draft, judge
 from memory_pipeline.distillers.answer import Answer
-from memory_pipeline.distillers.claude import Claude
+from memory_pipeline.distillers.by_model import ModelDistiller
 from memory_pipeline.distillers.questions import distillation_question
 from memory_pipeline.distillers.strategies import choose_strategy, load_strategies
 from memory_pipeline_tests.distillers.test_distillers import task_of
 
 OWN = Path(__file__).parent / "answers.jsonl"
-SETTINGS = Settings().with_values({"distillation.api_key": "sk-test"})
+SETTINGS = Settings().with_values({"anthropic.api_key": "sk-test"})
 _EMPTY: dict[str, Any] = {
     "contradictions": [], "suspicious": [], "is_causal": False, "subject": "", "action": "", "outcome": "",
     "consequences": "", "pattern_type": None, "confidence": 0.9, "compression_ratio": 2.0,
@@ -74,7 +74,7 @@ def judged(case: Case, count_tokens: Callable[[str], int] = lambda text: max(1, 
     draft = distillation_question(task, strategy, SETTINGS).check(case.answer)
     if not isinstance(draft, Draft):
         return Verdict("refused", "", draft.reason)
-    result = judge(task, draft, Claude(SETTINGS), SETTINGS, count_tokens)
+    result = judge(task, draft, ModelDistiller(SETTINGS, lambda text: max(1, len(text) // 4)), SETTINGS, count_tokens)
     if result.outcome == "refused":
         return Verdict("refused", result.content, result.reason)
     asked = " ".join(case.answer.abstraction.split())

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
-from memory_pipeline.llm import AnswerBook, Declined, ModelClient, Prompt, Question, Session
+from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session
 from memory_pipeline.records import ModelCall
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson
@@ -83,7 +83,7 @@ def test_counts_of_tokens_that_cannot_be_true_are_replaced_by_the_most_a_call_ma
         return Said(forecast(body).text, tokens_in=tokens_in, tokens_out=tokens_out)
 
     with serving(absurd) as server:
-        assert ask(store, server, "Oslo", distillation__calling=calling) == {"Oslo": "Oslo: rain"}
+        assert ask(store, server, "Oslo", model__calling=calling) == {"Oslo": "Oslo: rain"}
     (call,) = calls_of(store)
     assert 0 < call.input_tokens < 10_000 and 0 < call.output_tokens < 10_000 and 0 < call.cost_usd < 0.01
     assert call.error and "cannot be true" in call.error
@@ -102,7 +102,7 @@ def test_an_answer_longer_than_its_tokens_can_be_is_not_read_and_not_asked_for_a
 def test_an_answer_that_comes_in_drops_is_given_up_in_time(store: Store) -> None:
     with serving(lambda body, number: Raw(b" " * 400, drop_s=0.05)) as server:
         began = time.monotonic()
-        (result,) = ask(store, server, "Oslo", distillation__timeout_s=1.0, distillation__attempts=1).values()
+        (result,) = ask(store, server, "Oslo", model__timeout_s=1.0, model__attempts=1).values()
     assert isinstance(result, ModelError) and "longer than 1 s" in str(result)
     assert time.monotonic() - began < 10
 
@@ -125,7 +125,7 @@ def calls_of(store: Store, run_id: str = "r") -> list[ModelCall]:
 @pytest.mark.parametrize("calling", ["live", "batch"])
 def test_its_answers_have_its_own_schema_and_are_checked_by_it(store: Store, calling: str) -> None:
     with serving(forecast) as server:
-        found = ask(store, server, *CITIES, distillation__calling=calling)
+        found = ask(store, server, *CITIES, model__calling=calling)
     bodies = server.requests or [r["params"] for batch in server.batches.values() for r in batch["requests"]]
     assert list(found.items()) == [("Porto", "Porto: sun"), ("Oslo", "Oslo: rain"), ("Lima", "Lima: sun")]
     assert [set(body["output_config"]["format"]["schema"]["properties"]) for body in bodies] == [
@@ -140,8 +140,8 @@ def test_its_answers_have_its_own_schema_and_are_checked_by_it(store: Store, cal
 @pytest.mark.parametrize("calling", ["live", "batch"])
 def test_its_answers_are_kept_and_paid_for_once(store: Store, calling: str) -> None:
     with serving(forecast) as server:
-        first = ask(store, server, *CITIES, distillation__calling=calling)
-        assert ask(store, server, *CITIES, "Porto", run_id="again", distillation__calling=calling) == first
+        first = ask(store, server, *CITIES, model__calling=calling)
+        assert ask(store, server, *CITIES, "Porto", run_id="again", model__calling=calling) == first
         assert len(server.requests) == (3 if calling == "live" else 0) and len(server.batches) == (calling == "batch")
     assert {(call.mode, call.cost_usd) for call in calls_of(store, "again")} == {("cache", 0.0)}
 
@@ -150,7 +150,7 @@ def test_its_answers_are_kept_and_paid_for_once(store: Store, calling: str) -> N
 def test_its_money_is_reserved_before_it_is_sent(store: Store, calling: str) -> None:
     cap = 0.0035 if calling == "live" else 0.00175  # two questions fit; three could pass it
     with serving(lambda body, number: dear(forecast(body), body)) as server:
-        found = ask(store, server, *CITIES, distillation__calling=calling, distillation__cost_cap_usd=cap)
+        found = ask(store, server, *CITIES, model__calling=calling, model__cost_cap_usd=cap)
         sent = len(server.requests) + sum(len(batch["requests"]) for batch in server.batches.values())
     assert (sent, list(found.values()).count(Declined("cost cap", again=True))) == (2, 1)
     assert 0.9 * cap < sum(call.cost_usd for call in calls_of(store)) <= cap
@@ -164,21 +164,21 @@ def test_the_cap_is_one_for_all_that_a_run_asks(store: Store) -> None:
         return dear(faithful(body) if "members" in body["messages"][0]["content"] else forecast(body), body)
 
     with serving(script) as server:
-        distilled = night(store, server, run_id="both", distillation__cost_cap_usd=0.003)
+        distilled = night(store, server, run_id="both", model__cost_cap_usd=0.003)
         spent = distilled.estimated_cost_usd
         assert distilled.clusters_compressed == 1 and 0.0015 < spent < 0.003
-        found = ask(store, server, "Porto", run_id="both", distillation__cost_cap_usd=0.003)
+        found = ask(store, server, "Porto", run_id="both", model__cost_cap_usd=0.003)
         assert found == {"Porto": Declined("cost cap", again=True)} and len(server.requests) == 1
-        assert ask(store, server, "Porto", run_id="next", distillation__cost_cap_usd=0.003) == {"Porto": "Porto: sun"}
+        assert ask(store, server, "Porto", run_id="next", model__cost_cap_usd=0.003) == {"Porto": "Porto: sun"}
 
 
 def test_a_batch_of_this_run_that_still_runs_lets_nothing_else_be_sent(store: Store) -> None:
     """What it will cost is not known yet, and the cap is of the whole run."""
     with serving(forecast, batch_polls=10_000) as server:
-        ask(store, server, "Porto", distillation__calling="batch", distillation__time_limit_s=0.1)
-        found = ask(store, server, "Porto", "Oslo", distillation__calling="batch", distillation__time_limit_s=0.1)
+        ask(store, server, "Porto", model__calling="batch", model__time_limit_s=0.1)
+        found = ask(store, server, "Porto", "Oslo", model__calling="batch", model__time_limit_s=0.1)
         assert set(found.values()) == {Declined("batch under way", again=True)} and len(server.batches) == 1
-        other = ask(store, server, "Oslo", run_id="next", distillation__calling="live")
+        other = ask(store, server, "Oslo", run_id="next", model__calling="live")
         assert other == {"Oslo": "Oslo: rain"} and len(server.requests) == 1
 
 
@@ -187,7 +187,7 @@ def test_what_another_kind_of_question_is_waiting_for_is_collected_and_kept_for_
     fill(store, lesson(4))
     script = lambda body, number: faithful(body) if "members" in str(body["messages"]) else forecast(body)  # noqa: E731
     with serving(script, batch_polls=10_000) as server:
-        night(store, server, distillation__calling="batch", distillation__time_limit_s=0.1)
+        night(store, server, model__calling="batch", model__time_limit_s=0.1)
         server.batch_polls = 1
         assert ask(store, server, "Porto", run_id="weather") == {"Porto": "Porto: sun"}
         report = night(store, server, run_id="later")
@@ -227,7 +227,7 @@ def test_a_question_too_long_for_a_prompt_is_not_sent(store: Store) -> None:
 def test_a_preview_keeps_its_answers_beside_the_store(store: Store) -> None:
     before = store.path.read_bytes()
     with serving(forecast) as server:
-        first = ask(store, server, *CITIES, preview=True, distillation__calling="batch")
+        first = ask(store, server, *CITIES, preview=True, model__calling="batch")
         assert store.path.read_bytes() == before
         assert ask(store, server, *CITIES, run_id="real") == first and len(server.requests) == 3
 

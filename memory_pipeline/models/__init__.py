@@ -4,8 +4,8 @@ Every caller uses `ModelClient`. The caller provides the question and the check 
 pacing, prices, the cost cap, the answer cache and the bill are shared.
 """
 
-from memory_pipeline.llm.client import ModelClient
-from memory_pipeline.llm.questions import Declined, Prompt, Question
-from memory_pipeline.llm.session import AnswerBook, Session
+from memory_pipeline.models.client import ModelClient
+from memory_pipeline.models.questions import Declined, Prompt, Question
+from memory_pipeline.models.session import AnswerBook, Session
 
 __all__ = ["AnswerBook", "Declined", "ModelClient", "Prompt", "Question", "Session"]

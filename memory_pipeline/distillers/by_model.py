@@ -1,8 +1,8 @@
-"""Claude as a distiller: every cluster is a question, and the checked answer is the draft."""
+"""A language model as a distiller: every cluster is a question, and the checked answer is the draft."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from memory_pipeline.config.policies import PRINCIPLE
 from memory_pipeline.config.settings import Settings
@@ -10,19 +10,19 @@ from memory_pipeline.distillers.answer import Answer
 from memory_pipeline.distillers.draft import Draft, Task
 from memory_pipeline.distillers.questions import PROMPT_VERSION, distillation_question, principle_question
 from memory_pipeline.distillers.strategies import choose_strategy, load_strategies
-from memory_pipeline.llm import Declined, ModelClient, Question, Session
+from memory_pipeline.models import Declined, ModelClient, Question, Session
 
 
-class Claude:
-    """Distils over the Messages API, or any server that implements it."""
+class ModelDistiller:
+    """Distils with the model that is chosen."""
 
-    name = "claude"
+    name = "model"
     method = "llm"
     prompt_version = PROMPT_VERSION
 
-    def __init__(self, settings: Settings) -> None:
-        """Raises ModelError without a price, StrategyError for a strategy that cannot be loaded."""
-        self._settings = settings
+    def __init__(self, settings: Settings, count_tokens: Callable[[str], int]) -> None:
+        """Raises ModelError if the model cannot be asked, StrategyError for a strategy that cannot be loaded."""
+        self._settings, self._count = settings, count_tokens
         self._client = ModelClient(settings)
         self._strategies = load_strategies(settings)
 
@@ -42,4 +42,5 @@ class Claude:
     def _question_about(self, task: Task) -> Question[Answer, Draft]:
         if task.cluster.policy == PRINCIPLE:
             return principle_question(task, self._settings)
-        return distillation_question(task, choose_strategy(self._strategies, task.cluster), self._settings)
+        strategy = choose_strategy(self._strategies, task.cluster)
+        return distillation_question(task, strategy, self._settings, self, self._count)

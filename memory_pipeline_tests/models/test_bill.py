@@ -8,14 +8,14 @@ import pytest
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
-from memory_pipeline.llm.pacing import Pace
-from memory_pipeline.llm.pricing import PRICES, Ledger, Price, price_of
+from memory_pipeline.models.pacing import Pace
+from memory_pipeline.models.pricing import PRICES, Ledger, Price, price_of
 
 
 def test_a_model_without_a_price_is_named_with_the_mend() -> None:
-    with pytest.raises(ModelError, match=r"no price is known for the model 'mine'.*distillation.prices"):
-        price_of(Settings().with_values({"distillation.model": "mine"}))
-    priced = {"distillation.model": "mine", "distillation.prices": ("mine=1.5/2",)}
+    with pytest.raises(ModelError, match=r"no price is known for the model 'mine'.*model.prices"):
+        price_of(Settings().with_values({"model.name": "mine"}))
+    priced = {"model.name": "mine", "model.prices": ("mine=1.5/2",)}
     assert price_of(Settings().with_values(priced)) == Price(1.5, 2.0)
 
 

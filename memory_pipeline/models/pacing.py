@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 import time
 from collections import deque
@@ -48,3 +49,8 @@ class Pace:
         """Grant no turn for this many seconds."""
         with self._lock:
             self._held_until = max(self._held_until, self._clock() + seconds)
+
+
+def backoff(attempt: int) -> float:
+    """0.5 s, doubled with every attempt up to 16 s, minus up to a quarter so that clients do not retry in lockstep."""
+    return float(min(16.0, 0.5 * 2 ** (attempt - 1)) * (1 - 0.25 * random.random()))

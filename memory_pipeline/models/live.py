@@ -7,19 +7,16 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from threading import Event
-from typing import TYPE_CHECKING
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
-from memory_pipeline.llm.connection import Connection, TooLongError, asked_wait, backoff, one_line_of, read_message
-from memory_pipeline.llm.pacing import Pace
-from memory_pipeline.llm.pricing import Ledger
-from memory_pipeline.llm.requests import Reply, Request
-from memory_pipeline.llm.session import Session
-from memory_pipeline.records import COST_CAP, TIME_LIMIT, CallOutcome
-
-if TYPE_CHECKING:
-    from anthropic import APIStatusError
+from memory_pipeline.models.http import one_line
+from memory_pipeline.models.pacing import Pace, backoff
+from memory_pipeline.models.pricing import Ledger
+from memory_pipeline.models.provider import CallError, Provider
+from memory_pipeline.models.requests import Reply, Request
+from memory_pipeline.models.session import Session
+from memory_pipeline.records import COST_CAP, TIME_LIMIT
 
 #: After this many consecutive requests without an answer, the rest is not sent in this night.
 _FRUITLESS_REQUESTS = 3
@@ -34,16 +31,16 @@ class _Waiting:
 
 
 class LiveCalls:
-    """Sends requests over one connection. Worker threads only make the call; all bookkeeping stays in one thread."""
+    """Sends requests to one provider. Worker threads only make the call; all bookkeeping stays in one thread."""
 
-    def __init__(self, connection: Connection, settings: Settings, ledger: Ledger, session: Session) -> None:
-        self._connection, self._settings = connection, settings
+    def __init__(self, provider: Provider, settings: Settings, ledger: Ledger, session: Session) -> None:
+        self._provider, self._settings = provider, settings
         self._ledger, self._session = ledger, session
         self._stop = Event()
         self._pace = Pace(
             settings.compression.rate_limit_per_min,
-            settings.distillation.burst,
-            settings.distillation.spacing_s,
+            settings.model.burst,
+            settings.model.spacing_s,
             sleep=self._stop.wait,
         )
         self._fruitless = 0
@@ -57,8 +54,8 @@ class LiveCalls:
         """
         waiting = [_Waiting(request) for request in requests]
         flying: dict[Future[Reply], tuple[_Waiting, float]] = {}
-        deadline = time.monotonic() + self._settings.distillation.time_limit_s
-        pool = ThreadPoolExecutor(self._settings.distillation.concurrency, thread_name_prefix="model-calls")
+        deadline = time.monotonic() + self._settings.model.time_limit_s
+        pool = ThreadPoolExecutor(self._settings.model.concurrency, thread_name_prefix="model-calls")
         try:
             while flying or (waiting and not self._hopeless):
                 late = time.monotonic() >= deadline
@@ -91,7 +88,7 @@ class LiveCalls:
         """Send due requests while workers are free; returns True if the next one does not fit under the cap."""
         now = time.monotonic()
         for item in [item for item in waiting if item.not_before <= now]:
-            if len(flying) >= self._settings.distillation.concurrency:
+            if len(flying) >= self._settings.model.concurrency:
                 return False
             reserved = self._ledger.reserve(item.request.tokens_in, item.request.max_tokens)
             if reserved is None:
@@ -112,39 +109,34 @@ class LiveCalls:
 
     def _call(self, request: Request) -> Reply:
         """One attempt, in a worker thread."""
-        import anthropic
-
         self._pace.wait_for_turn()
         if self._stop.is_set():
             return Reply(request, "failed", error="stopped")
         began = time.monotonic()
         try:
-            return read_message(request, self._connection.ask(request), _since(began))
-        except anthropic.APIStatusError as error:
-            return self._status_reply(request, error, _since(began))
-        except anthropic.APIConnectionError as error:
-            # A failed connection attempt costs nothing; a broken connection may have been charged.
-            never = type(error.__cause__).__name__ in ("ConnectError", "ConnectTimeout")
-            outcome: CallOutcome = "failed" if never else "unknown"
-            said = self._connection.explain(error)
-            return Reply(request, outcome, error=said, latency_ms=_since(began), retry_after_s=0.0)
-        except TooLongError as error:  # a second one would be paid for too
-            return Reply(request, "unknown", error=f"unreadable answer: {error}", latency_ms=_since(began))
-        except Exception as error:  # an answer that the SDK cannot read: it may have been charged
-            said = one_line_of(f"unreadable answer: {type(error).__name__}: {error}")[:300]
-            return Reply(request, "unknown", error=said, latency_ms=_since(began), retry_after_s=0.0)
-
-    def _status_reply(self, request: Request, error: APIStatusError, latency_ms: int) -> Reply:
-        said = self._connection.explain(error)
-        reply = Reply(request, "failed", error=said, latency_ms=latency_ms)
-        if error.status_code in (408, 409, 429) or error.status_code >= 500:
-            return replace(reply, retry_after_s=asked_wait(error))
-        if error.status_code in (400, 413, 422):
-            return reply
-        return replace(reply, fatal=True)
+            answer = self._provider.ask(request, self._settings.model.timeout_s)
+        except CallError as error:
+            if error.is_open:
+                return Reply(request, "failed", deferred=str(error))
+            return Reply(
+                request,
+                error.outcome,
+                error=str(error),
+                latency_ms=_since(began),
+                retry_after_s=error.retry_after_s,
+                fatal=error.fatal,
+            )
+        except Exception as error:  # a provider that fails in a way that it does not know may have been charged
+            self._session.log.exception("asking %s", self._provider.place)
+            reason = one_line(f"{type(error).__name__}: {error}")
+            return Reply(request, "unknown", error=reason, latency_ms=_since(began), retry_after_s=0.0)
+        return Reply.of(request, answer, _since(began))
 
     def _settle(self, reply: Reply, item: _Waiting, reserved: float) -> Reply:
         """Pay for the call, record it, and decide whether to retry."""
+        if reply.deferred:
+            self._ledger.settle(reserved, 0.0)
+            return reply
         cost = 0.0
         if reply.outcome == "answered":
             cost = self._ledger.price.cost(reply.tokens_in, reply.tokens_out)
@@ -163,8 +155,8 @@ class LiveCalls:
         if reply.retry_after_s is not None:
             pause = max(reply.retry_after_s, backoff(item.attempt))
             if (
-                item.attempt < self._settings.distillation.attempts
-                and pause <= self._settings.distillation.longest_wait_s
+                item.attempt < self._settings.model.attempts
+                and pause <= self._settings.model.longest_wait_s
             ):
                 if reply.retry_after_s > 0:
                     self._pace.hold(pause)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from memory_pipeline.files import append_line
 from memory_pipeline.killpoints import reached
-from memory_pipeline.llm.requests import Reply, Request
+from memory_pipeline.models.requests import Reply, Request
 from memory_pipeline.records import CallMode, ModelAnswer, ModelBatch, ModelCall, derived_id
 from memory_pipeline.store import Store, answers_as_json
 
@@ -151,4 +151,4 @@ class Session:
     use_cache: bool = True
     keep_alive: Callable[[], None] = lambda: None
     progress: Callable[[str, int, int], None] = lambda step, done, total: None
-    log: logging.Logger = field(default_factory=lambda: logging.getLogger("memory_pipeline.llm"))
+    log: logging.Logger = field(default_factory=lambda: logging.getLogger("memory_pipeline.models"))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 
 _MILLION = 1_000_000
@@ -31,7 +30,10 @@ class Price:
         return full * BATCH_SHARE if batch else full
 
 
-#: Source: https://platform.claude.com/docs/en/models (November 2026). `distillation.prices` adds others.
+#: On this machine, or paid for by a subscription.
+FREE = Price(0.0, 0.0)
+
+#: Source: https://platform.claude.com/docs/en/models (November 2026). `model.prices` adds others.
 PRICES: Mapping[str, Price] = {
     "claude-haiku-5-5": Price(0.10, 0.50, 100_000, 0.50, 2.50),
     "claude-sonnet-5-5": Price(2.00, 10.00),
@@ -42,37 +44,44 @@ PRICES: Mapping[str, Price] = {
 }
 
 
-def price_of(settings: Settings) -> Price:
-    """The price of the configured model. Raises ModelError if it is unknown."""
-    added = {}
-    for entry in settings.distillation.prices:
+def price_of(model: str, added: Sequence[str], *, is_local: bool) -> Price:
+    """The price of a model. `added`: entries of `model.prices`; `is_local`: a model of no known price is free.
+
+    A model of a known price has it on this machine too, where a gateway to it may run. Raises ModelError if none is
+    known, because then its cost could not be capped.
+    """
+    for entry in reversed(added):
         name, _, rates = entry.rpartition("=")
-        tokens_in, _, tokens_out = rates.partition("/")
-        added[name] = Price(float(tokens_in), float(tokens_out))
-    model = settings.distillation.model
-    known = {**PRICES, **added}
-    if model not in known:
-        raise ModelError(
-            f"no price is known for the model '{model}', so its cost could not be capped; add "
-            f'distillation.prices = ["{model}=IN/OUT"] in USD per million tokens (0/0 if it is free)'
-        )
-    return known[model]
+        if name == model:
+            tokens_in, _, tokens_out = rates.partition("/")
+            return Price(float(tokens_in), float(tokens_out))
+    if model in PRICES:
+        return PRICES[model]
+    if is_local or not model:
+        return FREE
+    raise ModelError(
+        f"no price is known for the model '{model}', so its cost could not be capped; add "
+        f'model.prices = ["{model}=IN/OUT"] in USD per million tokens (0/0 if it is free)'
+    )
 
 
 @dataclass(slots=True)
 class Ledger:
-    """The money that a run has spent and reserved, in USD. It allows nothing that could exceed the cap."""
+    """The money that a run has spent and reserved, in USD, and the calls that it may still make. It allows nothing that
+    could exceed the cap."""
 
     price: Price
     cap: float
+    calls_left: int
     spent: float = 0.0
     reserved: float = 0.0
 
     def reserve(self, tokens_in: int, most_out: int, *, batch: bool = False) -> float | None:
         """Reserve the maximum cost of a call and return it, or None if that could exceed the cap."""
         most = self.price.cost(tokens_in, most_out, batch=batch)
-        if self.cap <= 0 or self.spent + self.reserved + most > self.cap + 1e-12:
+        if self.calls_left <= 0 or (most > 0 and self.spent + self.reserved + most > self.cap + 1e-12):
             return None
+        self.calls_left -= 1
         self.reserved += most
         return most
 

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.killpoints import reached
-from memory_pipeline.llm.connection import Connection, asked_wait, backoff, one_line_of, read_message
-from memory_pipeline.llm.pricing import Ledger
-from memory_pipeline.llm.requests import Reply, Request
-from memory_pipeline.llm.session import Session
+from memory_pipeline.models.http import asked_wait, one_line
+from memory_pipeline.models.pacing import backoff
+from memory_pipeline.models.pricing import Ledger
+from memory_pipeline.models.providers.anthropic import AnthropicMessages, read_message
+from memory_pipeline.models.requests import Reply, Request
+from memory_pipeline.models.session import Session
 from memory_pipeline.records import BATCH_EXPIRED, BATCH_UNDER_WAY, COST_CAP, ModelBatch
 
 if TYPE_CHECKING:
@@ -33,11 +35,11 @@ _HEARTBEAT_S = 2.0
 class BatchCalls:
     """Sends requests in a batch, and collects the batches of earlier nights."""
 
-    def __init__(self, connection: Connection, settings: Settings, ledger: Ledger, session: Session) -> None:
-        self._connection, self._settings = connection, settings
+    def __init__(self, provider: AnthropicMessages, settings: Settings, ledger: Ledger, session: Session) -> None:
+        self._provider, self._settings = provider, settings
         self._ledger, self._session = ledger, session
-        self._batches = connection.client.messages.batches
-        self._deadline = time.monotonic() + settings.distillation.time_limit_s
+        self._batches = provider.client.messages.batches
+        self._deadline = time.monotonic() + settings.model.time_limit_s
 
     def collect_earlier(self, requests: Sequence[Request], *, wait: bool) -> Iterator[Reply]:
         """Replies from batches that an earlier run sent; `deferred` for requests in a batch that is still in
@@ -67,38 +69,38 @@ class BatchCalls:
     def _send(self, requests: Sequence[Request]) -> ModelBatch:
         import anthropic
 
-        record = self._session.answers.new_batch(self._connection.server, requests)
+        record = self._session.answers.new_batch(self._provider.place, requests)
         self._session.answers.note_batch(record)
         reached("batch.announced")
         written: list[Any] = [
-            {"custom_id": request.prompt_hash, "params": self._connection.parameters(request)} for request in requests
+            {"custom_id": request.prompt_hash, "params": self._provider.parameters(request)} for request in requests
         ]
-        for attempt in range(1, self._settings.distillation.attempts + 1):
+        for attempt in range(1, self._settings.model.attempts + 1):
             try:
                 made = self._batches.create(requests=written)
                 break
             except anthropic.APIStatusError as error:
                 busy = error.status_code == 429 or error.status_code >= 500
-                pause = max(asked_wait(error), backoff(attempt))
+                pause = max(asked_wait(error.response.headers), backoff(attempt))
                 last = (
-                    attempt == self._settings.distillation.attempts
-                    or pause > self._settings.distillation.longest_wait_s
+                    attempt == self._settings.model.attempts
+                    or pause > self._settings.model.longest_wait_s
                 )
                 if last or not busy:
                     self._lost(record)
-                    raise ModelError(self._connection.explain(error)) from error
+                    raise ModelError(self._provider.explain(error)) from error
                 self._pause(pause)
             except Exception as error:  # the server may have received it anyway: the next night checks
-                raise ModelError(self._connection.explain(error)) from error
+                raise ModelError(self._provider.explain(error)) from error
         reached("batch.created")
         record = replace(record, batch_id=made.id, status="sent")
         self._session.answers.note_batch(record)
-        self._session.log.info("batch %s sent with %d questions", one_line_of(made.id), len(requests))
+        self._session.log.info("batch %s sent with %d questions", one_line(made.id), len(requests))
         return record
 
     def _find(self, record: ModelBatch) -> ModelBatch | None:
         """A batch of an earlier run with its id at the server, or None if the server never received it."""
-        if record.server != self._connection.server:
+        if record.server != self._provider.place:
             return None
         if record.batch_id:
             return record
@@ -113,7 +115,7 @@ class BatchCalls:
                     self._session.answers.note_batch(found)
                     return found
         except Exception as error:
-            raise ModelError(self._connection.explain(error)) from error
+            raise ModelError(self._provider.explain(error)) from error
         self._lost(record)
         return None
 
@@ -148,7 +150,7 @@ class BatchCalls:
                 if response.custom_id in mine:
                     yield reply
         except anthropic.AnthropicError as error:
-            raise ModelError(self._connection.explain(error)) from error
+            raise ModelError(self._provider.explain(error)) from error
         reached("batch.read")
         self._session.answers.note_batch(replace(record, status="collected", settled_at=datetime.now(UTC)))
 
@@ -173,13 +175,13 @@ class BatchCalls:
                 passing = isinstance(
                     error, (anthropic.APIConnectionError, anthropic.InternalServerError, anthropic.RateLimitError)
                 )
-                if not passing or trouble >= self._settings.distillation.attempts:
-                    raise ModelError(self._connection.explain(error)) from error
+                if not passing or trouble >= self._settings.model.attempts:
+                    raise ModelError(self._provider.explain(error)) from error
             left = self._deadline - time.monotonic()
             if left <= 0 or not wait:
                 self._session.log.info("batch %s is not finished; the next night collects it", record.batch_id)
                 return "running"
-            self._pause(min(self._settings.distillation.batch_poll_s, left))
+            self._pause(min(self._settings.model.batch_poll_s, left))
 
     def _lost(self, record: ModelBatch) -> str:
         if record.batch_id:
@@ -199,12 +201,12 @@ class BatchCalls:
         result = response.result
         cost = 0.0
         if result.type == "succeeded":
-            reply = read_message(request, result.message, latency_ms)
+            reply = Reply.of(request, read_message(request, result.message), latency_ms)
             cost = self._ledger.price.cost(reply.tokens_in, reply.tokens_out, batch=True)
             if reply.error:
                 self._session.log.warning("%s", reply.error)
         elif result.type == "errored":
-            said = one_line_of(f"{result.error.error.type}: {result.error.error.message}")[:300]
+            said = one_line(f"{result.error.error.type}: {result.error.error.message}")[:300]
             reply = Reply(request, "failed", error=said, latency_ms=latency_ms)
         else:
             reply = Reply(request, "failed", deferred=BATCH_EXPIRED, error=result.type, latency_ms=latency_ms)

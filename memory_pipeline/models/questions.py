@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Generic, TypeVar
 
@@ -13,16 +13,21 @@ from pydantic import BaseModel, ValidationError
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
-from memory_pipeline.llm.requests import Reply, Request
+from memory_pipeline.models.choose import context_tokens, model_name
+from memory_pipeline.models.requests import Reply, Request
 from memory_pipeline.wording.hidden import visible
 from memory_pipeline.wording.redaction import redact
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 ResultT = TypeVar("ResultT")
 
+#: Reasons to stop that say that an answer is not complete: ours, and those of answers that were kept earlier.
+CUT_SHORT = frozenset(("length", "max_tokens", "model_context_window_exceeded"))
 #: Allowance for thinking and for the structure of the answer, which count as output too.
 _ANSWER_FRAME_TOKENS = 3072
 _MOST_OUTPUT_TOKENS = 16_000
+#: With less room for its answer than this and a quarter of the texts, a question is too long for the model's context.
+_LEAST_OUTPUT_TOKENS = 512
 _FENCE = re.compile(r"^\s*```(?:json)?\s*\n(?P<body>.*?)\n?\s*```\s*$", re.DOTALL)
 
 
@@ -32,10 +37,15 @@ class MalformedAnswerError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """The reason for a missing result. `again`: no answer was available tonight; the next night tries again."""
+    """The reason for a missing result.
+
+    `again`: no answer was available tonight; the next night tries again. `objection`: what is wrong with the answer, in
+    words that the model is told, so that it may answer once more.
+    """
 
     reason: str
     again: bool = False
+    objection: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +61,22 @@ class Question(Generic[AnswerT, ResultT]):
     """One question. `schema` is the structure of its answer; `check` turns a matching answer into a result, or says
     why there is none, and does not trust anything that the model says about itself.
 
-    `source_tokens`: the length of the texts that it is about.
+    `source_tokens`: the length of the texts that it is about. `last_check`: the check of a second answer, if that is
+    another one. `halves`: the same question about each half of the texts, for an answer that ended early; `join`: the
+    result of the results of what was asked again. `too_long`: why it cannot be asked, or empty.
     """
 
     request: Request
     schema: type[AnswerT]
     check: Callable[[AnswerT], ResultT | Declined]
     source_tokens: int
+    context_tokens: int
+    last_check: Callable[[AnswerT], ResultT | Declined] | None = None
+    halves: Callable[[], Sequence[Question[AnswerT, ResultT]]] | None = None
+    join: Callable[[Sequence[ResultT | Declined | Exception]], ResultT | Declined | Exception] = field(
+        default=lambda results: results[0]
+    )
+    too_long: str = ""
 
     @classmethod
     def about(
@@ -69,19 +88,20 @@ class Question(Generic[AnswerT, ResultT]):
         check: Callable[[AnswerT], ResultT | Declined],
         source_tokens: int,
         settings: Settings,
+        last_check: Callable[[AnswerT], ResultT | Declined] | None = None,
         masked_secrets: int = 0,
         masked_personal: int = 0,
     ) -> Question[AnswerT, ResultT]:
-        """The question as a request, with everything masked that must not leave the machine.
+        """The question as a request, with everything masked that must not leave the machine, made so that it fits the
+        model's context together with its answer.
 
         `version` identifies the prompt, the schema and the check, and must change with any of them, because answers
         are cached by it. `masked_...`: what the caller has already masked, for the counts.
         """
-        user, counts = redact(
-            prompt.user.encode("utf-8", "replace").decode(), personal=settings.distillation.mask_personal
-        )
+        user, counts = redact(prompt.user.encode("utf-8", "replace").decode(), personal=settings.model.mask_personal)
+        context = context_tokens(settings)
         request = Request.to_model(
-            settings.distillation.model,
+            model_name(settings),
             version,
             prompt.system,
             user,
@@ -89,8 +109,30 @@ class Question(Generic[AnswerT, ResultT]):
             schema=_json_schema(schema),
             masked_secrets=masked_secrets + counts["secret"],
             masked_personal=masked_personal + counts["email"] + counts["phone"],
-        )
-        return cls(request, schema, check, source_tokens)
+        ).fitted_to(context)
+        too_long = ""
+        if request.max_tokens < min(source_tokens // 4, _MOST_OUTPUT_TOKENS) + _LEAST_OUTPUT_TOKENS:
+            too_long = f"too long for a context of {context} tokens; raise model.context_tokens if the model takes more"
+        elif source_tokens > settings.distillation.max_prompt_tokens:
+            most = settings.distillation.max_prompt_tokens
+            too_long = f"too long for one prompt: {source_tokens} tokens, at most {most} are sent"
+        return cls(request, schema, check, source_tokens, context, last_check, too_long=too_long)
+
+    def follow_ups(self, reply: Reply) -> Sequence[Question[AnswerT, ResultT]]:
+        """What is asked because of a reply: the question once more with what is wrong with the answer, its halves if
+        the answer ended early, or nothing."""
+        if reply.text is None:
+            return ()
+        if reply.stop_reason in CUT_SHORT:
+            return self.halves() if self.halves else ()
+        result = self.read(reply)
+        if not isinstance(result, Declined) or not result.objection:
+            return ()
+        request = self.request.asked_again(reply.text[: self.request.most_chars], result.objection)
+        request = request.fitted_to(self.context_tokens)
+        if request.max_tokens < min(self.request.max_tokens, len(reply.text) // 2):
+            return ()
+        return (replace(self, request=request, check=self.last_check or self.check, halves=None, too_long=""),)
 
     def read(self, reply: Reply) -> ResultT | Declined | Exception:
         """The result of the check for a reply, or the reason why there is nothing to check."""
@@ -100,14 +142,15 @@ class Question(Generic[AnswerT, ResultT]):
             return ModelError(reply.error or "the model gave no answer")
         if reply.stop_reason == "refusal":
             return Declined("the model declined to answer")
-        if reply.stop_reason in ("max_tokens", "model_context_window_exceeded"):
+        if reply.stop_reason in CUT_SHORT:
             return Declined("the model's answer was cut short")
         if len(reply.text) > self.request.most_chars:
             return Declined("the model's answer is longer than was asked for")
         try:
             return self.check(self._parse(reply.text))
         except MalformedAnswerError as error:
-            return Declined(f"malformed answer: {' '.join(visible(str(error)).split())[:300]}")
+            reason = " ".join(visible(str(error)).split())[:300]
+            return Declined(f"malformed answer: {reason}", objection=f"It does not match the schema: {reason}")
         except Exception as error:  # a user-defined check may fail on an answer
             return error
 

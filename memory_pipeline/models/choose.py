@@ -1,0 +1,159 @@
+"""The language model that the settings choose: the registry of providers, with their addresses, keys and contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from memory_pipeline.config.models import ProviderName
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.models.http import is_on_this_machine
+from memory_pipeline.models.pricing import price_of
+from memory_pipeline.models.provider import Provider
+
+#: The current Haiku; `model.name` chooses another one.
+DEFAULT_CLAUDE = "claude-haiku-5-5"
+OLLAMA_ADDRESS = "http://127.0.0.1:11434"
+#: Tokens that a model takes at once, where no server says so. Small ones run on machines where memory is short.
+_LARGE, _OPENAI, _SMALL = 200_000, 128_000, 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An address with the key that belongs to it; empty if none does."""
+
+    address: str
+    key: str
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on this machine."""
+        return is_on_this_machine(self.address)
+
+
+def choose_provider(settings: Settings) -> ProviderName:
+    """The provider's name: what is set, and for `auto` the one for which there is a key. No subscription and no server
+    is used unless it is chosen."""
+    chosen = settings.model.provider
+    if chosen != "auto":
+        return chosen
+    return "anthropic" if settings.anthropic.api_key else "none"
+
+
+def has_model(settings: Settings) -> bool:
+    """Whether any model is asked."""
+    return choose_provider(settings) != "none"
+
+
+def model_name(settings: Settings) -> str:
+    """The model's name as questions and kept answers have it; empty without a model."""
+    provider = choose_provider(settings)
+    if settings.model.name or provider == "none":
+        return settings.model.name
+    return {"anthropic": DEFAULT_CLAUDE, "recorded": "recorded"}.get(provider, f"{provider}-default")
+
+
+def context_tokens(settings: Settings) -> int:
+    """Tokens that a question and its answer may have together. It depends on settings alone, so that questions, and the
+    answers that are kept of them, are the same on every machine."""
+    if settings.model.context_tokens:
+        return settings.model.context_tokens
+    provider = choose_provider(settings)
+    if provider == "openai":
+        return _OPENAI if _host(endpoint_of(settings).address) == "api.openai.com" else _SMALL
+    return _SMALL if provider == "ollama" else _LARGE
+
+
+def endpoint_of(settings: Settings) -> Endpoint:
+    """Where the chosen model is asked. A key goes only to the address that it belongs to: `model.api_key` to
+    `model.base_url`, and a provider's own key to the provider's own address."""
+    own = {
+        "anthropic": (settings.anthropic.base_url, settings.anthropic.api_key),
+        "openai": (settings.openai.base_url, settings.openai.api_key),
+        "ollama": (OLLAMA_ADDRESS, ""),
+    }
+    address, key = own.get(choose_provider(settings), ("", ""))
+    wanted = settings.model.base_url or address
+    if settings.model.api_key:
+        return Endpoint(wanted, settings.model.api_key)
+    return Endpoint(wanted, key if _host(wanted) == _host(address) else "")
+
+
+def make_provider(settings: Settings) -> Provider:
+    """The chosen provider, which has sent nothing yet.
+
+    Raises ModelError for settings with which no model can be asked: no key, no price, no file.
+    """
+    return PROVIDERS[choose_provider(settings)](settings)
+
+
+def _anthropic(settings: Settings) -> Provider:
+    from memory_pipeline.models.providers.anthropic import AnthropicMessages
+
+    endpoint, name = endpoint_of(settings), model_name(settings)
+    price = price_of(name, settings.model.prices, is_local=endpoint.is_local)
+    return AnthropicMessages(
+        name,
+        endpoint.address,
+        endpoint.key,
+        price,
+        context_tokens=context_tokens(settings),
+        timeout_s=settings.model.timeout_s,
+    )
+
+
+def _openai(settings: Settings) -> Provider:
+    from memory_pipeline.models.providers.openai import ChatCompletions
+
+    endpoint = endpoint_of(settings)
+    price = price_of(settings.model.name, settings.model.prices, is_local=endpoint.is_local)
+    return ChatCompletions(
+        settings.model.name, endpoint.address, endpoint.key, price, context_tokens=context_tokens(settings)
+    )
+
+
+def _ollama(settings: Settings) -> Provider:
+    from memory_pipeline.models.providers.ollama import Ollama
+
+    endpoint = endpoint_of(settings)
+    price = price_of(settings.model.name, settings.model.prices, is_local=True)
+    return Ollama(settings.model.name, endpoint.address, endpoint.key, price, context_tokens=context_tokens(settings))
+
+
+def _claude_code(settings: Settings) -> Provider:
+    from memory_pipeline.models.providers.command_lines import ClaudeCode
+
+    return ClaudeCode(settings.model.name, context_tokens=context_tokens(settings))
+
+
+def _codex(settings: Settings) -> Provider:
+    from memory_pipeline.models.providers.command_lines import Codex
+
+    return Codex(settings.model.name, context_tokens=context_tokens(settings))
+
+
+def _recorded(settings: Settings) -> Provider:
+    from memory_pipeline.models.providers.recorded import Recorded
+
+    return Recorded(
+        settings.model.answers,
+        settings.model.record,
+        model=settings.model.name,
+        context_tokens=context_tokens(settings),
+    )
+
+
+#: A provider is a class in `providers/` and a line here.
+PROVIDERS: Mapping[str, Callable[[Settings], Provider]] = {
+    "anthropic": _anthropic,
+    "openai": _openai,
+    "ollama": _ollama,
+    "claude-code": _claude_code,
+    "codex": _codex,
+    "recorded": _recorded,
+}
+
+
+def _host(address: str) -> str:
+    return (urlsplit(address).hostname or "").lower()

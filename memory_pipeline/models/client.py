@@ -1,0 +1,171 @@
+"""The only path to a model: cached answers first, then the rest within the cap; every answer is checked, and what is wrong
+with one is told to the model once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import ModelError
+from memory_pipeline.models.choose import make_provider
+from memory_pipeline.models.live import LiveCalls
+from memory_pipeline.models.pricing import Ledger
+from memory_pipeline.models.provider import Provider
+from memory_pipeline.models.questions import AnswerT, Declined, Question, ResultT
+from memory_pipeline.models.requests import Reply, Request
+from memory_pipeline.models.session import Session
+from memory_pipeline.records import BATCH_EXPIRED, BATCH_UNDER_WAY, COST_CAP, NO_ANSWER, ModelAnswer
+
+KeyT = TypeVar("KeyT")
+#: Replies by the hash of the prompt.
+Replies = dict[str, Reply]
+
+
+class ModelClient:
+    """Asks the configured model, whichever provider it has."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Raises ModelError for settings with which no model can be asked."""
+        self._settings = settings
+        self._provider = make_provider(settings)
+        self._is_prepared = False
+
+    def ask(
+        self,
+        questions: Mapping[KeyT, Question[AnswerT, ResultT]],
+        session: Session,
+        step: str,
+        *,
+        only_kept: bool = False,
+    ) -> Iterator[tuple[KeyT, ResultT | Declined | Exception]]:
+        """Ask all questions at once, and yield the results of their checks, by the questions' names and in their
+        order.
+
+        A question whose answer is refused with an objection is asked once more, with the objection; one whose answer
+        ended early is asked in halves, if it has any. Identical prompts are sent once. `step` names the work in the
+        progress. An exception fails only its own question. `only_kept`: nothing is sent, and what has no cached answer
+        has no result. Raises ModelError if the model cannot be used (key, name, server), after yielding the results
+        that were possible.
+        """
+        session.answers.take_over_previews()
+        replies, hopeless = self._answer(list(questions.values()), session, step, only_kept=only_kept)
+        follow_ups = {
+            name: question.follow_ups(reply)
+            for name, question in questions.items()
+            if (reply := replies.get(question.request.prompt_hash)) is not None
+        }
+        second: Replies = {}
+        if hopeless is None:
+            again = [question for several in follow_ups.values() for question in several]
+            second, hopeless = self._answer(again, session, step, only_kept=only_kept)
+        for name, question in questions.items():
+            asked_again = self._joined(question, follow_ups.get(name, ()), second)
+            result = asked_again
+            if result is None:
+                result = self._result(question, replies)
+            if result is not None:
+                yield name, result
+            elif hopeless is None:
+                yield name, Declined(NO_ANSWER, again=True)
+        if hopeless:
+            raise hopeless
+
+    def _joined(
+        self, question: Question[AnswerT, ResultT], follow_ups: Sequence[Question[AnswerT, ResultT]], replies: Replies
+    ) -> ResultT | Declined | Exception | None:
+        """The result of what was asked because of a first answer; None if there is none, or not every reply."""
+        results = [result for other in follow_ups if (result := self._result(other, replies)) is not None]
+        return question.join(results) if results and len(results) == len(follow_ups) else None
+
+    def _result(
+        self, question: Question[AnswerT, ResultT], replies: Replies
+    ) -> ResultT | Declined | Exception | None:
+        """What a question came to; None if it has no reply."""
+        if question.too_long:
+            return Declined(question.too_long)
+        reply = replies.get(question.request.prompt_hash)
+        return None if reply is None else question.read(reply)
+
+    def _answer(
+        self, questions: Sequence[Question[AnswerT, ResultT]], session: Session, step: str, *, only_kept: bool
+    ) -> tuple[Replies, ModelError | None]:
+        """The replies to questions, from the cache and from the model, and why no further one is to be had."""
+        requests = {q.request.prompt_hash: q.request for q in questions if not q.too_long}
+        kept = session.answers.find(list(requests)) if session.use_cache else {}
+        replies = {key: _kept_reply(requests[key], answer) for key, answer in kept.items()}
+        for reply in replies.values():
+            session.answers.record(reply, "cache", 0.0, "1")
+        try:
+            left = [request for key, request in requests.items() if key not in kept]
+            for reply in () if only_kept else self._replies(left, session):
+                replies[reply.request.prompt_hash] = reply
+                session.progress(step, len(replies), len(requests))
+        except ModelError as error:
+            return replies, error
+        return replies, None
+
+    def _replies(self, requests: Sequence[Request], session: Session) -> Iterator[Reply]:
+        """Replies to requests without a cached answer, as they arrive, and those of batches of earlier runs."""
+        earlier = [] if session.preview else session.answers.batches()
+        if not requests and not earlier:
+            return
+        if self._settings.model.cost_cap_usd <= 0 and self._provider.price.cost(1, 1) > 0:
+            yield from (Reply(request, "failed", deferred=COST_CAP) for request in requests)
+            return
+        self._prepare(session)
+        ledger = self._ledger(session)
+        session.log.info(
+            "%d questions to %s, at most %.4f USD; the cap is %.2f USD",
+            len(requests),
+            self._provider.model,
+            sum(ledger.price.cost(request.tokens_in, request.max_tokens) for request in requests),
+            ledger.cap,
+        )
+        yield from self._sent(requests, earlier, ledger, session)
+
+    def _sent(
+        self, requests: Sequence[Request], earlier: Sequence[object], ledger: Ledger, session: Session
+    ) -> Iterator[Reply]:
+        from memory_pipeline.models.providers.anthropic import AnthropicMessages
+
+        left = {request.prompt_hash: request for request in requests}
+        provider: Provider = self._provider
+        if isinstance(provider, AnthropicMessages):
+            from memory_pipeline.models.batches import BatchCalls
+
+            run_id = session.answers.run_id
+            in_batch = self._settings.model.calling == "batch" and not session.preview
+            batches = BatchCalls(provider, self._settings, ledger, session)
+            was_sent = any(batch.run_id == run_id for batch in session.answers.batches()) if earlier else False
+            for reply in batches.collect_earlier(requests, wait=in_batch) if earlier else ():
+                if reply.deferred != BATCH_EXPIRED and left.pop(reply.request.prompt_hash, None) is not None:
+                    yield reply
+            if left and was_sent and any(batch.run_id == run_id for batch in session.answers.batches()):
+                # Its cost is not known here, so this run must not send anything else meanwhile.
+                yield from (Reply(request, "failed", deferred=BATCH_UNDER_WAY) for request in left.values())
+                return
+            if left and in_batch:
+                yield from batches.ask(list(left.values()))
+                return
+        if left:
+            yield from LiveCalls(provider, self._settings, ledger, session).ask(list(left.values()))
+
+    def _prepare(self, session: Session) -> None:
+        if not self._is_prepared:
+            self._provider.prepare(session.log)
+            self._is_prepared = True
+
+    def _ledger(self, session: Session) -> Ledger:
+        """What the run may still spend and call."""
+        calls = [call for call in session.answers.calls() if call.mode != "cache"]
+        return Ledger(
+            self._provider.price,
+            self._settings.model.cost_cap_usd,
+            self._settings.model.most_calls - len(calls),
+            sum(call.cost_usd for call in calls),
+        )
+
+
+def _kept_reply(request: Request, answer: ModelAnswer) -> Reply:
+    return Reply(request, "answered", text=answer.answer, stop_reason=answer.stop_reason)

@@ -1,0 +1,1 @@
+"""The ways to reach a language model, one class each."""

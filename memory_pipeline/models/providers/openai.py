@@ -1,0 +1,136 @@
+"""Any server with `/v1/chat/completions`: OpenAI, vLLM, LM Studio, llama.cpp, OpenRouter, a gateway.
+
+Servers differ in how far they keep an answer to a schema. The strictest way is tried first, and what a server refuses
+is not tried with it again.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+from memory_pipeline.errors import ModelError
+from memory_pipeline.models.http import one_line, send_json
+from memory_pipeline.models.pricing import Price
+from memory_pipeline.models.provider import CallError, counted_answer, suggest
+from memory_pipeline.models.requests import Answer, Request
+
+_STOPS = {"length": "length", "content_filter": "refusal"}
+_LISTING_BYTES, _LISTING_S = 10_000_000, 20.0
+#: Where servers say how many tokens a model takes: OpenRouter, vLLM, LM Studio, llama.cpp.
+_CONTEXT_FIELDS = ("context_length", "max_model_len", "loaded_context_length", "n_ctx")
+_NOT_TAKEN = frozenset((400, 422, 501))
+#: OpenAI's own newer models refuse `max_tokens`, and other servers do not know its successor.
+_NEWER_LIMIT = "max_completion_tokens"
+SCHEMA, OBJECT, WORDS = "json_schema", "json_object", "words"
+
+
+class ChatCompletions:
+    """One model behind one such endpoint."""
+
+    name = "openai"
+
+    def __init__(self, model: str, base_url: str, key: str, price: Price, *, context_tokens: int) -> None:
+        """`base_url` ends before `/chat/completions`. Sends nothing yet."""
+        self.model, self.place, self.price, self.context_tokens = model, base_url.rstrip("/"), price, context_tokens
+        self._headers = {"authorization": f"Bearer {key}"} if key else {}
+        self._ways = [SCHEMA, OBJECT, WORDS]
+        self._limit = "max_tokens"
+
+    def prepare(self, log: logging.Logger) -> None:
+        """Ask the server which models it has, and how many tokens this one takes."""
+        try:
+            listing = send_json(
+                "GET",
+                f"{self.place}/models",
+                headers=self._headers,
+                timeout_s=_LISTING_S,
+                most_bytes=_LISTING_BYTES,
+            )
+        except CallError as error:
+            if error.status == 404:
+                log.info("%s lists no models; %s is used without a check", self.place, self.model)
+                return
+            raise ModelError(str(error)) from error
+        rows = [row for row in listing.get("data") or [] if isinstance(row, dict)]
+        names = [str(row.get("id")) for row in rows]
+        if not self.model:
+            raise ModelError(f"no model is named; set model.name to one that {self.place} has{suggest('', names)}")
+        if names and self.model not in names:
+            raise ModelError(f"there is no model '{self.model}' at {self.place}{suggest(self.model, names)}")
+        for row in rows:
+            if row.get("id") == self.model:
+                self._check_context(row)
+
+    def _check_context(self, row: dict[str, Any]) -> None:
+        told = {**(row["meta"] if isinstance(row.get("meta"), dict) else {}), **row}
+        found = [told[name] for name in _CONTEXT_FIELDS if isinstance(told.get(name), int)]
+        if found and found[0] < self.context_tokens:
+            raise ModelError(
+                f"'{self.model}' at {self.place} takes {found[0]:,} tokens, and questions are made for "
+                f"{self.context_tokens:,}; set model.context_tokens = {found[0]}, or start the server with more"
+            )
+
+    def ask(self, request: Request, timeout_s: float) -> Answer:
+        """One completion, in the strictest way that the server takes."""
+        refusal: CallError | None = None
+        for way in self._ways:
+            try:
+                answer = self._complete(request, way, timeout_s)
+            except CallError as error:
+                if error.status not in _NOT_TAKEN:
+                    raise
+                refusal = refusal or error
+                continue
+            self._ways = self._ways[self._ways.index(way) :]
+            return answer
+        assert refusal is not None
+        raise refusal
+
+    def _complete(self, request: Request, way: str, timeout_s: float) -> Answer:
+        try:
+            return _read(request, self._send(request, way, timeout_s))
+        except CallError as error:
+            if self._limit == _NEWER_LIMIT or _NEWER_LIMIT not in str(error):
+                raise
+        self._limit = _NEWER_LIMIT
+        return _read(request, self._send(request, way, timeout_s))
+
+    def _send(self, request: Request, way: str, timeout_s: float) -> dict[str, Any]:
+        system = request.system
+        if way != SCHEMA:
+            system += f"\n\nThe JSON schema of your answer:\n{json.dumps(dict(request.schema))}"
+        body: dict[str, Any] = {
+            "model": request.model,
+            self._limit: request.max_tokens,
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": request.user}],
+            "stream": False,
+        }
+        if way == SCHEMA:
+            answer = {"name": "answer", "strict": True, "schema": dict(request.schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": answer}
+        elif way == OBJECT:
+            body["response_format"] = {"type": "json_object"}
+        return send_json(
+            "POST",
+            f"{self.place}/chat/completions",
+            body=body,
+            headers=self._headers,
+            timeout_s=timeout_s,
+            most_bytes=request.most_bytes,
+        )
+
+
+def _read(request: Request, response: dict[str, Any]) -> Answer:
+    try:
+        choice = response["choices"][0]
+        message = choice["message"]
+        text = message.get("content") or ""
+        stop = "refusal" if message.get("refusal") else _STOPS.get(choice.get("finish_reason") or "", "end")
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        reason = response.get("error") or "no choices"
+        raise CallError(f"unreadable answer: {one_line(str(reason))}", outcome="unknown") from error
+    usage = response.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
+    return counted_answer(request, text, stop, usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0))
