@@ -268,12 +268,17 @@ def members_of(body: Body) -> list[str]:
 
 
 def faithful(body: Body, number: int = 0, **changes: Any) -> Said:
-    """What a good model would answer: the first member's first sentence, claimed of all, and nothing else."""
+    """What a good model would answer: the first member's first sentence, claimed of all, and what each adds to it."""
     texts = members_of(body)
-    sentence = texts[0].split(". ")[0].rstrip(".") + "."
+    sentence, *_ = texts[0].split(". ")
+    sentence = sentence.rstrip(".") + "."
+    added = {text.partition(". ")[2]: number for number, text in enumerate(texts, start=1) if ". " in text}
     answer = {
-        "abstraction": sentence,
-        "claims": [{"text": sentence, "members": list(range(1, len(texts) + 1))}],
+        "abstraction": " ".join([sentence, *added]),
+        "claims": [
+            {"text": sentence, "members": list(range(1, len(texts) + 1))},
+            *({"text": text, "members": [number]} for text, number in added.items()),
+        ],
         "contradictions": [],
         "suspicious": [],
         "is_causal": False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import shlex
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,23 @@ def add_table(file: Path, key: str, table: SourceTable | ExportTable) -> None:
     added: Any = tomlkit.table() if isinstance(listed, AoT) else tomlkit.inline_table()
     added.update(given)
     listed.append(added)
+    _write(file, document)
+
+
+def set_values(file: Path, section: str, values: Mapping[str, object]) -> None:
+    """Set keys of a section, and remove those whose value is None; the file is created if it does not exist.
+
+    Raises SettingError for a file that cannot be read, and OutputError if it cannot be written.
+    """
+    document = _read(file)
+    table: Any = document.setdefault(section, tomlkit.table())
+    if not isinstance(table, dict):
+        raise SettingError(f"'{section}' in '{file}' is no table; write it as [{section}]")
+    for key, value in values.items():
+        if value is None:
+            table.pop(key, None)
+        else:
+            table[key] = value
     _write(file, document)
 
 

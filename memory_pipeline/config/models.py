@@ -101,8 +101,8 @@ class ModelSection(Section):
     most_calls: int = setting(1000, "Maximum number of calls of a run.", ge=0, le=1_000_000)
     calling: Literal["live", "batch"] = setting(
         "live",
-        "`live`: one call per question; `batch`: the questions of a step as one Message Batch, at half the price, where "
-        "the provider has them.",
+        "`live`: one call per question; `batch`: the questions of a step as one Message Batch, at half the price, "
+        "where the provider has them.",
         aliases={"distillation.calling": None},
     )
     burst: int = setting(
@@ -136,9 +136,7 @@ class ModelSection(Section):
     batch_poll_s: float = setting(
         30.0, "Seconds between two checks of a batch.", gt=0, le=3600, aliases={"distillation.batch_poll_s": None}
     )
-    cache: bool = setting(
-        True, "Reuse cached answers instead of asking again.", aliases={"distillation.cache": None}
-    )
+    cache: bool = setting(True, "Reuse cached answers instead of asking again.", aliases={"distillation.cache": None})
     mask_personal: bool = setting(
         True, "Mask e-mail addresses and phone numbers before they are sent; secrets are always masked.",
         aliases={"distillation.mask_personal": None},
@@ -148,7 +146,11 @@ class ModelSection(Section):
     @classmethod
     def _earlier_names(cls, value: object) -> object:
         """The words of `distillation.distiller`, the earlier name of this setting."""
-        return {"": "auto", "extractive": "none", "claude": "anthropic"}.get(value, value) if isinstance(value, str) else value
+        return (
+            {"": "auto", "extractive": "none", "claude": "anthropic"}.get(value, value)
+            if isinstance(value, str)
+            else value
+        )
 
     @field_validator("prices")
     @classmethod

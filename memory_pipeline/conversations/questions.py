@@ -169,7 +169,9 @@ def questions_about(
                 hostile += 1
             elif turns:
                 sent.append(turns)
-        questions += [_question([one for part in parts for one in part], len(parts), settings) for parts in _full(sent, at_once)]
+        questions += [
+            _question([one for part in parts for one in part], len(parts), settings) for parts in _full(sent, at_once)
+        ]
     return questions, hostile
 
 

@@ -82,10 +82,7 @@ class BatchCalls:
             except anthropic.APIStatusError as error:
                 busy = error.status_code == 429 or error.status_code >= 500
                 pause = max(asked_wait(error.response.headers), backoff(attempt))
-                last = (
-                    attempt == self._settings.model.attempts
-                    or pause > self._settings.model.longest_wait_s
-                )
+                last = attempt == self._settings.model.attempts or pause > self._settings.model.longest_wait_s
                 if last or not busy:
                     self._lost(record)
                     raise ModelError(self._provider.explain(error)) from error

@@ -1,5 +1,7 @@
-"""The only path to a model: cached answers first, then the rest within the cap; every answer is checked, and what is wrong
-with one is told to the model once."""
+"""The only path to a model: cached answers first, then the rest within the cap.
+
+Every answer is checked, and what is wrong with one is told to the model once.
+"""
 
 from __future__ import annotations
 
@@ -78,9 +80,7 @@ class ModelClient:
         results = [result for other in follow_ups if (result := self._result(other, replies)) is not None]
         return question.join(results) if results and len(results) == len(follow_ups) else None
 
-    def _result(
-        self, question: Question[AnswerT, ResultT], replies: Replies
-    ) -> ResultT | Declined | Exception | None:
+    def _result(self, question: Question[AnswerT, ResultT], replies: Replies) -> ResultT | Declined | Exception | None:
         """What a question came to; None if it has no reply."""
         if question.too_long:
             return Declined(question.too_long)

@@ -99,7 +99,7 @@ def _refusal(url: str, response: httpx.Response, content: bytes) -> CallError:
         return CallError(f"{url} leads elsewhere; set model.base_url to where it leads", fatal=True, status=status)
     if status in _MENDS:
         return CallError(f"{message}; {_MENDS[status]}", fatal=True, status=status)
-    is_passing = status in _PASSING or status >= 500 and status != 501
+    is_passing = status in _PASSING or (status >= 500 and status != 501)
     return CallError(message, retry_after_s=asked_wait(response.headers) if is_passing else None, status=status)
 
 

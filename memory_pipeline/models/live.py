@@ -154,10 +154,7 @@ class LiveCalls:
             return reply
         if reply.retry_after_s is not None:
             pause = max(reply.retry_after_s, backoff(item.attempt))
-            if (
-                item.attempt < self._settings.model.attempts
-                and pause <= self._settings.model.longest_wait_s
-            ):
+            if item.attempt < self._settings.model.attempts and pause <= self._settings.model.longest_wait_s:
                 if reply.retry_after_s > 0:
                     self._pace.hold(pause)
                 self._session.log.info("retrying the model in %.1f s: %s", pause, reply.error)

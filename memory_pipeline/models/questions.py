@@ -106,7 +106,7 @@ class Question(Generic[AnswerT, ResultT]):
             prompt.system,
             user,
             max_tokens=min(_MOST_OUTPUT_TOKENS, 2 * source_tokens + _ANSWER_FRAME_TOKENS),
-            schema=_json_schema(schema),
+            schema=json_schema_of(schema),
             masked_secrets=masked_secrets + counts["secret"],
             masked_personal=masked_personal + counts["email"] + counts["phone"],
         ).fitted_to(context)
@@ -171,7 +171,7 @@ class Question(Generic[AnswerT, ResultT]):
 
 
 @cache
-def _json_schema(schema: type[BaseModel]) -> dict[str, Any]:
+def json_schema_of(schema: type[BaseModel]) -> dict[str, Any]:
     """The JSON schema in the form of structured output: every field required, no others allowed."""
     from anthropic import transform_schema
 

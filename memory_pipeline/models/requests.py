@@ -23,8 +23,8 @@ _AGAIN = "Give the whole answer once more, with this put right and nothing else 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One prompt, ready to send. `schema`: the JSON schema of the answer; `is_again`: it was asked before, and tells what
-    was wrong with the answer."""
+    """One prompt, ready to send. `schema`: the JSON schema of the answer; `is_again`: it was asked before, and
+    tells what was wrong with the answer."""
 
     prompt_hash: str
     model: str

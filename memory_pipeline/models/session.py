@@ -63,6 +63,7 @@ class AnswerBook:
             masked_personal=request.masked_personal,
             error=reply.error,
             called_at=now,
+            asked_again=request.is_again,
         )
         answer = None
         if reply.text is not None and mode != "cache":

@@ -274,6 +274,7 @@ def report(made: Report, markdown: str, path: str, tokens: Sequence[int]) -> dic
         figures["recall_rate"] = made.recall_rate
     return {
         "verdict": MetadataValue.text(f"{made.verdict}: {made.verdict_reason}"),
+        "read_by": MetadataValue.text(made.read_by),
         "active_tokens": plot(tokens, "Active tokens after each night"),
         **figures,
         "errors": len(made.errors),

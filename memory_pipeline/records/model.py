@@ -48,6 +48,9 @@ class ModelCall:
     masked_personal: Annotated[int, Column("Number of personal data items masked in the prompt.")]
     error: Annotated[str | None, Column("What went wrong.")]
     called_at: Annotated[datetime, Column("When the request was made.")]
+    asked_again: Annotated[
+        bool, Column("Whether it is a question once more, with what was wrong with the first answer.")
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)

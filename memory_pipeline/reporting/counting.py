@@ -7,7 +7,9 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.knowledge.contradictions import clear_conflicts, newer_of
+from memory_pipeline.models.reader import describe_reader
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.plan import NightPlan
@@ -125,7 +127,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         avg_compression_ratio=round(sum(ratios) / len(ratios), 2) if ratios else 0.0,
         max_compression_ratio=round(max(ratios, default=0.0), 2),
         min_compression_ratio=round(min(ratios, default=0.0), 2),
-        **_bill(answer_book(night).calls()),
+        **_bill(night.settings, answer_book(night).calls()),
         facts_found=preserved.found,
         facts_kept=preserved.kept,
         facts_attached=preserved.attached,
@@ -223,7 +225,7 @@ def _refusals(archives: Sequence[Archive]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def _bill(calls: Sequence[ModelCall]) -> dict[str, Any]:
+def _bill(settings: Settings, calls: Sequence[ModelCall]) -> dict[str, Any]:
     """The model calls and their cost, from the recorded calls; a cached answer is not a call."""
     sent = [call for call in calls if call.mode != "cache"]
     latencies = sorted(call.latency_ms for call in sent if call.outcome == "answered")
@@ -236,6 +238,7 @@ def _bill(calls: Sequence[ModelCall]) -> dict[str, Any]:
         "llm_answers_reused": sum(call.mode == "cache" for call in calls),
         "llm_latency_ms": latencies[len(latencies) // 2] if latencies else None,
         "llm_models": sorted({call.model for call in sent}),
+        "read_by": describe_reader(settings, calls),
         "masked_secrets": sum(call.masked_secrets for call in sent),
         "masked_personal": sum(call.masked_personal for call in sent),
     }

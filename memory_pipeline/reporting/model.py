@@ -299,6 +299,9 @@ class CountedRun(KeptDocument):
         description="Median time to an answer; for a batch, the time until it was collected."
     )
     llm_models: tuple[str, ...] = Field(description="Names of the models that were called.")
+    read_by: str = Field(
+        default="", title="Read by", description="Which model read the notes, what it was asked and what that cost."
+    )
     masked_secrets: int = Field(description="Secrets masked in what was sent.")
     masked_personal: int = Field(description="Addresses and phone numbers masked in what was sent.")
     facts_found: int = Field(

@@ -48,7 +48,7 @@ def make_notice(report: Report, at: datetime) -> Notice:
         priority=priority_of(report),
         subject=subject_of(report),
         body=f"{report.verdict_reason}. Partition {report.partition}, "
-        f"{report.memories_archived} memories archived, {len(report.errors)} errors."
+        f"{report.memories_archived} memories archived, {len(report.errors)} errors. {report.read_by}"
         + (f" The first: {report.errors[0].stage}: {report.errors[0].error[:500]}" if report.errors else ""),
         created_at=at,
     )

@@ -27,6 +27,8 @@ def summary(report: Report, page: Path | None = None) -> list[str]:
     """The lines of a summary. `page`: the file with the whole report, if it was written."""
     lines: list[str] = [Heading(f"{TITLES[report.kind]} {report.partition}: {report.verdict}"), *_what_happened(report)]
     lines += ["", *_figures(report)]
+    if report.read_by:
+        lines += ["", *textwrap.wrap(report.read_by, _WIDTH, initial_indent="  ", subsequent_indent="  ")]
     for told in report.lines_moved:
         lines += _indented(f"Note: {told}.", 2)
     for title, shown in (

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memory_pipeline.errors import ModelError
-from memory_pipeline.models.connection import Connection
+from memory_pipeline.models.choose import make_provider
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.run import run_night
 from memory_pipeline.store import Store
@@ -207,9 +207,7 @@ def test_a_server_that_is_down_is_given_up(store: Store) -> None:
 def test_a_wrong_model_name_is_one_error_before_the_first_call(store: Store) -> None:
     three_lessons(store)
     with serving() as server:
-        report = night(
-            store, server, model__name="claude-haiku-5.5", model__prices=("claude-haiku-5.5=0.1/0.5",)
-        )
+        report = night(store, server, model__name="claude-haiku-5.5", model__prices=("claude-haiku-5.5=0.1/0.5",))
     assert server.requests == [] and len(report.errors) == 1
     assert "did you mean 'claude-haiku-5-5'" in report.errors[0].error
 
@@ -231,7 +229,7 @@ def test_a_retired_model_is_refused_and_a_deprecated_one_warned_about(
         assert night(store, server).clusters_compressed == 1
     assert "deprecated and retires on 2026-12-01" in caplog.text
     with serving(models={MODEL: {"lifecycle": "retired"}}) as server, pytest.raises(ModelError, match="retired"):
-        Connection(claude_settings(store, server), night_of(store, DAY).log).check_model()
+        make_provider(claude_settings(store, server)).prepare(night_of(store, DAY).log)
 
 
 def test_secrets_and_addresses_never_leave_the_machine(store: Store) -> None:

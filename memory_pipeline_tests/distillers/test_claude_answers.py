@@ -31,7 +31,9 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Asking:
             settings = claude_settings(store, server)
             night = night_of(store, DAY, settings, no_cache=True)
             session = session_of(night)
-            ((_, proposed),) = Claude(settings).drafts([task_of(*(note.content for note in lesson(4)))], session)
+            ((_, proposed),) = ModelDistiller(settings, night.embedder.count_tokens).drafts(
+                [task_of(*(note.content for note in lesson(4)))], session
+            )
             return proposed
 
     return ask

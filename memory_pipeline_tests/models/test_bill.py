@@ -6,17 +6,20 @@ from itertools import pairwise
 
 import pytest
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.models.pacing import Pace
-from memory_pipeline.models.pricing import PRICES, Ledger, Price, price_of
+from memory_pipeline.models.pricing import FREE, PRICES, Ledger, Price, price_of
 
 
 def test_a_model_without_a_price_is_named_with_the_mend() -> None:
     with pytest.raises(ModelError, match=r"no price is known for the model 'mine'.*model.prices"):
-        price_of(Settings().with_values({"model.name": "mine"}))
-    priced = {"model.name": "mine", "model.prices": ("mine=1.5/2",)}
-    assert price_of(Settings().with_values(priced)) == Price(1.5, 2.0)
+        price_of("mine", (), is_local=False)
+    assert price_of("mine", ("mine=1.5/2",), is_local=False) == Price(1.5, 2.0)
+
+
+def test_a_model_on_this_machine_is_free_but_a_gateway_to_a_priced_one_is_not() -> None:
+    assert price_of("qwen3:8b", (), is_local=True) == FREE
+    assert price_of("claude-haiku-5-5", (), is_local=True) == PRICES["claude-haiku-5-5"]
 
 
 def test_long_prompts_and_batches_have_their_own_price() -> None:
@@ -26,11 +29,16 @@ def test_long_prompts_and_batches_have_their_own_price() -> None:
 
 
 def test_a_ledger_lets_nothing_through_that_could_pass_its_cap() -> None:
-    ledger = Ledger(Price(1.0, 1.0), cap=1.0)
+    ledger = Ledger(Price(1.0, 1.0), cap=1.0, calls_left=100)
     first = ledger.reserve(400_000, 200_000)
     assert first == pytest.approx(0.6) and ledger.reserve(400_000, 100_000) is None
     ledger.settle(first or 0.0, 0.1)
     assert ledger.reserve(400_000, 100_000) is not None and ledger.reserve(400_001, 0) is None
+
+
+def test_a_ledger_counts_calls_that_cost_nothing() -> None:
+    ledger = Ledger(FREE, cap=0.0, calls_left=2)
+    assert [ledger.reserve(1000, 1000) for _ in range(3)] == [0.0, 0.0, None]
 
 
 def test_the_pace_keeps_to_ten_a_minute_with_a_burst_of_ten_a_tenth_of_a_second_apart() -> None:

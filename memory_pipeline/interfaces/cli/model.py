@@ -1,24 +1,80 @@
-"""The commands about embedding models: install the default one, embed a store with another."""
+"""The commands about models: which language model reads, the default embedding model, and embedding with another."""
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sys
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+from pydantic import Field
 
+from memory_pipeline.documents import Document
 from memory_pipeline.interfaces.cli.base import JsonOption, QuietOption, StoreOption, app, current_user, named_store
-from memory_pipeline.interfaces.cli.output import emit, progress_printer
+from memory_pipeline.interfaces.cli.output import emit, progress_printer, say
+from memory_pipeline.models.check import ModelCheck
+from memory_pipeline.models.choose import model_name
+from memory_pipeline.models.discovery import FoundModel, find_models
 
-model_app = typer.Typer(help="The default embedding model: install it.", no_args_is_help=True)
+model_app = typer.Typer(
+    help="The language model that reads: check it, list what is here, choose one. And the embedding model.",
+    no_args_is_help=True,
+)
 app.add_typer(model_app, name="model")
 
 
-@model_app.callback()
-def _group() -> None:
-    """Keeps `install` a subcommand while the group has no other."""
+@model_app.command("check", epilog="Example: memory-pipeline model check")
+def model_check(store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Ask the chosen model a short question and a long one, and say what came of it."""
+    from memory_pipeline.models.check import check_model
+    from memory_pipeline.orchestration.home import load_project_settings
+
+    settings = load_project_settings(named_store(store)).values
+    result = check_model(settings, logging.getLogger("memory_pipeline.models"))
+    emit(result, as_json=json_, text=check_lines(result))
+    if result.provider == "none":
+        for line in found_lines(find_models(settings)) if not json_ else ():
+            say(line)
+    elif not result.works:
+        raise typer.Exit(1)
+
+
+@model_app.command("list", epilog="Example: memory-pipeline model list")
+def model_list(store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Show the models that are on this machine, and the command that chooses each. Nothing is chosen by it."""
+    from memory_pipeline.orchestration.home import load_project_settings
+
+    found = find_models(load_project_settings(named_store(store)).values)
+    emit(found, as_json=json_, text=found_lines(found))
+
+
+@model_app.command(
+    "use",
+    epilog="Examples: memory-pipeline model use ollama qwen3:8b; memory-pipeline model use claude-code; "
+    "memory-pipeline model use none",
+)
+def model_use(
+    provider: Annotated[str, typer.Argument(help="A value of model.provider.")],
+    name: Annotated[str | None, typer.Argument(help="The model's name.")] = None,
+    base_url: Annotated[str | None, typer.Option(metavar="URL", help="Address of its server.")] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Choose the model that reads: writes `[model]` in the settings file. A key stays in the environment."""
+    from memory_pipeline.config.editing import set_values
+    from memory_pipeline.config.loading import load_settings
+    from memory_pipeline.orchestration.home import config_file, load_project_settings
+
+    values = {"provider": provider, "name": name, "base_url": base_url}
+    load_settings({f"model.{key}": value for key, value in values.items() if value is not None}, {})
+    set_values(config_file(), "model", values)
+    settings = load_project_settings(named_store(store)).values
+    chosen = ModelChoice(provider=settings.model.provider, name=model_name(settings), file=str(config_file()))
+    reader = f"{chosen.name} ({chosen.provider})" if chosen.name else chosen.provider
+    text = f"{reader} reads from now on, as {chosen.file} says. 'memory-pipeline model check' asks it a question."
+    emit(chosen, as_json=json_, text=text if chosen.provider != "none" else f"No model reads, as {chosen.file} says.")
 
 
 @model_app.command("install", epilog="Example: memory-pipeline model install")
@@ -67,6 +123,46 @@ def embed(
             f"{config_file()}; until then they go on with '{set_now.embedding.model}'."
         )
     emit(done, as_json=json_, text=text)
+
+
+class ModelChoice(Document):
+    """The model that was chosen."""
+
+    provider: str = Field(description="The value of `model.provider`.")
+    name: str = Field(description="The model's name.")
+    file: str = Field(description="The settings file that says so.")
+
+
+def check_lines(result: ModelCheck) -> list[str]:
+    """A check as text."""
+    if result.provider == "none":
+        return [result.problem or ""]
+    lines = [f"Provider   {result.provider}, {result.place}", f"Model      {result.model}"]
+    if result.schema_kept is not None:
+        price = f"{result.cost_usd:.6f} USD" if result.cost_usd else "free"
+        arrived = "arrived whole" if result.context_whole else "did not arrive whole"
+        lines += [
+            f"Schema     {'kept' if result.schema_kept else 'not kept'}",
+            f"Context    a prompt of some {result.context_asked:,} tokens {arrived}; questions have at most "
+            f"{result.context_tokens:,} with their answers",
+            f"Asked      {result.tokens_in:,} tokens in, {result.tokens_out:,} out, {price}, {result.latency_ms:,} ms "
+            "for the short one",
+        ]
+    return [*lines, "It can read your notes." if result.works else f"It cannot read your notes: {result.problem}"]
+
+
+def found_lines(found: Sequence[FoundModel]) -> list[str]:
+    """What is on this machine as text, with the command that chooses each."""
+    if not found:
+        return [
+            "No model was found on this machine: no key (ANTHROPIC_API_KEY, OPENAI_API_KEY), no server on the usual "
+            "port of Ollama, LM Studio, llama.cpp or vLLM, and no command 'claude' or 'codex'."
+        ]
+    lines = ["Models on this machine:"]
+    for one in found:
+        models = f" ({', '.join(one.models)})" if one.models else ""
+        lines += [f"  {one.what}{models}{', which reads now' if one.chosen else ''}", f"    {one.choose}"]
+    return lines
 
 
 def _run(command: Sequence[str]) -> int:

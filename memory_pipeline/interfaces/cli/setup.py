@@ -29,6 +29,8 @@ from memory_pipeline.interfaces.cli.periods import run_ended_periods, run_missin
 from memory_pipeline.interfaces.cli.silent_files import silent_lines
 from memory_pipeline.interfaces.cli.source_settings import new_source, save_source
 from memory_pipeline.interfaces.cli.usual_places import find_places, the_only_place
+from memory_pipeline.models.choose import has_model
+from memory_pipeline.models.discovery import find_models
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.night.imported_notes import import_source
 from memory_pipeline.orchestration.home import config_file, load_project_settings
@@ -180,6 +182,7 @@ def initialise(
     text = [
         *summary(report),
         "",
+        *_reader_lines(settings),
         Heading("Next"),
         f"  Source '{source.name}' is in {config}; every night reads it first.",
         "  memory-pipeline night --dry-run --verbose       the whole preview",
@@ -192,6 +195,16 @@ def initialise(
         closing_line(report),
     ]
     return InitResult(import_=brought.as_report(), preview=report), text
+
+
+def _reader_lines(settings: Settings) -> list[str | Heading]:
+    """What is on this machine that could read, if no model does."""
+    if has_model(settings):
+        return []
+    found = find_models(settings)
+    if not found:
+        return []
+    return [Heading("Who could read"), *(f"  {model.choose:<60}  {model.what}" for model in found), ""]
 
 
 def _source_of(settings: Settings, root: Path, project: str | None, tz: str | None) -> SourceTable:

@@ -107,9 +107,7 @@ class AnthropicMessages:
         except anthropic.APIConnectionError as error:
             # A failed connection attempt costs nothing; a broken connection may have been charged.
             never = type(error.__cause__).__name__ in ("ConnectError", "ConnectTimeout")
-            raise CallError(
-                self.explain(error), outcome="failed" if never else "unknown", retry_after_s=0.0
-            ) from error
+            raise CallError(self.explain(error), outcome="failed" if never else "unknown", retry_after_s=0.0) from error
         except Exception as error:  # an answer that the SDK cannot read: it may have been charged
             reason = one_line(f"unreadable answer: {type(error).__name__}: {error}")
             raise CallError(reason, outcome="unknown", retry_after_s=0.0) from error

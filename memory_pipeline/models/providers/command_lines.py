@@ -97,7 +97,9 @@ class CommandLine(ABC):
                 start_new_session=True,  # what it starts ends with it
             )
         except OSError as error:
-            raise CallError(f"{self.place} cannot be started ({one_line(str(error))}); {self.mend}", fatal=True) from error
+            raise CallError(
+                f"{self.place} cannot be started ({one_line(str(error))}); {self.mend}", fatal=True
+            ) from error
         try:
             output, errors = process.communicate(self.question(request).encode("utf-8", "replace"), timeout=timeout_s)
         except subprocess.TimeoutExpired as error:
@@ -139,7 +141,9 @@ class ClaudeCode(CommandLine):
         if result["is_error"]:
             reason = one_line(str(result.get("result") or result.get("subtype")))
             is_login = "login" in reason.lower() or result.get("api_error_status") in (401, 403)
-            raise CallError(f"{self.place}: {reason}; {self.mend}", retry_after_s=None if is_login else 0.0, fatal=is_login)
+            raise CallError(
+                f"{self.place}: {reason}; {self.mend}", retry_after_s=None if is_login else 0.0, fatal=is_login
+            )
         made = result.get("structured_output")
         text = json.dumps(made, ensure_ascii=False) if isinstance(made, dict) else str(result["result"])
         usage = result.get("usage") or {}

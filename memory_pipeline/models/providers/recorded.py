@@ -1,6 +1,6 @@
 """Answers from a file of JSON lines, by the hash of the question; questions without one can be written to another.
 
-Each line of answers is `{"question": HASH, "answer": TEXT}`, and of questions `{"question", "system", "user", "schema"}`:
+A line of answers is `{"question": HASH, "answer": TEXT}`, one of questions `{"question", "system", "user", "schema"}`;
 whoever answers them needs nothing else.
 """
 

@@ -71,10 +71,14 @@ def judged(case: Case, count_tokens: Callable[[str], int] = lambda text: max(1, 
     """The verdict on an answer, from the check of the question and the judge, as in a night."""
     task = task_of(*case.members)
     strategy = choose_strategy(load_strategies(SETTINGS), task.cluster)
-    draft = distillation_question(task, strategy, SETTINGS).check(case.answer)
+    model = ModelDistiller(SETTINGS, count_tokens)
+    question = distillation_question(task, strategy, SETTINGS, model, count_tokens)
+    draft = question.check(case.answer)
+    if not isinstance(draft, Draft) and question.last_check:
+        draft = question.last_check(case.answer)
     if not isinstance(draft, Draft):
         return Verdict("refused", "", draft.reason)
-    result = judge(task, draft, ModelDistiller(SETTINGS, lambda text: max(1, len(text) // 4)), SETTINGS, count_tokens)
+    result = judge(task, draft, model, SETTINGS, count_tokens)
     if result.outcome == "refused":
         return Verdict("refused", result.content, result.reason)
     asked = " ".join(case.answer.abstraction.split())
