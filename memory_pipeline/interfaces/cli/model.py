@@ -13,7 +13,7 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document
 from memory_pipeline.interfaces.cli.base import JsonOption, QuietOption, StoreOption, app, current_user, named_store
-from memory_pipeline.interfaces.cli.output import emit, progress_printer, say
+from memory_pipeline.interfaces.cli.output import emit, progress_printer
 from memory_pipeline.models.check import ModelCheck
 from memory_pipeline.models.choose import model_name
 from memory_pipeline.models.discovery import FoundModel, find_models
@@ -33,11 +33,9 @@ def model_check(store: StoreOption = None, json_: JsonOption = False) -> None:
 
     settings = load_project_settings(named_store(store)).values
     result = check_model(settings, logging.getLogger("memory_pipeline.models"))
-    emit(result, as_json=json_, text=check_lines(result))
-    if result.provider == "none":
-        for line in found_lines(find_models(settings)) if not json_ else ():
-            say(line)
-    elif not result.works:
+    found = find_models(settings) if result.provider == "none" else []
+    emit(result, as_json=json_, text=[*check_lines(result), *(found_lines(found) if result.provider == "none" else ())])
+    if result.provider != "none" and not result.works:
         raise typer.Exit(1)
 
 

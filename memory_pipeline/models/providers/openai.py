@@ -21,9 +21,12 @@ _LISTING_BYTES, _LISTING_S = 10_000_000, 20.0
 #: Where servers say how many tokens a model takes: OpenRouter, vLLM, LM Studio, llama.cpp.
 _CONTEXT_FIELDS = ("context_length", "max_model_len", "loaded_context_length", "n_ctx")
 _NOT_TAKEN = frozenset((400, 422, 501))
+#: Servers that validate late answer 500 instead, and name the field.
+_FIELD_NOT_TAKEN = "response_format"
 #: OpenAI's own newer models refuse `max_tokens`, and other servers do not know its successor.
 _NEWER_LIMIT = "max_completion_tokens"
-SCHEMA, OBJECT, WORDS = "json_schema", "json_object", "words"
+#: From the strictest: OpenAI's form of a schema, llama.cpp's, any JSON object, and words alone.
+SCHEMA, OBJECT_SCHEMA, OBJECT, WORDS = "schema", "object schema", "object", "words"
 
 
 class ChatCompletions:
@@ -35,7 +38,7 @@ class ChatCompletions:
         """`base_url` ends before `/chat/completions`. Sends nothing yet."""
         self.model, self.place, self.price, self.context_tokens = model, base_url.rstrip("/"), price, context_tokens
         self._headers = {"authorization": f"Bearer {key}"} if key else {}
-        self._ways = [SCHEMA, OBJECT, WORDS]
+        self._ways = [SCHEMA, OBJECT_SCHEMA, OBJECT, WORDS]
         self._limit = "max_tokens"
 
     def prepare(self, log: logging.Logger) -> None:
@@ -79,14 +82,15 @@ class ChatCompletions:
             try:
                 answer = self._complete(request, way, timeout_s)
             except CallError as error:
-                if error.status not in _NOT_TAKEN:
+                if error.status not in _NOT_TAKEN and _FIELD_NOT_TAKEN not in str(error):
                     raise
                 refusal = refusal or error
                 continue
             self._ways = self._ways[self._ways.index(way) :]
             return answer
         assert refusal is not None
-        raise refusal
+        mend = f"if it takes fewer than {self.context_tokens:,} tokens, set model.context_tokens"
+        raise CallError(f"{refusal}; {mend}", status=refusal.status) from refusal
 
     def _complete(self, request: Request, way: str, timeout_s: float) -> Answer:
         try:
@@ -110,6 +114,8 @@ class ChatCompletions:
         if way == SCHEMA:
             answer = {"name": "answer", "strict": True, "schema": dict(request.schema)}
             body["response_format"] = {"type": "json_schema", "json_schema": answer}
+        elif way == OBJECT_SCHEMA:
+            body["response_format"] = {"type": "json_object", "schema": dict(request.schema)}
         elif way == OBJECT:
             body["response_format"] = {"type": "json_object"}
         return send_json(
