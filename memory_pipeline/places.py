@@ -9,6 +9,8 @@ from pathlib import Path
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files import real_path
 
+#: The directory in which a program is asked about memories, as it stands in the paths of what it keeps of that.
+QUESTIONS = "memory-pipeline-questions"
 #: Suffixes of the files next to a store, after the store's name without its extension.
 _BESIDE = (
     ".snapshots",

@@ -90,7 +90,7 @@ def test_whatever_is_answered_nothing_is_lost_or_invented(case: tuple[tuple[str,
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**5), st.floats(0, 1)), max_size=40), st.floats(0, 2))
 @settings(max_examples=200, deadline=None)
 def test_no_order_of_calls_passes_the_cap(calls: list[tuple[int, int, float]], cap: float) -> None:
-    ledger, flying = Ledger(Price(0.1, 0.5), cap), []
+    ledger, flying = Ledger(Price(0.1, 0.5), cap, calls_left=30), []
     for tokens_in, most_out, share in calls:
         reserved = ledger.reserve(tokens_in, most_out)
         if reserved is not None:

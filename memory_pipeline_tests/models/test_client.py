@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -242,3 +243,70 @@ def test_a_key_that_is_refused_is_one_error_after_what_is_kept(store: Store) -> 
         assert next(answers) == ("Porto", "Porto: sun")
         with pytest.raises(ModelError, match="rejected the key"):
             next(answers)
+
+
+def test_what_is_wrong_with_an_answer_is_told_to_the_model_once(store: Store) -> None:
+    def improving(body: Body, number: int) -> Said:
+        is_again = "It was not accepted" in body["messages"][0]["content"]
+        return Said('{"rain": true, "degrees": 12}' if is_again else '{"rain": true, "degrees": 99}')
+
+    with serving(improving) as server:
+        assert ask(store, server, "Oslo") == {"Oslo": "Oslo: rain"}
+        (again,) = [body for body in server.requests if "It was not accepted" in str(body["messages"])]
+        assert "degrees" in again["messages"][0]["content"] and '"degrees": 99' in again["messages"][0]["content"]
+        assert ask(store, server, "Oslo", run_id="later") == {"Oslo": "Oslo: rain"} and len(server.requests) == 2
+    assert [call.asked_again for call in calls_of(store)] == [False, True]
+
+
+def test_an_answer_that_stays_wrong_is_asked_for_no_third_time(store: Store) -> None:
+    with serving(lambda body, number: Said("It will rain.")) as server:
+        (found,) = ask(store, server, "Porto").values()
+    assert isinstance(found, Declined) and found.reason.startswith("malformed answer") and len(server.requests) == 2
+
+
+def test_an_answer_that_ended_early_is_asked_for_in_halves(store: Store) -> None:
+    def short(body: Body, number: int) -> Said:
+        is_half = "half" in body["system"]
+        return forecast(body) if is_half else Said('{"rain": tr', stop_reason="max_tokens")
+
+    with serving(short) as server:
+        settings = claude_settings(store, server)
+        half = Question.about(
+            Prompt("Say what the weather is in half of it.", "Oslo"),
+            version="weather-1",
+            schema=Forecast,
+            check=lambda answer: "half",
+            source_tokens=10,
+            settings=settings,
+        )
+        whole = replace(
+            question_about("Oslo", settings),
+            halves=lambda: [half, half],
+            join=lambda results: "+".join(map(str, results)),
+        )
+        asked = ModelClient(settings).ask({"Oslo": whole}, Session(AnswerBook(store, "r", "test")), "weather")
+        assert dict(asked) == {"Oslo": "half+half"}
+
+
+@pytest.mark.parametrize("context", [4096, 16_384, 200_000])
+def test_a_question_and_its_answer_fit_the_context_or_are_not_asked(store: Store, context: int) -> None:
+    with serving(forecast) as server:
+        settings = claude_settings(store, server, model__context_tokens=context)
+        for words in (10, 1_000, 3_000, 20_000):
+            question = Question.about(
+                Prompt("Say what the weather is.", "rain " * words),
+                version="weather-1",
+                schema=Forecast,
+                check=lambda answer: "",
+                source_tokens=words,
+                settings=settings,
+            )
+            fits = question.request.tokens_in + question.request.max_tokens <= context
+            assert fits or question.too_long
+            assert not (words <= 1_000 and question.too_long)
+
+
+def test_a_run_makes_no_more_calls_than_it_may(store: Store) -> None:
+    with serving(forecast) as server:
+        found = ask(store, server, *CITIES, model__most_calls=2)
+        assert len(server.requests) == 2 and list(found.values()).count(Declined("cost cap", again=True)) == 1

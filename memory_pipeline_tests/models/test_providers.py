@@ -17,8 +17,8 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.models.choose import PROVIDERS, make_provider
 from memory_pipeline.models.provider import CallError, Provider
-from memory_pipeline.models.providers.command_lines import SCRATCH
 from memory_pipeline.models.requests import Request
+from memory_pipeline.places import QUESTIONS
 from memory_pipeline_tests.messages_server import Failure, MessagesServer, Said
 from memory_pipeline_tests.models.stand_ins import ChatServer, Refused, Spoken, StandInProgram
 
@@ -183,7 +183,7 @@ def test_a_program_is_asked_with_its_login_outside_any_workspace_and_keeps_nothi
         stand.provider.ask(request("A note: --dangerously-skip-permissions; $(rm -rf ~)"), 10)
     assert stand.program is not None
     (asked,) = stand.program.asked
-    assert SCRATCH in asked["cwd"] and not Path(asked["cwd"]).exists()
+    assert QUESTIONS in asked["cwd"] and not Path(asked["cwd"]).exists()
     passed = {"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"} & set(asked["environment"])
     assert not passed
     keeps_nothing = "--no-session-persistence" if name == "claude-code" else "--ephemeral"

@@ -26,6 +26,7 @@ from memory_pipeline.ingest.foreign import file_time, project_name, project_of_d
 from memory_pipeline.ingest.front_matter import split_front_matter
 from memory_pipeline.ingest.importer import FilesImporter
 from memory_pipeline.ingest.turns import Transcripts
+from memory_pipeline.places import QUESTIONS
 from memory_pipeline.wording.counts import how_many
 
 _MEMORY, _PROJECTS = "memory", "projects"
@@ -181,7 +182,8 @@ def _found(path: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _is_project(entry: Path) -> bool:
-    return entry.is_dir() and (any(entry.glob("*.jsonl")) or (entry / _MEMORY).is_dir())
+    # What this program asked Claude Code about memories is no memory.
+    return entry.is_dir() and QUESTIONS not in entry.name and (any(entry.glob("*.jsonl")) or (entry / _MEMORY).is_dir())
 
 
 def project_by_place(folder: Path) -> Callable[[object], str | None]:

@@ -20,11 +20,13 @@ from memory_pipeline.interfaces.cli.base import (
     JsonOption,
     NamesOption,
     QuietOption,
+    RecordOption,
     StoreOption,
     app,
     as_day,
     check_target,
     open_store,
+    recording,
     settings_of,
 )
 from memory_pipeline.interfaces.cli.failures import guarded
@@ -168,6 +170,7 @@ def night(
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Ask the model again instead of using cached answers.")
     ] = False,
+    record: RecordOption = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the log and the whole report.")] = False,
     quiet: QuietOption = False,
     store: StoreOption = None,
@@ -184,7 +187,7 @@ def night(
     from memory_pipeline.reporting.report import closing_line
     from memory_pipeline.reporting.summary import summary
 
-    settings = settings_of(store)
+    settings = recording(settings_of(store), record)
     partition = as_day(day, "DATE") if day else latest_complete_day(datetime.now(UTC))
     request = NightRequest(partition, dry_run, threshold, days, cluster_id, no_cache, verbose)
     check_request(settings, request)
@@ -208,6 +211,7 @@ def night(
 def backfill(
     from_: Annotated[str, typer.Option("--from", metavar="DATE", help="First day.")],
     to: Annotated[str, typer.Option("--to", metavar="DATE", help="Last day.")],
+    record: RecordOption = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the log.")] = False,
     quiet: QuietOption = False,
     store: StoreOption = None,
@@ -225,7 +229,7 @@ def backfill(
     first, last = as_day(from_, "--from"), as_day(to, "--to")
     if last < first:
         raise InputError(f"--to {last} is before --from {first}; swap them")
-    settings = settings_of(store)
+    settings = recording(settings_of(store), record)
     check_days(settings, first, last)
     reports: list[Report] = []
     failed_periods: list[str] = []
@@ -255,7 +259,8 @@ def backfill(
     summary = BackfillResult(
         nights=len(reports), failed=(*nights, *failed_periods), reports=tuple(reports), result=line
     )
-    emit(summary, as_json=json_, text=line)
+    reader = [reports[-1].read_by] if reports else []
+    emit(summary, as_json=json_, text=[*reader, line])
     if failed or failed_periods:
         raise typer.Exit(1)
 

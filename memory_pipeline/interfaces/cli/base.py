@@ -78,6 +78,24 @@ QuietOption = Annotated[
 ]
 
 
+RecordOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--record",
+        metavar="FILE",
+        help="Ask no server: use recorded answers (model.answers), and write to FILE each question that has none.",
+    ),
+]
+
+
+def recording(settings: Settings, record: Path | None) -> Settings:
+    """The settings of a run that writes its open questions to a file. Raises OutputError for a file of the store's."""
+    if record is None:
+        return settings
+    check_target(settings, record)
+    return settings.with_values({"model.provider": "recorded", "model.record": str(real_path(record, "--record"))})
+
+
 def settings_of(store: Path | None) -> Settings:
     """The effective settings, with the given store."""
     return told_of_broken_sources(load_project_settings(named_store(store))).values

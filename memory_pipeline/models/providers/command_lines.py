@@ -24,9 +24,8 @@ from memory_pipeline.models.http import one_line
 from memory_pipeline.models.pricing import FREE
 from memory_pipeline.models.provider import CallError, counted_answer
 from memory_pipeline.models.requests import Answer, Request
+from memory_pipeline.places import QUESTIONS
 
-#: The directory in which questions are asked, as it stands in the paths of whatever a program keeps of them.
-SCRATCH = "memory-pipeline-questions"
 #: A key in the environment takes precedence over the login, and a running session forbids another one in it.
 _NOT_PASSED_ON = frozenset(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CODEX_API_KEY", "CLAUDECODE"))
 _OF_A_SESSION = ("CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION", "CLAUDE_CODE_SSE_PORT")
@@ -207,7 +206,7 @@ class Codex(CommandLine):
 @contextmanager
 def _scratch() -> Iterator[Path]:
     """An empty directory with a name that no source reads sessions of."""
-    with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}-") as name:
+    with tempfile.TemporaryDirectory(prefix=f"{QUESTIONS}-") as name:
         yield Path(name)
 
 
