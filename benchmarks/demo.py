@@ -12,10 +12,10 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo import scorecard, scoring
 from memory_pipeline.demo.generate import TABLES, ZONES
 from memory_pipeline.demo.workspace import NOW, days_of_demo, demo_directory, import_demo, last_nights
-from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.dates import zone
+from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.run import run_night

@@ -27,7 +27,7 @@ from pathlib import Path
 
 import psutil
 
-from memory_pipeline.embedding.minilm import MiniLM
+from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.store import Store
 
 WORDS = (

@@ -23,10 +23,10 @@ import numpy as np
 
 from memory_pipeline.config.loading import load_settings
 from memory_pipeline.demo.workspace import demo_directory, import_demo, load_truth
-from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
+from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.recall.documents import MOST_RESULTS, Mode
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store

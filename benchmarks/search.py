@@ -32,10 +32,10 @@ import numpy as np
 import psutil
 
 from memory_pipeline.config.loading import load_settings
-from memory_pipeline.embedding import choose_embedder
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.ingest.importing import import_memories
+from memory_pipeline.models.embedders import choose_embedder
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store

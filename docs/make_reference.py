@@ -18,7 +18,6 @@ from memory_pipeline.config.described import describe_settings, own_variable
 from memory_pipeline.config.loading import ShownSetting
 from memory_pipeline.demo.scorecard import DemoResult
 from memory_pipeline.documents import Document
-from memory_pipeline.embedding.install import InstalledModel
 from memory_pipeline.forgetting.documents import ForgetPreview, Forgotten
 from memory_pipeline.ingest import IMPORTERS
 from memory_pipeline.ingest.changed_model import EmbeddedStore
@@ -51,6 +50,7 @@ from memory_pipeline.interfaces.cli.source_settings import DescribedSource, Gone
 from memory_pipeline.interfaces.hook_files import InstalledHooks
 from memory_pipeline.interfaces.mcp.install import InstalledServer
 from memory_pipeline.knowledge.playbook import DescribedGuidance
+from memory_pipeline.models.embedders.install import InstalledModel
 from memory_pipeline.night.conversation_runs import ConversationRun, ListedDay, ShownDay
 from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
 from memory_pipeline.orchestration.job_documents import JudgedJob

@@ -14,13 +14,13 @@ import numpy as np
 
 from memory_pipeline.config.loading import load_settings
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.embedding import Embedder
-from memory_pipeline.embedding.lexical import Lexical
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.models.embedders import Embedder
+from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.run import run_night

@@ -15,8 +15,8 @@ from memory_pipeline.demo import scorecard, scoring
 from memory_pipeline.demo.generate import FIRST_DAY, LAST_DAY, make_demo, write_demo
 from memory_pipeline.demo.paraphrases import PARAPHRASES
 from memory_pipeline.demo.workspace import import_demo, last_nights, load_truth
-from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import InputError
+from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.night.run import run_week
 from memory_pipeline.store import Store
 from memory_pipeline.wording.conflicts import find_conflict

@@ -12,10 +12,10 @@ from memory_pipeline.compaction.gates import Gate
 from memory_pipeline.compaction.transcripts import Session, source_of
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.ingest.importing import import_memories
+from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.store import Store
 from memory_pipeline.wording.counts import how_many
 

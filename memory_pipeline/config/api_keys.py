@@ -22,7 +22,7 @@ def withhold_keys(sources: Sequence[Given]) -> dict[str, str]:
     withheld = {}
     for key, info in infos.items():
         beside = next((source for source in sources if info.address and info.address in source.origins), None)
-        if beside is None or _server(beside.value(info.address)) == _server(infos[info.address].default):
+        if beside is None or server_of(beside.value(info.address)) == server_of(infos[info.address].default):
             continue
         others = [source for source in sources if source is not beside and key in source.origins]
         if others and key not in beside.origins:
@@ -38,7 +38,7 @@ def withhold_keys(sources: Sequence[Given]) -> dict[str, str]:
     return withheld
 
 
-def _server(url: object) -> tuple[str, str | None, int | None] | None:
+def server_of(url: object) -> tuple[str, str | None, int | None] | None:
     """Scheme, host and port of an address; None for one that programs may read in different ways."""
     text = str(url)
     try:

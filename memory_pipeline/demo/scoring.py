@@ -13,7 +13,7 @@ import numpy as np
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo.scorecard import SERIES, Answered, Example, ScoreCard, judged
 from memory_pipeline.demo.workspace import demo_directory, load_truth
-from memory_pipeline.embedding import choose_embedder
+from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.recall import SearchIndex, fit_budget
 from memory_pipeline.records import LEVEL_PRINCIPLE, LEVEL_RAW, Memory
 from memory_pipeline.store import Store

@@ -6,9 +6,9 @@ from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
-from memory_pipeline.embedding import choose_embedder
-from memory_pipeline.embedding.minilm import model_directory
-from memory_pipeline.embedding.missing import Progress, embed_missing
+from memory_pipeline.models.embedders import choose_embedder
+from memory_pipeline.models.embedders.minilm import model_directory
+from memory_pipeline.models.embedders.missing import Progress, embed_missing
 from memory_pipeline.store import Store
 
 

@@ -16,8 +16,6 @@ from itertools import chain, islice
 
 import numpy as np
 
-from memory_pipeline.embedding import Embedder
-from memory_pipeline.embedding.missing import Progress, embed_missing
 from memory_pipeline.errors import EmbeddingError, InputError, MemoryPipelineError, OtherModelError
 from memory_pipeline.ingest.admission import (
     Occurrences,
@@ -39,6 +37,8 @@ from memory_pipeline.ingest.masking import mask_candidate
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.ingest.values import identifier
 from memory_pipeline.ingest.versions import Versions
+from memory_pipeline.models.embedders import Embedder
+from memory_pipeline.models.embedders.missing import Progress, embed_missing
 from memory_pipeline.records import EXPIRED, Memory
 from memory_pipeline.store import Store
 

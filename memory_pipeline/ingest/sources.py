@@ -16,8 +16,6 @@ from pathlib import Path
 
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.embedding import Embedder
-from memory_pipeline.embedding.missing import Progress
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import cause_and_mend, resolve_links
 from memory_pipeline.ingest.admission import says_same, version_id
@@ -29,6 +27,8 @@ from memory_pipeline.ingest.foreign import project_of_directory
 from memory_pipeline.ingest.formats import IMPORTERS, check_path, importer_of, read_format
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.models.embedders import Embedder
+from memory_pipeline.models.embedders.missing import Progress
 from memory_pipeline.records import Memory, SourceFile
 from memory_pipeline.store import Store
 from memory_pipeline.wording.counts import how_many

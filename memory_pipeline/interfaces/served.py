@@ -8,8 +8,8 @@ from collections import OrderedDict
 from typing import Literal
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.embedding import Embedder, choose_embedder
 from memory_pipeline.errors import MemoryPipelineError
+from memory_pipeline.models.embedders import Embedder, choose_embedder
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 

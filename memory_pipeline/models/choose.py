@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
+from memory_pipeline.config.api_keys import server_of
 from memory_pipeline.config.models import ProviderName
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import ModelError
 from memory_pipeline.models.http import is_on_this_machine
 from memory_pipeline.models.pricing import price_of
 from memory_pipeline.models.provider import Provider
@@ -15,6 +16,7 @@ from memory_pipeline.models.provider import Provider
 #: The current Haiku; `model.name` chooses another one.
 DEFAULT_CLAUDE = "claude-haiku-5-5"
 OLLAMA_ADDRESS = "http://127.0.0.1:11434"
+_OPENAI_ADDRESS = "https://api.openai.com/v1"
 #: Tokens that a model takes at once, where no server says so. Small ones run on machines where memory is short.
 _LARGE, _OPENAI, _SMALL = 200_000, 128_000, 16_384
 
@@ -38,7 +40,9 @@ def choose_provider(settings: Settings) -> ProviderName:
     chosen = settings.model.provider
     if chosen != "auto":
         return chosen
-    return "anthropic" if settings.anthropic.api_key else "none"
+    # A key that must not be sent is told of, rather than passed over.
+    has_key = settings.anthropic.api_key or "anthropic.api_key" in settings.withheld_keys
+    return "anthropic" if has_key else "none"
 
 
 def has_model(settings: Settings) -> bool:
@@ -61,7 +65,7 @@ def context_tokens(settings: Settings) -> int:
         return settings.model.context_tokens
     provider = choose_provider(settings)
     if provider == "openai":
-        return _OPENAI if _host(endpoint_of(settings).address) == "api.openai.com" else _SMALL
+        return _OPENAI if server_of(endpoint_of(settings).address) == server_of(_OPENAI_ADDRESS) else _SMALL
     return _SMALL if provider == "ollama" else _LARGE
 
 
@@ -77,7 +81,7 @@ def endpoint_of(settings: Settings) -> Endpoint:
     wanted = settings.model.base_url or address
     if settings.model.api_key:
         return Endpoint(wanted, settings.model.api_key)
-    return Endpoint(wanted, key if _host(wanted) == _host(address) else "")
+    return Endpoint(wanted, key if server_of(wanted) == server_of(address) else "")
 
 
 def make_provider(settings: Settings) -> Provider:
@@ -91,7 +95,10 @@ def make_provider(settings: Settings) -> Provider:
 def _anthropic(settings: Settings) -> Provider:
     from memory_pipeline.models.providers.anthropic import AnthropicMessages
 
+    if reason := settings.withheld_keys.get("anthropic.api_key"):
+        raise ModelError(reason)
     endpoint, name = endpoint_of(settings), model_name(settings)
+    _check_key(endpoint, settings.anthropic.api_key, "ANTHROPIC_API_KEY")
     price = price_of(name, settings.model.prices, is_local=endpoint.is_local)
     return AnthropicMessages(
         name,
@@ -106,7 +113,11 @@ def _anthropic(settings: Settings) -> Provider:
 def _openai(settings: Settings) -> Provider:
     from memory_pipeline.models.providers.openai import ChatCompletions
 
+    if not settings.model.base_url and (reason := settings.withheld_keys.get("openai.api_key")):
+        raise ModelError(reason)
     endpoint = endpoint_of(settings)
+    if not endpoint.is_local:
+        _check_key(endpoint, settings.openai.api_key, "OPENAI_API_KEY")
     price = price_of(settings.model.name, settings.model.prices, is_local=endpoint.is_local)
     return ChatCompletions(
         settings.model.name, endpoint.address, endpoint.key, price, context_tokens=context_tokens(settings)
@@ -155,5 +166,10 @@ PROVIDERS: Mapping[str, Callable[[Settings], Provider]] = {
 }
 
 
-def _host(address: str) -> str:
-    return (urlsplit(address).hostname or "").lower()
+def _check_key(endpoint: Endpoint, own_key: str, variable: str) -> None:
+    """Raise ModelError if there is a key that belongs to another address, and none for this one."""
+    if own_key and not endpoint.key:
+        raise ModelError(
+            f"the key in {variable} is not sent to '{endpoint.address}', where it does not belong; set "
+            "MEMORY_PIPELINE_MODEL_API_KEY for that server"
+        )

@@ -12,8 +12,8 @@ from datetime import datetime
 
 import numpy as np
 
-from memory_pipeline.embedding import Embedder
-from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.models.embedders import Embedder
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import (
     LEVEL_MERGED,
     LEVEL_PATTERN,

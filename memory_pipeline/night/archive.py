@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast, get_args
 
-from memory_pipeline.embedding import check_vectors
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import in_words
+from memory_pipeline.models.embedders import check_vectors
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.abstractions import (
     DISTILLED,
     abstraction_id,

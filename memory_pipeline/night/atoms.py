@@ -11,7 +11,7 @@ from dataclasses import astuple, dataclass, replace
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers import find_addition, find_clash
-from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.recall.atoms import FIELDS, AtomIndex, embed_atom

@@ -18,9 +18,9 @@ from time import monotonic
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers import DistillationModel, choose_distiller
-from memory_pipeline.embedding import Embedder, choose_embedder
-from memory_pipeline.embedding.missing import embed_missing
 from memory_pipeline.errors import in_words
+from memory_pipeline.models.embedders import Embedder, choose_embedder
+from memory_pipeline.models.embedders.missing import embed_missing
 from memory_pipeline.night.plan import NightOptions, NightPlan
 from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import MOVED, NightError, Stage

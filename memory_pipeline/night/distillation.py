@@ -18,9 +18,9 @@ from memory_pipeline.distillers import (
     mean_similarities,
     undistilled,
 )
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import ModelError
 from memory_pipeline.models import AnswerBook, Declined, Session
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import LEVEL_PATTERN, Cluster, Distillation, Memory
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from memory_pipeline.config.policies import Policy
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.knowledge.entries import claim_of
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.claims import claim_threshold, is_claim
 from memory_pipeline.night.clustering import describe_cluster, takes
 from memory_pipeline.night.eligibility import as_eligible

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import MemoryPipelineError, in_words
+from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.edits import Edits, apply_edits, find_edits
 from memory_pipeline.night.waiting import next_night, night_of
@@ -22,9 +22,9 @@ from memory_pipeline.records import SourceEntry, SourceFile, SourceReading
 from memory_pipeline.store import Store
 
 if TYPE_CHECKING:  # importers and masking are loaded by a night that has a source
-    from memory_pipeline.embedding.missing import Progress
     from memory_pipeline.ingest.sources import SourceContents
     from memory_pipeline.ingest.summary import ImportSummary
+    from memory_pipeline.models.embedders.missing import Progress
 
 
 #: What the steps of an import are called in a night's progress.

@@ -23,10 +23,10 @@ from memory_pipeline.distillers import (
     steering_draft,
     undistilled,
 )
-from memory_pipeline.embedding import Embedder
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.knowledge.entries import entry_text, read_entry, unite_entries
 from memory_pipeline.knowledge.merging import merge_contents, tells_several
+from memory_pipeline.models.embedders import Embedder
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.archive import archive_distillations, settled_archive
 from memory_pipeline.night.clustering import cut_clusters
 from memory_pipeline.night.context import Night

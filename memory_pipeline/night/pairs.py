@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.models.embedders.model import Vectors
 
 Rows = NDArray[np.int64]
 Pairs = tuple[Rows, Rows, NDArray[np.float64]]

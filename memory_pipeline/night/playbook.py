@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from memory_pipeline.distillers import attempt_in, evidence_confidence, single_orders
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.knowledge.playbook import advice_of, category_of, guidance_of
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import Contribution, Memory, PlaybookEntry, derived_id
 from memory_pipeline.store import Guidance, Transaction

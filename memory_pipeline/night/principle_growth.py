@@ -10,7 +10,7 @@ import numpy as np
 
 from memory_pipeline.config.policies import PRINCIPLE
 from memory_pipeline.distillers import evidence_confidence
-from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import (
     LEVEL_PATTERN,

@@ -9,10 +9,10 @@ import numpy as np
 
 from memory_pipeline.config.policies import PRINCIPLE
 from memory_pipeline.distillers import COMPRESSED_CATEGORY, DistillationModel, Draft, Task
-from memory_pipeline.embedding import check_vectors
 from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.knowledge.principle_drafts import PRINCIPLE_VERSION, find_refusal
 from memory_pipeline.models import Declined
+from memory_pipeline.models.embedders import check_vectors
 from memory_pipeline.night.archive import SourcesChangedError
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import note_failure

@@ -8,8 +8,8 @@ from typing import cast
 
 import numpy as np
 
-from memory_pipeline.embedding import Embedder
-from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.models.embedders import Embedder
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.abstractions import abstraction_id, make_abstraction, vectors_of_abstractions
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import Distillation, Memory

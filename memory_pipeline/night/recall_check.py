@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.reading import PAGE
 from memory_pipeline.recall import SearchIndex, question_for, word_frequencies

@@ -10,7 +10,7 @@ from datetime import UTC
 import numpy as np
 
 from memory_pipeline.distillers import STEERS, find_attempt, steering_draft
-from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.night.clustering import UNCATEGORISED
 from memory_pipeline.night.context import Night

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.knowledge.contradictions import contradiction_of
 from memory_pipeline.knowledge.entries import claim_of
 from memory_pipeline.knowledge.merging import says_again
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.cells import CROWD_LEAST, Cells, with_crowd
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.contradictions import link_alike

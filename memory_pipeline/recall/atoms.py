@@ -11,9 +11,9 @@ from pydantic import Field
 
 from memory_pipeline.distillers import attempt_in
 from memory_pipeline.documents import Document, Moment
-from memory_pipeline.embedding import Embedder
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import InputError
+from memory_pipeline.models.embedders import Embedder
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.guidance import in_words
 from memory_pipeline.records import Atom, Causal, derived_id
 from memory_pipeline.store import Store

@@ -13,8 +13,8 @@ from datetime import date
 import numpy as np
 
 from memory_pipeline.distillers import may_guide
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.knowledge.threads import find_threads
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.documents import Context, ContextItem, ItemKind
 from memory_pipeline.recall.guidance import Guidance, in_words
 from memory_pipeline.recall.index import Match

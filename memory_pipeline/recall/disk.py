@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 import portalocker
 
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.killpoints import reached
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.matrix import SIGNS_FROM, Bits, Matrix, signs_of
 from memory_pipeline.recall.words import WordIndex
 from memory_pipeline.store import Generation

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from memory_pipeline.distillers import attempt_in, guiding_entries
-from memory_pipeline.embedding import Embedder
-from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.models.embedders import Embedder
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import Atom, PlaybookEntry
 from memory_pipeline.store import Generation, Store
 

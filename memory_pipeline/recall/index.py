@@ -23,10 +23,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.embedding import Embedder, check_model
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError, StoreBusyError, StoreError
 from memory_pipeline.knowledge.contradictions import superseded_ids
+from memory_pipeline.models.embedders import Embedder, check_model
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.analysis import query_terms, terms_of
 from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.disk import Addition, DamagedIndexError, IndexFiles, Kind, Opened

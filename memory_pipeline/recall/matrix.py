@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.models.embedders.model import Vectors
 
 #: From so many vectors on, signs choose the candidates (measured: DESIGN 8; recall@10 of 1.000 with 4,000).
 SIGNS_FROM = 20_000

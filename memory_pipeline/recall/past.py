@@ -14,9 +14,9 @@ from pydantic import Field
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers import marked
 from memory_pipeline.documents import Document
-from memory_pipeline.embedding import Embedder
 from memory_pipeline.errors import InputError
 from memory_pipeline.knowledge.contradictions import superseded_ids
+from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.moments import check_has_come, read_day, read_moment
 from memory_pipeline.recall.documents import MOST_RESULTS, Filters
 from memory_pipeline.recall.search import Hit, SearchIndex

@@ -16,11 +16,11 @@ from pydantic import ValidationError
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers import guiding_entries
-from memory_pipeline.embedding import Embedder, choose_embedder
 from memory_pipeline.errors import InputError, NotFoundError
 from memory_pipeline.ingest.candidates import Candidate, RowError
 from memory_pipeline.ingest.remembering import remember
 from memory_pipeline.ingest.values import check_storable, identifier
+from memory_pipeline.models.embedders import Embedder, choose_embedder
 from memory_pipeline.recall.atoms import AtomIndex, describe_atom, search_atoms
 from memory_pipeline.recall.consolidated import ConsolidatedContext, consolidated_context
 from memory_pipeline.recall.context import build_context, pieces_of, pieces_of_guidance

@@ -47,8 +47,8 @@ def make_notice(report: Report, at: datetime) -> Notice:
         recipient=RECIPIENT,
         priority=priority_of(report),
         subject=subject_of(report),
-        body=f"{report.verdict_reason}. Partition {report.partition}, "
-        f"{report.memories_archived} memories archived, {len(report.errors)} errors. {report.read_by}"
+        body=f"{report.verdict_reason}. {report.read_by} Partition {report.partition}, "
+        f"{report.memories_archived} memories archived, {len(report.errors)} errors."
         + (f" The first: {report.errors[0].stage}: {report.errors[0].error[:500]}" if report.errors else ""),
         created_at=at,
     )

@@ -124,8 +124,8 @@ def test_two_variables_of_one_setting_are_the_same_or_an_error_that_names_both(f
         with_file(file, "", **ratio)
     ratio["COMPRESSION_MAX_RATIO"] = "2.50"
     assert with_file(file, "", **ratio).compression.min_ratio == 2.5
-    keys = {"ANTHROPIC_API_KEY": "of-all-programs", "MEMORY_PIPELINE_DISTILLATION_API_KEY": "of-this-one"}
-    assert load_settings(environment=keys).values.distillation.api_key == "of-this-one"
+    keys = {"ANTHROPIC_API_KEY": "of-all-programs", "MEMORY_PIPELINE_ANTHROPIC_API_KEY": "of-this-one"}
+    assert load_settings(environment=keys).values.anthropic.api_key == "of-this-one"
 
 
 def test_every_documented_name_of_a_setting_is_shown() -> None:

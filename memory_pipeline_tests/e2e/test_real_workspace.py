@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.embedding.minilm import MiniLM
 from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.openclaw import parse_workspace_file
+from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import run
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.models.embedders.model import Vectors
 
 #: The tables of `brain.py`, of which a reader needs these.
 SCHEMA = """

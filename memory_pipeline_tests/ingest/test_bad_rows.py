@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Candidate, Rejected, Skipped
 from memory_pipeline.ingest.dates import file_date, parse_moment, written_time, zone
 from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.models.embedders.lexical import Lexical
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store
 from memory_pipeline.store.memories import Memories

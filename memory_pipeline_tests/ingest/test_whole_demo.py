@@ -15,10 +15,10 @@ from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo.generate import LAST_DAY, ZONES
 from memory_pipeline.demo.workspace import demo_directory
-from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.ingest import export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.models.embedders.lexical import Lexical
 from memory_pipeline.review.conflicts import list_conflicts
 from memory_pipeline.review.decisions import approve_proposals, find_proposals, reject_proposals
 from memory_pipeline.review.resolution import Decision, resolve_conflict

@@ -15,10 +15,10 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 
-from memory_pipeline.embedding.minilm import MiniLM
 from memory_pipeline.interfaces.api.access import Access
 from memory_pipeline.interfaces.mcp.server import make_server
 from memory_pipeline.interfaces.served import ServedMemories
+from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, settings_for

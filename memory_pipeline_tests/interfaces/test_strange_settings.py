@@ -151,7 +151,7 @@ def test_the_log_says_what_is_not_obeyed_and_what_to_run(
     (warning,) = [record.message for record in caplog.records if "not trusted" in record.message]
     for key in (
         "embedding.model",
-        "embedding.base_url",
+        "openai.base_url",
         "distillation.strategies",
         "notices.urls",
         "sources",
@@ -336,8 +336,8 @@ def test_the_providers_own_address_is_known_by_scheme_host_and_port(strange: Pat
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ANTHROPIC_API_KEY", "sk-own")
         values = load_project_settings().values
-    assert values.distillation.api_key == ("sk-own" if is_sent else "")
-    assert ("distillation.api_key" in values.withheld_keys) is not is_sent
+    assert values.anthropic.api_key == ("sk-own" if is_sent else "")
+    assert ("anthropic.api_key" in values.withheld_keys) is not is_sent
 
 
 def test_a_key_does_not_follow_a_server_to_another_one(tmp_path: Path, listener: Listener) -> None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.knowledge.merging import find_unmerged, merge_contents
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.gates import levels_that_lack
 from memory_pipeline.night.run import run_night
 from memory_pipeline.store import Store

@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.embedding.minilm import MiniLM
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.ingest.candidates import Candidate
+from memory_pipeline.models.embedders.minilm import MiniLM
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night import context
 from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.knowledge_base import compress_knowledge_base, knowledge_base_night

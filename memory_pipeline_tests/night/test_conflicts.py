@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Candidate
+from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.recall import read_state, search_state
 from memory_pipeline.records import Conflict, ConflictCase
 from memory_pipeline.reporting.pages import as_markdown

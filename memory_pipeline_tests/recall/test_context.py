@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.openclaw_files import is_written_by_program
+from memory_pipeline.models.embedders.lexical import Lexical
 from memory_pipeline.recall.context import Piece, build_context
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from memory_pipeline.config.settings import Recall
-from memory_pipeline.embedding.lexical import Lexical
+from memory_pipeline.models.embedders.lexical import Lexical
 from memory_pipeline.recall import SearchIndex
 from memory_pipeline.recall.analysis import query_terms
 from memory_pipeline.recall.neighbours import neighbours_in, places_table

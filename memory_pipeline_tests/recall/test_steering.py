@@ -80,7 +80,7 @@ def test_guidance_that_an_earlier_version_let_in_is_given_to_nobody(store: Store
 
 
 def test_a_cause_that_would_steer_is_given_to_nobody(store: Store, shop: ProjectMemory) -> None:
-    from memory_pipeline.embedding import choose_embedder
+    from memory_pipeline.models.embedders import choose_embedder
     from memory_pipeline.recall.atoms import state_atom
 
     embedder = choose_embedder(settings_for(store))

@@ -15,7 +15,7 @@ from memory_pipeline.interfaces.projects import choose_project
 from memory_pipeline.records import Causal
 
 if TYPE_CHECKING:
-    from memory_pipeline.embedding import Embedder
+    from memory_pipeline.models.embedders import Embedder
     from memory_pipeline.recall.atoms import AtomIndex, DescribedAtom
 
 atoms_app = typer.Typer(help="Causes and effects: search, follow and add causal atoms.", no_args_is_help=True)
@@ -87,7 +87,7 @@ def atoms_add(
     json_: JsonOption = False,
 ) -> None:
     """Add an atom yourself, with confidence 1.0. Adding it again changes nothing."""
-    from memory_pipeline.embedding import choose_embedder
+    from memory_pipeline.models.embedders import choose_embedder
     from memory_pipeline.recall.atoms import FoundAtom, describe_atom, state_atom
 
     settings, opened = open_store(store)
@@ -106,7 +106,7 @@ def atoms_add(
 
 def _atoms_of(store: Path | None, project: str | None) -> tuple[Settings, Embedder, AtomIndex]:
     """The effective settings, the embedder, and the atoms of the project."""
-    from memory_pipeline.embedding import choose_embedder
+    from memory_pipeline.models.embedders import choose_embedder
     from memory_pipeline.recall.atoms import AtomIndex
 
     settings, opened = open_store(store)

@@ -136,9 +136,9 @@ def as_of(
     json_: JsonOption = False,
 ) -> None:
     """List, search or export the memories as they were at a past time."""
-    from memory_pipeline.embedding import choose_embedder
     from memory_pipeline.ingest import check_export, write_rows
     from memory_pipeline.interfaces.cli.results import ExportResult
+    from memory_pipeline.models.embedders import choose_embedder
     from memory_pipeline.recall import read_state, search_state
     from memory_pipeline.recall.past import describe_hits, list_state
 

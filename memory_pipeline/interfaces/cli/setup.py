@@ -14,7 +14,6 @@ from pydantic import Field
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
-from memory_pipeline.embedding import choose_embedder
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import real_path
 from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, read_format, the_format_of
@@ -31,6 +30,7 @@ from memory_pipeline.interfaces.cli.source_settings import new_source, save_sour
 from memory_pipeline.interfaces.cli.usual_places import find_places, the_only_place
 from memory_pipeline.models.choose import has_model
 from memory_pipeline.models.discovery import find_models
+from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.night.imported_notes import import_source
 from memory_pipeline.orchestration.home import config_file, load_project_settings

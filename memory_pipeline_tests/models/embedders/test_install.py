@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.embedding import install, minilm
 from memory_pipeline.errors import EmbeddingError
+from memory_pipeline.models.embedders import install, minilm
 from memory_pipeline_tests.interfaces.in_process import command
 
 Find = Callable[[str], ModuleSpec | None]

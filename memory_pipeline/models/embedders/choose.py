@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.embedding.lexical import Lexical
-from memory_pipeline.embedding.model import Embedder
 from memory_pipeline.errors import EmbeddingError
+from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.model import Embedder
 
 _log = logging.getLogger(__name__)
 
@@ -21,7 +21,7 @@ def choose_embedder(settings: Settings) -> Embedder:
     wanted = settings.embedding.model
     kind, _, model = wanted.partition(":")
     if wanted == "minilm":
-        from memory_pipeline.embedding.minilm import MiniLM
+        from memory_pipeline.models.embedders.minilm import MiniLM
 
         try:
             return MiniLM(settings.embedding.threads)
@@ -31,15 +31,15 @@ def choose_embedder(settings: Settings) -> Embedder:
     if wanted == "lexical":
         return Lexical()
     if kind in ("sentence-transformers", "openai") and model:
-        from memory_pipeline.embedding.remote import OpenAICompatible, SentenceTransformers
+        from memory_pipeline.models.embedders.remote import OpenAICompatible, SentenceTransformers
 
         if kind == "openai":
-            if reason := settings.withheld_keys.get("embedding.api_key"):
+            if reason := settings.withheld_keys.get("openai.api_key"):
                 raise EmbeddingError(reason)
             return OpenAICompatible(
                 model,
-                settings.embedding.base_url,
-                settings.embedding.api_key,
+                settings.openai.base_url,
+                settings.openai.api_key,
                 mask_personal=settings.model.mask_personal,
             )
         return SentenceTransformers(model)

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from memory_pipeline.embedding.model import Vectors
+from memory_pipeline.models.embedders.model import Vectors
 
 _WORD = re.compile(r"\w+", re.UNICODE)
 

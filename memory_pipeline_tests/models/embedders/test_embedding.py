@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.embedding import check_vectors, choose_embedder, minilm
-from memory_pipeline.embedding.lexical import Lexical
-from memory_pipeline.embedding.minilm import MiniLM
-from memory_pipeline.embedding.remote import OpenAICompatible
 from memory_pipeline.errors import EmbeddingError
+from memory_pipeline.models.embedders import check_vectors, choose_embedder, minilm
+from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.minilm import MiniLM
+from memory_pipeline.models.embedders.remote import OpenAICompatible
 
 _ODD = [
     "a ",

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from memory_pipeline.embedding import choose_embedder
-from memory_pipeline.embedding import missing as embedding_module
-from memory_pipeline.embedding.lexical import Lexical
-from memory_pipeline.embedding.missing import embed_missing
-from memory_pipeline.embedding.model import Vectors
 from memory_pipeline.errors import EmbeddingError, OtherModelError
 from memory_pipeline.ingest import changed_model
 from memory_pipeline.ingest.changed_model import embed_store
 from memory_pipeline.interfaces.cli.app import app
+from memory_pipeline.models.embedders import choose_embedder
+from memory_pipeline.models.embedders import missing as embedding_module
+from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.missing import embed_missing
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for

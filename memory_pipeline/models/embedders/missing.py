@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 
 import numpy as np
 
-from memory_pipeline.embedding.model import Embedder, check_model, check_vectors
+from memory_pipeline.models.embedders.model import Embedder, check_model, check_vectors
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline.wording.normalise import embedding_text
 
