@@ -263,7 +263,8 @@ class MessagesServer:
 
 def members_of(body: Body) -> list[str]:
     """The members' texts in a request."""
-    content = json.loads(body["messages"][0]["content"])
+    # A question that is asked again has the first answer, and what is wrong with it, behind the members.
+    content, _ = json.JSONDecoder().raw_decode(body["messages"][0]["content"])
     return [member["content"] for member in content["members"]]
 
 

@@ -10,7 +10,7 @@ from memory_pipeline.config.models import ProviderName
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.models.http import is_on_this_machine
-from memory_pipeline.models.pricing import price_of
+from memory_pipeline.models.pricing import FREE, Price, price_of
 from memory_pipeline.models.provider import Provider
 
 #: The current Haiku; `model.name` chooses another one.
@@ -84,6 +84,19 @@ def endpoint_of(settings: Settings) -> Endpoint:
     return Endpoint(wanted, key if server_of(wanted) == server_of(address) else "")
 
 
+def model_price(settings: Settings) -> Price:
+    """The price of the chosen model. Raises ModelError if none is known."""
+    provider = choose_provider(settings)
+    if provider in ("claude-code", "codex", "recorded", "none"):
+        return FREE
+    is_local = provider == "ollama" or endpoint_of(settings).is_local
+    return price_of(
+        model_name(settings) if provider == "anthropic" else settings.model.name,
+        settings.model.prices,
+        is_local=is_local,
+    )
+
+
 def make_provider(settings: Settings) -> Provider:
     """The chosen provider, which has sent nothing yet.
 
@@ -99,12 +112,11 @@ def _anthropic(settings: Settings) -> Provider:
         raise ModelError(reason)
     endpoint, name = endpoint_of(settings), model_name(settings)
     _check_key(endpoint, settings.anthropic.api_key, "ANTHROPIC_API_KEY")
-    price = price_of(name, settings.model.prices, is_local=endpoint.is_local)
     return AnthropicMessages(
         name,
         endpoint.address,
         endpoint.key,
-        price,
+        model_price(settings),
         context_tokens=context_tokens(settings),
         timeout_s=settings.model.timeout_s,
     )
@@ -118,9 +130,12 @@ def _openai(settings: Settings) -> Provider:
     endpoint = endpoint_of(settings)
     if not endpoint.is_local:
         _check_key(endpoint, settings.openai.api_key, "OPENAI_API_KEY")
-    price = price_of(settings.model.name, settings.model.prices, is_local=endpoint.is_local)
     return ChatCompletions(
-        settings.model.name, endpoint.address, endpoint.key, price, context_tokens=context_tokens(settings)
+        settings.model.name,
+        endpoint.address,
+        endpoint.key,
+        model_price(settings),
+        context_tokens=context_tokens(settings),
     )
 
 
@@ -128,8 +143,13 @@ def _ollama(settings: Settings) -> Provider:
     from memory_pipeline.models.providers.ollama import Ollama
 
     endpoint = endpoint_of(settings)
-    price = price_of(settings.model.name, settings.model.prices, is_local=True)
-    return Ollama(settings.model.name, endpoint.address, endpoint.key, price, context_tokens=context_tokens(settings))
+    return Ollama(
+        settings.model.name,
+        endpoint.address,
+        endpoint.key,
+        model_price(settings),
+        context_tokens=context_tokens(settings),
+    )
 
 
 def _claude_code(settings: Settings) -> Provider:

@@ -6,11 +6,12 @@ Every answer is checked, and what is wrong with one is told to the model once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TypeVar
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
-from memory_pipeline.models.choose import make_provider
+from memory_pipeline.models.choose import make_provider, model_price
 from memory_pipeline.models.live import LiveCalls
 from memory_pipeline.models.pricing import Ledger
 from memory_pipeline.models.provider import Provider
@@ -28,10 +29,14 @@ class ModelClient:
     """Asks the configured model, whichever provider it has."""
 
     def __init__(self, settings: Settings) -> None:
-        """Raises ModelError for settings with which no model can be asked."""
+        """Raises ModelError if the model has no known price. What else is wrong is told when it is asked."""
         self._settings = settings
-        self._provider = make_provider(settings)
+        model_price(settings)
         self._is_prepared = False
+
+    @cached_property
+    def _provider(self) -> Provider:
+        return make_provider(self._settings)
 
     def ask(
         self,

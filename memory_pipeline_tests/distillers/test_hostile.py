@@ -95,7 +95,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Memory]:
     return everything(store)
 
 
-@pytest.mark.parametrize("distiller", [pytest.param("claude", marks=pytest.mark.slow), "extractive"])
+@pytest.mark.parametrize("distiller", [pytest.param("anthropic", marks=pytest.mark.slow), "none"])
 def test_hostile_clusters_are_left_alone_and_nothing_else_changes(
     store: Store, undisturbed: dict[str, Memory], distiller: str
 ) -> None:
@@ -106,7 +106,7 @@ def test_hostile_clusters_are_left_alone_and_nothing_else_changes(
     touched = {i for i, memory in after.items() if memory.project_id != "honest" and memory.archived_at}
     assert touched == set() and report.refusals["looks like an attempt to steer"] == len(CASES)
     assert not any(text.startswith("case") for asked in asked_for for text in asked)
-    if distiller == "claude":
+    if distiller == "anthropic":
         assert {i: m for i, m in after.items() if m.project_id == "honest"} == undisturbed
 
 

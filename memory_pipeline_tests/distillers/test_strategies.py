@@ -133,7 +133,7 @@ def test_settings_with_which_no_model_can_be_made_end_the_night_with_one_sentenc
         with pytest.raises(StrategyError, match="names 'horoscope'"):
             night(store, server, distillation__strategies=("horoscope",))
         with pytest.raises(ModelError, match="no price is known"):
-            night(store, server, model__name="mine")
+            night(store, server, model__name="mine", model__base_url="https://models.example")
 
 
 def test_a_category_picks_the_example(store: Store) -> None:

