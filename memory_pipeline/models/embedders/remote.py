@@ -71,7 +71,7 @@ class OpenAICompatible:
         return max(1, -(-len(text) // 4))
 
     def _ask(self, texts: list[str]) -> Vectors:
-        headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         body = {"model": self.name, "input": texts}
         for attempt in range(1, _ATTEMPTS + 1):
             try:

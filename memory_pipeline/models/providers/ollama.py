@@ -26,7 +26,7 @@ class Ollama:
     def __init__(self, model: str, base_url: str, key: str, price: Price, *, context_tokens: int) -> None:
         """Sends nothing yet. `key`: for a server behind a proxy that asks for one."""
         self.model, self.place, self.price, self.context_tokens = model, base_url.rstrip("/"), price, context_tokens
-        self._headers = {"authorization": f"Bearer {key}"} if key else {}
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._thinking = {"think": False}
 
     def prepare(self, log: logging.Logger) -> None:

@@ -37,7 +37,7 @@ class ChatCompletions:
     def __init__(self, model: str, base_url: str, key: str, price: Price, *, context_tokens: int) -> None:
         """`base_url` ends before `/chat/completions`. Sends nothing yet."""
         self.model, self.place, self.price, self.context_tokens = model, base_url.rstrip("/"), price, context_tokens
-        self._headers = {"authorization": f"Bearer {key}"} if key else {}
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._ways = [SCHEMA, OBJECT_SCHEMA, OBJECT, WORDS]
         self._limit = "max_tokens"
 
