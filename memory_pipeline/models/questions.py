@@ -128,7 +128,8 @@ class Question(Generic[AnswerT, ResultT]):
         result = self.read(reply)
         if not isinstance(result, Declined) or not result.objection:
             return ()
-        request = self.request.asked_again(reply.text[: self.request.most_chars], result.objection)
+        objection, _ = redact(result.objection, personal=True)  # it may quote the notes as they stand in the store
+        request = self.request.asked_again(reply.text[: self.request.most_chars], objection)
         request = request.fitted_to(self.context_tokens)
         if request.max_tokens < min(self.request.max_tokens, len(reply.text) // 2):
             return ()

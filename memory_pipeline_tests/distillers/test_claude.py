@@ -248,7 +248,8 @@ def test_secrets_and_addresses_never_leave_the_machine(store: Store) -> None:
         report = night(store, server)
     sent = json.dumps(server.requests)
     assert secret not in sent and mail not in sent and "[REDACTED:secret]" in sent
-    assert (report.masked_secrets, report.masked_personal) == (4, 5)  # the cluster's category is an address
+    asked = len(server.requests)  # once more, since what is masked is missing; the cluster's category is an address
+    assert (report.masked_secrets, report.masked_personal) == (4 * asked, 5 * asked)
     with serving() as server:
         night(
             store,

@@ -310,3 +310,14 @@ def test_a_run_makes_no_more_calls_than_it_may(store: Store) -> None:
     with serving(forecast) as server:
         found = ask(store, server, *CITIES, model__most_calls=2)
         assert len(server.requests) == 2 and list(found.values()).count(Declined("cost cap", again=True)) == 1
+
+
+def test_what_is_wrong_with_an_answer_is_told_without_secrets(store: Store) -> None:
+    with serving(forecast) as server:
+        settings = claude_settings(store, server)
+        wrong = replace(
+            question_about("Oslo", settings), check=lambda answer: Declined("wrong", objection=f"It lacks '{SECRET}'.")
+        )
+        asked = dict(ModelClient(settings).ask({"Oslo": wrong}, Session(AnswerBook(store, "r", "test")), "weather"))
+    assert asked == {"Oslo": Declined("wrong", objection=f"It lacks '{SECRET}'.")} and len(server.requests) == 2
+    assert SECRET not in json.dumps(server.requests) and "[REDACTED:secret]" in json.dumps(server.requests[1])
