@@ -30,9 +30,10 @@ from memory_pipeline.records.drafts import drafts_of, members_of
 from memory_pipeline.records.series import SERIES
 from memory_pipeline.store import LEAST_TEXTS, SeriesMemory, Shape, Transaction, reading_in
 from memory_pipeline.wording.normalise import line_shape, one_line
-from memory_pipeline.wording.reading_places import holds_readings
+from memory_pipeline.wording.reading_places import holds_readings, is_closed_set
 from memory_pipeline.wording.readings import Reading, days_of, series_of
 from memory_pipeline.wording.series_words import WORDS_VERSION
+from memory_pipeline.wording.subject import subject_beside
 from memory_pipeline.wording.templates import Line, fields_in, read_line
 
 #: Conflicts of these kinds concern figures; between readings, they are not contradictions.
@@ -160,7 +161,8 @@ def _look_at(
         return None
     strangers = _strangers(tx, plan, readings, memories, told)
     series = series_of(readings, map(reading_in, strangers))
-    if not holds_readings(series):
+    subjects = Counter(subject_beside(memories[reading.memory_id]) for reading in series.readings)
+    if not (holds_readings(series) and is_closed_set(subjects.values())):
         return None
     breaking = {one.memory_id for one in series.breaks} & set(ids)
     kept = [reading for reading in series.readings if reading.memory_id not in breaking]

@@ -19,6 +19,7 @@ from memory_pipeline.records.series import SERIES, SeriesFacts
 from memory_pipeline.store import SeriesMemory
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_words import WORDS_VERSION, describe_series, varies
+from memory_pipeline.wording.subject import shared_headings, shared_lead_in
 
 #: What a series memory says is computed from its readings.
 SERIES_CONFIDENCE = 1.0
@@ -56,7 +57,8 @@ def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
     vectors = night.reader.vectors_in_order(ids)
     means = _mean_cosines(vectors)
     cluster = _cluster(found, members, means)
-    newest = found.memories[found.series.newest.memory_id]
+    readings = [found.memories[reading.memory_id] for reading in found.series.every]
+    newest = readings[-1]
     attempt = find_attempt({newest.id: newest.content})
     reason = f"{STEERS}: {attempt}" if attempt else steering_draft(text)
     before = sum(memory.token_count for memory in members)
@@ -76,6 +78,8 @@ def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
         effective_date=found.series.newest.at.astimezone(UTC),
         oldest_source_at=min(memory.effective_date for memory in found.memories.values()),
         utc_offset=minutes_ahead(found.series.newest.at),
+        headings=shared_headings(readings),
+        lead_in=shared_lead_in(readings),
         confidence=SERIES_CONFIDENCE,
         relation=SERIES,
         tags=newest.tags,

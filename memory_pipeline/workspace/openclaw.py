@@ -199,7 +199,7 @@ class OpenClawExport:
 
     def _series(self, present: str) -> str:
         before = _lines_in(present, SERIES)
-        lines = [f"- {plain(memory.content)}" for memory in self.contents.series]
+        lines = [f"- {plain(words_of(memory))}" for memory in self.contents.series]
         return "\n".join([self._head, "", *in_their_places(lines, before)]) if lines else ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline.wording.normalise import content_hash, shape_hash
 from memory_pipeline.wording.series_figures import Figure, Value
+from memory_pipeline.wording.subject import with_subject
 from memory_pipeline.wording.templates import read_line
 from memory_pipeline_tests.build import FIRST, candidate, fill, run, settings_for, sql_rows
 
@@ -195,6 +197,16 @@ def test_facts_and_events_are_no_series(store: Store, facts: list[str]) -> None:
     fill(store, [candidate(f, FIRST + timedelta(days=n), native_id=f"f{n}") for n, f in enumerate(facts)])
     run(store, DAY)
     assert series_in(store) == []
+
+
+def test_lines_under_the_names_of_different_things_are_no_series_and_a_series_keeps_its_heading(store: Store) -> None:
+    prices, checks = lines("Average price: {} euros", 45, 30, 38, 52, 41), lines("Check took {}s", 3, 5, 4, 6, 4)
+    names = ("Gino", "Ada", "Ugo", "Pia", "Leo")
+    prices = [replace(one, headings=("Places", f"Da {name}")) for one, name in zip(prices, names, strict=True)]
+    after_a_night(store, [*prices, *(replace(one, headings=(f"0{n}:30 Barn",)) for n, one in enumerate(checks))])
+    (series,) = series_in(store)
+    assert series.content.startswith("Check took 4s") and with_subject(series).startswith("Barn: Check took 4s")
+    assert problems(store) == []
 
 
 def test_a_long_number_with_a_unit_is_a_figure(store: Store) -> None:
