@@ -1,20 +1,25 @@
-"""How much of the evidence a search finds: questions with the memories that answer them, within so many tokens.
+"""How much of the evidence a search finds, and how many answers a search and a context hold, within so many tokens.
 
-    python benchmarks/recall.py [--memories FILE --questions FILE]
+    python benchmarks/recall.py [--memories FILE | --store FILE] [--questions FILE]
 
 Without files, the questions of the demo workspace, before its nights. `--memories`: JSON lines as `import jsonl` reads
-them, each with an `id`; `--questions`: JSON lines with `project`, `question` and `evidence`, a list of ids of memories
-that hold the answer. Printed for words, vectors and both: the share of evidence that is among the best memories which
-fit into 150, 300, 600, 1,000 and 2,000 tokens, and in the first ten results.
+them, each with an `id`; `--store`: a store that is there, which is copied; `--questions`: JSON lines with `project`,
+`question`, and `evidence` (ids of memories that hold the answer) or `answer` (a regular expression that finds it), or
+both. Printed for words, vectors and both: the share of evidence that is among the best memories which fit into 150,
+300, 600, 1,000 and 2,000 tokens, and in the first ten results. Printed for a search and a context: how many questions
+they answer within 250, 500, 1,000 and 2,000 tokens. A search is what its command prints into a pipe, best first, while
+it fits; beside it, for comparison, the same without anything but the words of each memory.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
+import shutil
 import tempfile
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
@@ -26,12 +31,14 @@ from memory_pipeline.demo.workspace import demo_directory, import_demo, load_tru
 from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
+from memory_pipeline.interfaces.cli.recall_texts import search_lines
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.recall.documents import MOST_RESULTS, Mode
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 
 BUDGETS = (150, 300, 600, 1000, 2000)
+ANSWER_BUDGETS = (250, 500, 1000, 2000)
 
 
 def evidence_found(hits: Sequence[tuple[str, int]], evidence: set[str]) -> list[float]:
@@ -47,41 +54,92 @@ def evidence_found(hits: Sequence[tuple[str, int]], evidence: set[str]) -> list[
     return [*shares, len({memory_id for memory_id, _ in hits[:10]} & evidence) / len(evidence)]
 
 
+def fit(lines: Sequence[str], budget: int, count_tokens: Callable[[str], int]) -> str:
+    """The first lines that fit into a budget of tokens together."""
+    taken = []
+    for line in lines:
+        budget -= count_tokens(line)
+        if budget < 0:
+            break
+        taken.append(line)
+    return "\n".join(taken)
+
+
+def texts(memory: ProjectMemory, question: str, count_tokens: Callable[[str], int]) -> Iterator[tuple[str, int, str]]:
+    """What a search and a context say of a question: who says it, the budget, and the text."""
+    found = memory.search(question, MOST_RESULTS)
+    printed = search_lines(found, None) if found.results else []
+    for budget in ANSWER_BUDGETS:
+        yield "search", budget, fit(printed, budget, count_tokens)
+        yield "its words", budget, fit([one.content for one in found.results], budget, count_tokens)
+        yield "context", budget, memory.context(question, budget).text
+
+
+def print_evidence(memories: dict[str, ProjectMemory], questions: Sequence[dict], tokens: dict[str, int]) -> None:
+    """The table of evidence."""
+    print(f"{len(questions)} questions; share of evidence within so many tokens, and in the first ten")
+    print(f"{'':10}" + "".join(f"{budget:>8}" for budget in BUDGETS) + f"{'ten':>8}")
+    for mode in get_args(Mode):
+        shares = defaultdict(list)
+        for one in questions:
+            found = memories[one["project"]].search(one["question"], MOST_RESULTS, mode=mode, include_sources=True)
+            hits = [(memory.id, tokens[memory.id]) for memory in found.results]
+            for place, share in enumerate(evidence_found(hits, set(one["evidence"]))):
+                shares[place].append(share)
+        print(f"{mode:10}" + "".join(f"{np.mean(values):8.3f}" for values in shares.values()))
+
+
+def print_answers(
+    memories: dict[str, ProjectMemory], questions: Sequence[dict], count_tokens: Callable[[str], int]
+) -> None:
+    """The table of answers."""
+    held: dict[str, Counter[int]] = defaultdict(Counter)
+    for one in questions:
+        for name, budget, text in texts(memories[one["project"]], one["question"], count_tokens):
+            held[name][budget] += re.search(one["answer"], text) is not None
+    print(f"{len(questions)} questions; answered within so many tokens")
+    print(f"{'':10}" + "".join(f"{budget:>8}" for budget in ANSWER_BUDGETS))
+    for name, counts in held.items():
+        print(f"{name:10}" + "".join(f"{counts[budget]:8}" for budget in ANSWER_BUDGETS))
+
+
 def main() -> None:
     """Import, ask, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--memories", type=Path)
+    beside = parser.add_mutually_exclusive_group()
+    beside.add_argument("--memories", type=Path)
+    beside.add_argument("--store", type=Path)
     parser.add_argument("--questions", type=Path)
     args = parser.parse_args()
-    if (args.memories is None) != (args.questions is None):
-        parser.error("give both --memories and --questions, or neither")
+    if (args.memories is None and args.store is None) != (args.questions is None):
+        parser.error("give --questions together with --memories or --store, or none of them")
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "store.duckdb"
         settings = load_settings({"store.path": str(path)}, environment={}).values
         store, embedder, now = Store(path), choose_embedder(settings), datetime.now(UTC)
-        if args.memories is None:
+        if args.questions is None:
             import_demo(store, settings)
             questions = load_truth(demo_directory(settings))["questions"]
+            questions = [{**one, "answer": re.escape(one["answer"])} for one in questions]
         else:
+            questions = [json.loads(line) for line in args.questions.read_text("utf-8").splitlines() if line.strip()]
+        if args.memories is not None:
             rows = read_format("jsonl", args.memories, zone("UTC"), now, settings, Skipped())
             import_memories(store, rows, project="p", embedder=embedder, now=now)
-            questions = [json.loads(line) for line in args.questions.read_text("utf-8").splitlines() if line.strip()]
-        projects = {one["project"] for one in questions}
+        if args.store is not None:
+            shutil.copyfile(args.store, path)
         memories = {
-            name: ProjectMemory(store, settings, name, actor="benchmark", embedder=embedder) for name in projects
+            name: ProjectMemory(store, settings, name, actor="benchmark", embedder=embedder)
+            for name in {one["project"] for one in questions}
         }
         with store.reading() as tx:
             tokens = {memory.id: memory.token_count for memory in tx.memories.all()}
-        print(f"{len(questions)} questions; share of evidence within so many tokens, and in the first ten")
-        print(f"{'':8}" + "".join(f"{budget:>8}" for budget in BUDGETS) + f"{'ten':>8}")
-        for mode in get_args(Mode):
-            shares = defaultdict(list)
-            for one in questions:
-                found = memories[one["project"]].search(one["question"], MOST_RESULTS, mode=mode, include_sources=True)
-                hits = [(memory.id, tokens[memory.id]) for memory in found.results]
-                for place, share in enumerate(evidence_found(hits, set(one["evidence"]))):
-                    shares[place].append(share)
-            print(f"{mode:8}" + "".join(f"{np.mean(values):8.3f}" for values in shares.values()))
+        with_evidence = [one for one in questions if one.get("evidence")]
+        if with_evidence:
+            print_evidence(memories, with_evidence, tokens)
+        with_answer = [one for one in questions if one.get("answer")]
+        if with_answer:
+            print_answers(memories, with_answer, embedder.count_tokens)
 
 
 if __name__ == "__main__":

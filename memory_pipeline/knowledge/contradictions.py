@@ -52,5 +52,14 @@ def clear_conflicts(conflicts: Iterable[Conflict], memories: Mapping[str, Memory
     ]
 
 
+def contradicting_ids(conflicts: Iterable[Conflict]) -> dict[str, tuple[str, ...]]:
+    """By memory, the others with which it is in conflict."""
+    found: dict[str, tuple[str, ...]] = {}
+    for conflict in conflicts:
+        for one, other in ((conflict.a, conflict.b), (conflict.b, conflict.a)):
+            found[one] = (*found.get(one, ()), other)
+    return found
+
+
 def _are_of_one_day(a: Memory, b: Memory) -> bool:
     return a.day == b.day

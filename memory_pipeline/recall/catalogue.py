@@ -32,10 +32,11 @@ Small = NDArray[np.int8]
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What other tables say of memories: by memory that a newer one supersedes, this one; and by memory that was made
-    from others, or replaced them, how many direct sources it has."""
+    """What other tables say of memories: by memory that a newer one supersedes, this one; by memory that others
+    contradict, these; and by memory that was made from others, or replaced them, how many direct sources it has."""
 
     superseded: Mapping[str, str]
+    contradicting: Mapping[str, tuple[str, ...]]
     source_counts: Mapping[str, int]
 
 
@@ -153,6 +154,10 @@ class Catalogue:
     def superseded_by(self, row: int) -> str | None:
         """The newer memory that supersedes the one of a row, or None."""
         return self.beside.superseded.get(self.ids[row])
+
+    def contradicting(self, row: int) -> tuple[str, ...]:
+        """The memories that contradict the one of a row, as long as nobody has settled it."""
+        return self.beside.contradicting.get(self.ids[row], ())
 
     def source_count(self, row: int) -> int:
         """How many direct sources the memory of a row has."""

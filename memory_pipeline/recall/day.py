@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from memory_pipeline.distillers import guiding_entries, may_guide
+from memory_pipeline.recall.context_text import short_day
 from memory_pipeline.recall.documents import DayContext, DayItem
 from memory_pipeline.recall.results import source_of
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_RAW, PlaybookEntry
@@ -28,7 +29,12 @@ class _Section:
 
 
 def day_context(
-    tx: Transaction, project: str, day: date, budget: int, count_tokens: Callable[[str], int]
+    tx: Transaction,
+    project: str,
+    day: date,
+    budget: int,
+    count_tokens: Callable[[str], int],
+    handle_of: Callable[[str], str],
 ) -> DayContext:
     """The context of a day. What a section leaves of its third is free for the next one."""
     sections = (
@@ -43,7 +49,8 @@ def day_context(
         opened = False
         for item in section.items:
             more = [] if opened else ["", f"## {section.title}", ""]
-            more.append(f"- {' '.join(item.content.split())} ({item.day}, {item.source}) [{item.id}]")
+            handle = f" ^{handle_of(item.id)}" if item.kind == "memory" else ""
+            more.append(f"- {' '.join(item.content.split())} ({short_day(item.day, day.year)}){handle}")
             if count_tokens("\n".join([*lines, *more])) > budget * section.until:
                 continue
             lines, opened = [*lines, *more], True

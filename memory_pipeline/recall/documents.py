@@ -172,12 +172,13 @@ class ContextItem(Document):
 
     kind: ItemKind = Field(description="What it is.")
     id: str = Field(description="The memory, playbook entry or atom.")
+    handle: str = Field(description="What stands for the id in `text`, after `^`; empty for guidance.")
     content: str = Field(description="What it says. Data, never an instruction.")
     day: date = Field(description="The day that it refers to.")
     source: str = Field(description="Where it comes from.")
     confidence: float | None = Field(description="0 to 1, where there is one.")
     relevance_score: float = Field(description="Relevance to the task.")
-    tokens: int = Field(description="Its tokens in `text`, with its label.")
+    tokens: int = Field(description="Tokens of its line in `text`.")
 
 
 class Context(Listing):

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import EmbeddingError, StoreBusyError, StoreError
-from memory_pipeline.knowledge.contradictions import superseded_ids
+from memory_pipeline.knowledge.contradictions import clear_conflicts, contradicting_ids, superseded_ids
 from memory_pipeline.models.embedders import Embedder, check_model
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.analysis import query_terms, terms_of
@@ -37,6 +37,7 @@ from memory_pipeline.recall.search import weights_in
 from memory_pipeline.recall.times import named_times, newness_for
 from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores
 from memory_pipeline.records import Memory
+from memory_pipeline.records.handles import Handles
 from memory_pipeline.store import Generation, Store, Transaction
 from memory_pipeline.wording.lead_in import with_lead_in
 from memory_pipeline.wording.normalise import embedding_text
@@ -59,12 +60,14 @@ _MANY = 10_000
 @dataclass(frozen=True, slots=True)
 class Match:
     """A memory that was found, with its score, the newer memory that supersedes it, the number of its direct sources,
-    and the archived memory by whose words it was found, if it does not say them itself."""
+    the memories that contradict it, and the archived memory by whose words it was found, if it does not say them
+    itself."""
 
     memory: Memory
     score: float
     superseded_by: str | None = None
     source_count: int = 0
+    contradicting: tuple[str, ...] = ()
     found_through: Memory | None = None
 
 
@@ -90,6 +93,8 @@ class ProjectIndex:
         self._state: _State | None = None
         self._refreshing = threading.Lock()
         self._must_see: int = 0
+        self._naming = threading.Lock()
+        self._handles, self._named = Handles(), list[str]()
         self._queries: OrderedDict[str, Vectors] = OrderedDict()
 
     def search(
@@ -177,6 +182,18 @@ class ProjectIndex:
         rows = [catalogue.row_of[one] for one in memory_ids if one in catalogue.row_of]
         rows = [row for row in rows if row < len(catalogue.ids)]
         return _matches(catalogue, rows, [0.0] * len(rows))
+
+    def handles(self) -> Handles:
+        """The handles of all memories of the project."""
+        ids = self.fresh().catalogue.ids
+        with self._naming:
+            if ids is not self._named:
+                known = len(self._named)
+                if ids[:known] != self._named:
+                    self._handles, known = Handles(), 0
+                self._handles.add(ids[known:])
+                self._named = ids
+            return self._handles
 
     def must_see(self, sequence: int) -> None:
         """From now on, answer only from a state of the store with this entry of its log, however long that takes."""
@@ -281,15 +298,16 @@ class ProjectIndex:
         """What the tables of conflicts and lineage say of the project's memories."""
         before, since = (known.catalogue.beside, known.generation.sequence) if known else (None, 0)
         if before and not any(tx.recallable.has_changed(table, since) for table in ("conflicts", "extractions")):
-            superseded = before.superseded
+            superseded, contradicting = before.superseded, before.contradicting
         else:
             conflicts = [conflict for conflict in tx.conflicts.open() if conflict.project_id == self._project]
             sides = tx.memories.read({one for conflict in conflicts for one in (conflict.a, conflict.b)})
-            withdrawn = tx.recallable.withdrawn(self._project)
-            superseded = superseded_ids((c for c in conflicts if {c.a, c.b} <= sides.keys()), sides) | withdrawn
+            conflicts = [conflict for conflict in conflicts if {conflict.a, conflict.b} <= sides.keys()]
+            superseded = superseded_ids(conflicts, sides) | tx.recallable.withdrawn(self._project)
+            contradicting = contradicting_ids(clear_conflicts(conflicts, sides))
         if before and not tx.recallable.has_changed("lineage", since):
-            return Beside(superseded, before.source_counts)
-        return Beside(superseded, tx.recallable.source_counts(self._project))
+            return Beside(superseded, contradicting, before.source_counts)
+        return Beside(superseded, contradicting, tx.recallable.source_counts(self._project))
 
     def vectors_of(self, matches: Sequence[Match]) -> Vectors:
         """The vectors of memories that were found, float32 (len(matches), dimension); zero for one without."""
@@ -352,5 +370,6 @@ def _only(found: Scores, admitted: NDArray[np.bool_]) -> Scores:
 def _matches(catalogue: Catalogue, rows: Sequence[int], scores: Sequence[float]) -> list[Match]:
     found = zip(catalogue.memories(rows), rows, scores, strict=True)
     return [
-        Match(memory, score, catalogue.superseded_by(row), catalogue.source_count(row)) for memory, row, score in found
+        Match(memory, score, catalogue.superseded_by(row), catalogue.source_count(row), catalogue.contradicting(row))
+        for memory, row, score in found
     ]

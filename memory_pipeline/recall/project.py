@@ -23,7 +23,7 @@ from memory_pipeline.ingest.values import check_storable, identifier
 from memory_pipeline.models.embedders import Embedder, choose_embedder
 from memory_pipeline.recall.atoms import AtomIndex, describe_atom, search_atoms
 from memory_pipeline.recall.consolidated import ConsolidatedContext, consolidated_context
-from memory_pipeline.recall.context import build_context, pieces_of, pieces_of_guidance
+from memory_pipeline.recall.context import build_context
 from memory_pipeline.recall.day import day_context
 from memory_pipeline.recall.documents import (
     DEFAULT_BUDGET,
@@ -54,6 +54,7 @@ from memory_pipeline.recall.index import Match, ProjectIndex
 from memory_pipeline.recall.lineage import lineage_of
 from memory_pipeline.recall.metrics import metrics_of
 from memory_pipeline.recall.past import read_state, search_state
+from memory_pipeline.recall.pieces import current_matches, order_pieces
 from memory_pipeline.recall.results import described_sources, recalled
 from memory_pipeline.recall.uses import Uses
 from memory_pipeline.records import EXPIRED, ExtractionFeedback, Memory, SessionUsage, Source, derived_id
@@ -159,31 +160,41 @@ class ProjectMemory:
         took = round(1000 * (time.perf_counter() - began), 3)
         return SearchResults(results=tuple(results), total_found=total, search_time_ms=took)
 
-    def context(self, task: str, budget: int = DEFAULT_BUDGET) -> Context:
-        """What an agent should know for a task: principles, patterns, playbook entries, atoms, series and raw memories
-        within a budget of tokens. Raises InputError for a task or budget out of range."""
+    def context(self, task: str, budget: int = DEFAULT_BUDGET, *, with_sources: bool = False) -> Context:
+        """What an agent should know for a task, within a budget of tokens: what a search for it prints within the same
+        tokens, in a shorter form, with more of it, and with guidance. `with_sources`: the text says where each memory
+        was read. Raises InputError for a task or budget out of range."""
         _check_query(task, "task")
         _check_budget(budget)
-        matches = self._as_it_is_now(self._index.search(task, limit=MOST_RESULTS, filters=Filters())[0])
-        pieces = pieces_of(matches, self._index.vectors_of(matches))
-        guidance = self._guidance.at(self._index.fresh().generation)
-        pieces += pieces_of_guidance(guidance, self._index.vector_of(task), self._settings.recall.min_relevance)
-        context = build_context(self.project, task, budget, pieces, self._embedder.count_tokens)
-        self._uses.add(item.id for item in context.items if item.kind not in ("playbook", "atom"))
+        found, _ = self._index.search(task, limit=MOST_RESULTS, filters=Filters())
+        matches = current_matches(found, self._index.find)
+        pieces = order_pieces(
+            matches,
+            self._index.vectors_of(matches),
+            self._guidance.at(self._index.fresh().generation),
+            self._index.vector_of(task),
+            self._settings.recall.min_relevance,
+            self._index.handles().shorten,
+        )
+        context = build_context(
+            self.project, task, budget, pieces, self._embedder.count_tokens, with_sources=with_sources
+        )
+        self._uses.add(item.id for item in context.items if item.handle)
         return context
 
     def day(self, budget: int = DEFAULT_BUDGET) -> DayContext:
         """What an agent should know as the day begins: guidance, the newest patterns and principles, and the latest
         notes, within a budget of tokens. Raises InputError for a budget out of range."""
         _check_budget(budget)
+        day, handle_of = datetime.now(UTC).date(), self._index.handles().shorten
         with self._store.reading() as tx:
-            return day_context(tx, self.project, datetime.now(UTC).date(), budget, self._embedder.count_tokens)
+            return day_context(tx, self.project, day, budget, self._embedder.count_tokens, handle_of)
 
     def consolidated(self, task: str, budget: int = DEFAULT_BUDGET) -> ConsolidatedContext:
         """The memories and guidance of a context, each with its particulars, and the advice in them. Raises
         InputError for a task or budget out of range."""
         found = self.context(task, budget)
-        scores = {item.id: item.relevance_score for item in found.items if item.kind not in ("playbook", "atom")}
+        scores = {item.id: item.relevance_score for item in found.items if item.handle}
         guidance = {item.id for item in found.items if item.kind == "playbook"}
         matches = [replace(match, score=scores[match.memory.id]) for match in self._index.find(list(scores))]
         memories = {match.memory.id: match.memory for match in matches}
@@ -191,16 +202,17 @@ class ProjectMemory:
         return consolidated_context(self._described(matches, False), memories, entries)
 
     def get(self, memory_id: str, *, include_sources: bool = True) -> RecalledMemory:
-        """One memory. Raises NotFoundError if the project has none with this id."""
-        found = self._index.find([memory_id])
+        """One memory, by its id or handle. Raises NotFoundError if the project has none with this id."""
+        found = self._index.find([memory_id]) or self._index.find([self._index.handles().whole_id(memory_id)])
         if not found:
             raise self._unknown(memory_id)
         return self._described(found, include_sources, scored=False)[0]
 
     def lineage(self, memory_id: str) -> MemoryLineage:
-        """Where a memory comes from and what has replaced it. Raises NotFoundError if the project does not have it."""
+        """Where a memory comes from and what has replaced it, by its id or handle. Raises NotFoundError if the project
+        does not have it."""
         with self._store.reading() as tx:
-            return lineage_of(tx, self._read(tx, memory_id))
+            return lineage_of(tx, self._read(tx, tx.memories.whole_id(memory_id, self.project)))
 
     def remember(self, memory: NewMemory | str, **fields: Any) -> Remembered:
         """Write a memory: its text with the fields of NewMemory as arguments, or a NewMemory. The next search finds
@@ -239,7 +251,7 @@ class ProjectMemory:
         )
 
     def feedback(self, memory_id: str, was_useful: bool) -> Feedback:
-        """Say whether a memory helped, or what was extracted from a conversation, by its id.
+        """Say whether a memory helped, by its id or handle, or what was extracted from a conversation, by its id.
 
         The rank of the memory rises a little if it did; what is extracted of the same kind later matters more or less.
 
@@ -260,7 +272,7 @@ class ProjectMemory:
                         said_by=self._actor,
                     )
                 )
-            of = extraction.memory_id if extraction is not None else memory_id
+            of = extraction.memory_id if extraction else tx.memories.whole_id(memory_id, self.project)
             if of is None:
                 gone = extraction.gone_at if extraction is not None else None
                 note = f"it is no longer kept, since {gone:%Y-%m-%d}" if gone else None
@@ -269,7 +281,7 @@ class ProjectMemory:
             tx.memories.count_uses({}, {of: 1} if was_useful else {})
             memory = self._read(tx, of)
         return Feedback(
-            memory_id=memory_id,
+            memory_id=memory_id if extraction else of,
             was_useful=was_useful,
             useful_count=memory.useful_count,
             reuse_count=memory.reuse_count,
@@ -345,15 +357,6 @@ class ProjectMemory:
         ]
         return matches, len(hits)
 
-    def _as_it_is_now(self, matches: Sequence[Match]) -> list[Match]:
-        """The matches with the newer memory in the place of each that a newer one supersedes."""
-        current = {match.memory.id: match for match in matches if match.superseded_by is None}
-        for match in matches:
-            newer = self._index.find([match.superseded_by]) if match.superseded_by else []
-            for one in newer:
-                current.setdefault(one.memory.id, replace(one, score=match.score))
-        return list(current.values())
-
     def _read(self, tx: Transaction, memory_id: str) -> Memory:
         memory = tx.memories.read([memory_id]).get(memory_id)
         if memory is None or memory.project_id != self.project:
@@ -364,7 +367,7 @@ class ProjectMemory:
         return memory
 
     def _unknown(self, memory_id: str) -> NotFoundError:
-        return NotFoundError(f"project '{self.project}' has no memory '{memory_id}'; a search gives whole ids")
+        return NotFoundError(f"project '{self.project}' has no memory '{memory_id}'; searches and contexts give ids")
 
     def _described(
         self, matches: Sequence[Match], include_sources: bool, *, scored: bool = True

@@ -143,9 +143,11 @@ def _part(memory: Memory, most: int, question: str, count_tokens: Callable[[str]
     return replace(memory, content=text, token_count=count_tokens(text)) if text else None
 
 
-def part_of(content: str, most: int, question: str, count_tokens: Callable[[str], int]) -> str:
+def part_of(
+    content: str, most: int, question: str, count_tokens: Callable[[str], int], *, needs_best: bool = False
+) -> str:
     """Those statements of a text that share most words with a question, the first ones of several, as many as fit into
-    `most` tokens; empty if not one does."""
+    `most` tokens; empty if not one does, and with `needs_best` if the best of them does not."""
     asked = {stem(word) for word in content_words(question)}
     statements = split_statements(content)
     shared = [len(asked & {stem(word) for word in content_words(text)}) for text in statements]
@@ -153,4 +155,6 @@ def part_of(content: str, most: int, question: str, count_tokens: Callable[[str]
     for n in sorted(range(len(statements)), key=lambda n: (-shared[n], n)):
         if count_tokens(join_statements([statements[i] for i in sorted([*kept, n])])) <= most:
             kept.append(n)
+        elif needs_best and not kept:
+            break
     return join_statements([statements[n] for n in sorted(kept)])

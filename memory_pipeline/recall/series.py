@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import Field
 
 from memory_pipeline.documents import Document, Moment
-from memory_pipeline.errors import InputError
 from memory_pipeline.store import SeriesMemory, Transaction
+from memory_pipeline.store.identifiers import only_one
 from memory_pipeline.wording.place_names import PlaceName, names_of
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_figures import Figure, Value
@@ -87,9 +87,10 @@ def list_series(tx: Transaction, project: str | None = None) -> list[DescribedSe
 
 
 def show_series(tx: Transaction, series_id: str) -> ShownSeries:
-    """The series memory with an id, or the only active one whose id starts with it. Raises InputError for none or
-    several."""
-    one = _only(tx.series.active(), series_id)
+    """The series memory with an id or handle, or the only active one whose id starts with it. Raises InputError for
+    none or several."""
+    by_id = {one.id: one for one in tx.series.active()}
+    one = only_one(by_id, series_id, "active series", "'memory-pipeline series list' shows every series")
     series = tx.series.series_of(one)
     named = names_of(series)
     names = tuple(one.name for one in named)
@@ -194,11 +195,3 @@ def _figure(figure: Figure, name: PlaceName) -> DescribedFigure:
 
 def _value(value: Value) -> ValueOfFigure:
     return ValueOfFigure(value=value.text, at=value.at)
-
-
-def _only(every: Sequence[SeriesMemory], series_id: str) -> SeriesMemory:
-    found = [one for one in every if one.id == series_id] or [one for one in every if one.id.startswith(series_id)]
-    if len(found) == 1 and series_id:
-        return found[0]
-    count = f"{len(found)} series start" if found else "no active series starts"
-    raise InputError(f"{count} with '{series_id}'; 'memory-pipeline series list' shows every series")

@@ -75,10 +75,8 @@ def decide_extraction(
 
 
 def _found(known: list[KeptExtraction], wanted: str) -> KeptExtraction:
-    by_memory = next((one for one in known if one.memory_id == wanted), None)
-    if by_memory is not None:
-        return by_memory
-    if not wanted:
-        raise InputError("give the id of what was extracted; 'memory-pipeline conversations show DAY' has the ids")
     where = "'memory-pipeline conversations show DAY' has the ids"
-    return only_one({one.id: one for one in known}, wanted, "extraction", where)
+    if not wanted:
+        raise InputError(f"give the id of what was extracted; {where}")
+    by_id = {one.memory_id: one for one in reversed(known) if one.memory_id} | {one.id: one for one in known}
+    return only_one(by_id, wanted, "extraction", where)

@@ -11,7 +11,6 @@ from memory_pipeline.config.exports import RELATIONAL
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.conversations.patterns import PatternStatus, RelationshipPattern, Resolution
 from memory_pipeline.documents import Document
-from memory_pipeline.errors import InputError
 from memory_pipeline.records import PatternDecision
 from memory_pipeline.store import Store
 from memory_pipeline.store.identifiers import only_one
@@ -77,15 +76,13 @@ def decide_pattern(
     actor: str,
     now: datetime,
 ) -> tuple[DescribedPattern, list[str]]:
-    """Confirm or reject a pattern, given its id or the start of it, and write the file that has it.
+    """Confirm or reject a pattern, given its id, the start of it, or the handle of a memory that says it, and write the
+    file that has it.
 
     Returns the pattern now, and what could not be written.
     Raises InputError for an unknown id.
     """
-    by_id = {pattern.id: pattern for pattern in _patterns(store, None)}
-    if not any(known.startswith(pattern_id) for known in by_id):
-        raise InputError(f"there is no pattern '{pattern_id}'; 'memory-pipeline patterns list --all' has them")
-    found = by_id[only_one({known: known for known in by_id}, pattern_id, "pattern", "'patterns list --all' has them")]
+    found = only_one(_by_id(store), pattern_id, "pattern", "'memory-pipeline patterns list --all' has them")
     kept = PatternDecision(
         id=found.id,
         project_id=found.project_id,
@@ -114,6 +111,18 @@ def pattern_as_text(one: DescribedPattern) -> str:
         against = f"against it, {seen.day} ({seen.resolution}): {seen.new}"
         lines.append(f"          {before if seen.new == one.text else against}")
     return "\n".join(lines)
+
+
+def _by_id(store: Store) -> dict[str, RelationshipPattern]:
+    """The patterns by their ids, and by those of the memories that say them."""
+    found: dict[str, RelationshipPattern] = {}
+    with store.reading() as tx:
+        for project in tx.conversations.projects():
+            memory_of = {one.id: one.memory_id for one in tx.conversations.standing(project)}
+            for pattern in patterns_in(tx, project):
+                found |= {said: pattern for member in pattern.members if (said := memory_of.get(member))}
+                found[pattern.id] = pattern
+    return found
 
 
 def _patterns(store: Store, project: str | None) -> list[RelationshipPattern]:

@@ -67,18 +67,19 @@ class History:
         return self._events("run_id in (select unnest($1::text[]))", [list(run_ids)])
 
     def of(self, memory_id: str) -> list[Event]:
-        """Every entry of the audit log that concerns a memory, oldest first: the memory itself, its links, its
-        conflicts, whether its words left their source, and the decisions that made it.
+        """Every entry of the audit log that concerns a memory, given its id or handle, oldest first: the memory itself,
+        its links, its conflicts, whether its words left their source, and the decisions that made it.
 
-        Raises InputError for a memory that does not exist.
+        Raises InputError for a memory that does not exist, and for a handle that stands for several.
         """
+        memory_id = self._memories.whole_id(memory_id)
         if not self._memories.read([memory_id]):
             forgotten = Forgotten(self._sql).find(memory_id)
             if forgotten is not None:
                 return self.of(forgotten.memory_id)
             raise InputError(
-                f"there is no memory '{memory_id}'; give its whole id ('memory-pipeline as-of now list --archived' "
-                "shows them)"
+                f"there is no memory '{memory_id}'; give its handle or whole id ('memory-pipeline as-of now list "
+                "--archived' shows them)"
             )
         return self._events(
             """

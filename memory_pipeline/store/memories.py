@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from memory_pipeline.records import EXPIRED, Memory, Source
+from memory_pipeline.records.handles import Handles, is_handle
 from memory_pipeline.store.rows import RowsOf, from_utc, to_utc
 from memory_pipeline.store.sql import Row, Sql
 
@@ -102,6 +103,14 @@ class Memories:
             f"select {MEMORIES.columns} from memories where id in (select unnest($1::text[]))", [wanted]
         )
         return {memory.id: memory for memory in map(MEMORIES.read, rows)}
+
+    def whole_id(self, text: str, project_id: str | None = None) -> str:
+        """The id that a handle stands for, in a project or in the whole store; any other text as it is. Raises
+        InputError for a handle that stands for several."""
+        if not is_handle(text) or self.read([text]):
+            return text
+        rows = self._sql.rows("select id from memories where $1 is null or project_id = $1", [project_id])
+        return Handles(memory_id for (memory_id,) in rows).whole_id(text)
 
     def all(
         self,

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from memory_pipeline.interfaces.cli.recall_texts import search_lines
 from memory_pipeline.interfaces.cli.setup import import_text
-from memory_pipeline.recall.context import pieces_of
-from memory_pipeline.recall.index import Match
+from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import NOW
+from memory_pipeline_tests.build import NOW, settings_for
 from memory_pipeline_tests.ingest.bring import bring, bring_twice, lines, memories_of
 
 
@@ -58,7 +57,7 @@ def test_who_said_a_turn_is_told(store: Store, tmp_path: Path) -> None:
         for role in ("user", "assistant", "Dana")
     ]
     bring(store, lines(tmp_path / "a.jsonl", *turns), "jsonl")
-    matches = [Match(memory, 1.0) for memory in memories_of(store)]
-    told = sorted(piece.line().partition(" I ")[0] for piece in pieces_of(matches, [None] * 3))  # type: ignore[arg-type,list-item]
-    assert told == ["- Dana said:", "- The agent said:", "- The human said:"]
+    project = memories_of(store)[0].project_id
+    text = ProjectMemory(store, settings_for(store), project, actor="me").context("what do you prefer").text
+    assert all(f"- {speaker}: I prefer the " in text for speaker in ("Dana", "Agent", "Human"))
     assert search_lines

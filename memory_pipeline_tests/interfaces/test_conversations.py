@@ -48,6 +48,9 @@ def test_a_pattern_is_listed_confirmed_and_rejected(tmp_path: Path) -> None:
     (pattern,) = json.loads(command("patterns", "list", "--json").out)
     assert (pattern["status"], pattern["text"]) == ("fading", "Keep your answers short from now on.")
     assert "confirmed" in command("patterns", "confirm", pattern["id"][:8]).out
+    items = json.loads(command("context", "keep your answers short", "--json").out)["items"]
+    handle = next(item["handle"] for item in items if item["kind"] == "memory" and pattern["text"] in item["content"])
+    assert pattern["id"][:8] in command("patterns", "confirm", handle).out
     assert "No pattern waits" in command("patterns", "list").out
     assert "rejected" in command("patterns", "reject", pattern["id"]).out
     assert "rejected" in command("patterns", "list", "--all").out
@@ -70,7 +73,7 @@ def test_mistakes_say_what_to_do(tmp_path: Path) -> None:
         (("conversations", "run", "--date", "2999-01-01"), "has not ended"),
         (("conversations", "show", DAY), "no conversation of 2026-03-02 was read"),
         (("conversations", "list", "--project", "other"), "there is no project 'other'"),
-        (("patterns", "reject", "zzz"), "there is no pattern 'zzz'"),
+        (("patterns", "reject", "zzz"), "no pattern has an id that starts with 'zzz'"),
     ):
         done = command(*words)
         assert done.code != 0, words

@@ -155,7 +155,9 @@ def test_a_memory_is_remembered_found_praised_and_traced(serve: Serve) -> None:
     assert called(serve, "lineage", id=told["id"], project="shop")["raw_sources"] == 0
     context = serve(lambda client: client.call_tool("context", {"task": "restart the relay", "project": "shop"}))
     assert context.content[0].text == context.structured_content["text"]
-    assert told["id"] in context.content[0].text
+    (handle,) = re.findall(r"\^(\w+)$", context.content[0].text)
+    assert context.structured_content["items"][0]["id"] == told["id"]
+    assert called(serve, "fetch", id=handle, project="shop")["id"] == told["id"]
 
 
 def test_an_overview_gives_figures_guidance_and_atoms(serve: Serve) -> None:

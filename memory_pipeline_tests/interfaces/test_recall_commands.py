@@ -95,6 +95,18 @@ def test_feedback_and_uses_are_counted() -> None:
 
 
 @pytest.mark.usefixtures("store")
+def test_commands_take_the_handle_of_a_context_for_an_id() -> None:
+    of_shop = ("--project", "shop")
+    text = command("context", "the certificate of the gateway", *of_shop).out
+    assert text.startswith("# Memory\n\n1 Mar 2026\n- The gateway drops requests when the certificate expires. ^")
+    handle = text.split()[-1]
+    assert command("feedback", handle, *of_shop).out.startswith("gateway: called useful 1 time")
+    assert "gateway  The gateway drops" in command("lineage", handle.removeprefix("^"), *of_shop).out
+    assert command("history", handle).out == command("history", "gateway").out != ""
+    assert "(test.jsonl:1) ^" in command("context", "the certificate of the gateway", "--sources", *of_shop).out
+
+
+@pytest.mark.usefixtures("store")
 def test_metrics_and_context_speak_of_one_project() -> None:
     figures = command("metrics", "--project", "shop").out
     assert "Memories        1 active, 0 archived" in figures

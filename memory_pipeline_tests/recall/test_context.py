@@ -1,11 +1,10 @@
-"""The context of a task: the best mix within a budget of tokens."""
+"""The context of a task: what a search finds and guidance, within a budget of tokens."""
 
 from __future__ import annotations
 
 from datetime import date, timedelta
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +12,8 @@ from hypothesis import strategies as st
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.openclaw_files import is_written_by_program
 from memory_pipeline.models.embedders.lexical import Lexical
-from memory_pipeline.recall.context import Piece, build_context
+from memory_pipeline.recall.context import build_context
+from memory_pipeline.recall.pieces import Piece
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
@@ -25,59 +25,108 @@ def counted(text: str) -> int:
     return len(text.split())
 
 
-def piece(
-    name: str, content: str, relevance: float, *, direction: int = 0, kind: str = "memory", **more: object
-) -> Piece:
-    vector = np.zeros(8, dtype=np.float32)
-    vector[direction] = 1
-    return Piece(kind, name, content, DAY, "notes.md:3", None, relevance, vector, **more)  # type: ignore[arg-type]
+def piece(name: str, content: str, relevance: float = 0.9, *, kind: str = "memory", **more: object) -> Piece:
+    handle = "" if kind in ("playbook", "atom") else f"{name}{name}{name}{name}"[:4]
+    fields = {"day": DAY, "source": "notes.md:3", "confidence": None, "handle": handle, **more}
+    return Piece(kind=kind, id=name, content=content, relevance=relevance, **fields)  # type: ignore[arg-type]
 
 
 def given_for(pieces: list[Piece], budget: int = 1000, task: str = "the gateway") -> list[str]:
     return [item.id for item in build_context("p", task, budget, pieces, counted).items]
 
 
-def test_what_says_the_same_as_a_better_piece_is_left_out() -> None:
-    pieces = [piece("a", "one", 0.9), piece("b", "one again", 0.89), piece("c", "another", 0.5, direction=1)]
-    assert given_for(pieces) == ["a", "c"]
-
-
-def test_guidance_is_not_given_beside_the_pattern_that_it_comes_from() -> None:
-    pattern = piece("a", "Restart the gateway.", 0.9, kind="pattern")
-    entry = piece("e", "Restart it.", 0.8, direction=1, kind="playbook", stands_for=("a",))
-    assert given_for([pattern, entry]) == ["a"]
-
-
-def test_what_holds_in_general_comes_first_and_every_piece_has_its_day_source_and_id() -> None:
+def test_a_context_says_a_day_once_and_each_memory_with_its_handle() -> None:
     pieces = [
-        piece("note", "The gateway is slow.", 0.9),
-        piece("rule", "Measure first.", 0.8, direction=1, kind="principle"),
+        piece("a", "The **gateway** runs `gate --key`\nand **kwargs of *.py."),
+        piece("b", "Measure first.", kind="principle", day=DAY - timedelta(days=1)),
+        piece("c", "Restart it.", kind="playbook"),
+        piece("d", "It is slow.", speaker="human"),
+        piece("e", "It was slow.", speaker="Dana", day=DAY - timedelta(days=90)),
     ]
     context = build_context("p", "the gateway", 1000, pieces, counted)
     assert context.text == (
-        "## Principles\n- Measure first. (2026-03-03, notes.md:3) [rule]\n\n"
-        "## Notes\n- The gateway is slow. (2026-03-03, notes.md:3) [note]"
+        "# Memory\n\n"
+        "3 Mar 2026\n- The gateway runs gate --key and **kwargs of *.py. ^aaaa\n- Human: It is slow. ^dddd\n\n"
+        "2 Mar\n- Measure first. ^bbbb\n\n"
+        "Guidance\n- Restart it.\n\n"
+        "3 Dec 2025\n- Dana: It was slow. ^eeee"
     )
+    assert [item.id for item in context.items] == ["a", "d", "b", "c", "e"]
+    assert context.items[0].content == pieces[0].content, "the fields of an item are not shortened"
     assert context.tokens == counted(context.text)
-    assert is_written_by_program(f"\n{context.text}\n"), "a reader of workspaces knows it for ours"
-    assert not is_written_by_program("## Notes\n- The gateway is slow. (2026-03-03)\n- See [note]\n")
 
 
-def test_of_a_best_piece_that_is_too_long_the_statements_nearest_to_the_task_are_given() -> None:
+def test_a_context_says_where_its_memories_were_read_if_that_is_asked_for() -> None:
+    pieces = [piece("a", "It is slow.")]
+    assert "- It is slow. (notes.md:3) ^aaaa" in build_context("p", "it", 100, pieces, counted, with_sources=True).text
+
+
+@pytest.mark.parametrize("guides", [[], [piece("g", "Restart it.", kind="playbook")]])
+def test_a_reader_of_workspaces_knows_a_context_for_ours(guides: list[Piece]) -> None:
+    text = build_context("p", "it", 100, [piece("a", "It is slow."), *guides], counted).text
+    assert is_written_by_program(f"\n{text}\n")
+    assert is_written_by_program(build_context("p", "it", 100, [*guides, piece("a", "It is slow.")], counted).text)
+    assert not is_written_by_program("# Memory\n\n3 Mar 2026\n- It is slow.\n- It was ^slow\n")
+    assert is_written_by_program("## Notes\n- It is slow. (2026-03-03, notes.md:3) [a]\n"), "as it was once written"
+
+
+def test_the_most_relevant_piece_comes_first_whatever_its_level() -> None:
+    pieces = [
+        piece("note", "The port is 5433."),
+        piece("rule", "Check ports.", 0.8, kind="principle", day=FIRST.date()),
+    ]
+    assert given_for(pieces) == ["note", "rule"]
+
+
+def test_the_same_words_are_given_once() -> None:
+    assert given_for([piece("a", "The port is 5433."), piece("b", "The port is 5433."), piece("c", "5434")]) == [
+        "a",
+        "c",
+    ]
+
+
+def test_guidance_is_not_given_beside_a_memory_that_it_comes_from() -> None:
+    pattern = piece("a", "Restart the gateway.", kind="pattern")
+    entry = piece("e", "Restart it.", kind="playbook", stands_for=("a",))
+    assert given_for([pattern, entry]) == ["a"]
+    assert given_for([piece("note", "It is slow."), entry, pattern]) == ["note", "a"]
+
+
+def test_guidance_takes_no_room_from_memories_but_what_handles_save() -> None:
+    entry = piece("e", "one two three", kind="playbook")
+    with_long_ids = [piece(f"{n} {'x ' * 9}", f"note {n}") for n in range(3)]
+    assert "e" in given_for([entry, *with_long_ids], 21)
+    assert "e" not in given_for([entry, *(piece(f"m{n}", f"note {n}") for n in range(3))], 18)
+    assert "e" in given_for([entry, piece("m", "note")], 100), "room that nothing else needs is free"
+
+
+def test_of_a_memory_that_is_too_long_the_statements_nearest_to_the_task_are_given() -> None:
     others = (
         "The vault holds the key. Dana lost two orders. Nobody knows why the lights in the hall stayed on all night."
     )
-    long = piece("a", f"{others} Restart the gateway after the key changes.", 0.9)
-    (item,) = build_context("p", "restart the gateway", 24, [long], counted).items
-    assert item.content == "The vault holds the key. Dana lost two orders. Restart the gateway after the key changes."
+    long = piece("a", f"{others} Restart the gateway after the key changes.")
+    context = build_context("p", "restart the gateway", 28, [long], counted)
+    assert context.items[0].content == (
+        "The vault holds the key. Dana lost two orders. Restart the gateway after the key changes."
+    )
+    assert "changes. … ^aaaa" in context.text, "the text shows that it is a part"
+    beside = [piece("b", "It is slow."), piece("c", f"{'Restart the gateway ' * 9}. Nobody knows why. {others}")]
+    assert given_for(beside, 34, "restart the gateway") == ["b"], "a part without its best statement says nothing"
+
+
+def test_a_contradiction_is_said() -> None:
+    pieces = [piece("a", "30 cm", contradicting=("b",)), piece("b", "30 mm", contradicting=("a",))]
+    assert "- 30 cm ^aaaa\n- 30 mm (contradicts ^aaaa) ^bbbb" in build_context("p", "it", 100, pieces, counted).text
 
 
 @given(
-    st.lists(st.tuples(st.text("ab cd.", min_size=1, max_size=80), st.floats(0, 1), st.integers(0, 7)), max_size=12),
+    st.lists(st.tuples(st.text("ab cd.", min_size=1, max_size=80), st.floats(0, 1), st.booleans()), max_size=12),
     st.integers(1, 120),
 )
-def test_a_context_never_takes_more_tokens_than_it_may(rows: list[tuple[str, float, int]], budget: int) -> None:
-    pieces = [piece(f"m{n}", text, score, direction=d) for n, (text, score, d) in enumerate(rows)]
+def test_a_context_never_takes_more_tokens_than_it_may(rows: list[tuple[str, float, bool]], budget: int) -> None:
+    pieces = [
+        piece(f"m{n}", text, score, kind="atom" if guides else "memory") for n, (text, score, guides) in enumerate(rows)
+    ]
     context = build_context("p", "ab cd", budget, pieces, counted)
     assert counted(context.text) == context.tokens <= budget
 
@@ -116,29 +165,6 @@ def test_a_value_that_a_newer_one_supersedes_is_not_given(tmp_path: Path) -> Non
     assert [item.id for item in mine.context("which PostgreSQL does billing use").items] == ["16"]
 
 
-def test_an_id_cannot_pass_for_a_source() -> None:
-    told = piece("openclaw:p:MEMORY.md#api", "The zone is UTC+9.", 0.9)
-    assert "(2026-03-03, notes.md:3)" in told.line()
-    assert "(2026-03-03) [" in piece("openclaw:p:notes.md#1f", "The zone is UTC+9.", 0.9).line()
-
-
-def test_what_was_learned_comes_before_what_was_noted_and_new_before_old(tmp_path: Path) -> None:
-    store = Store(tmp_path / "store.duckdb")
-    told = "The gateway runs with the key of the vault"
-    notes = [
-        candidate(f"{told}, noted.", FIRST, native_id="noted"),
-        candidate(f"{told}, learned.", FIRST, native_id="learned", memory_type="lesson"),
-        candidate(f"{told}, decided.", FIRST - timedelta(days=300), native_id="old", memory_type="lesson"),
-    ]
-    fill(store, notes)
-    mine = ProjectMemory(store, settings_for(store), "p", actor="test", embedder=Lexical())
-    given = mine.context("how does the gateway get the key of the vault", 500).items
-    relevance = {item.id: item.relevance_score for item in given}
-    assert next(iter(relevance)) == "learned"
-    assert relevance["learned"] > relevance.get("noted", 0)
-    assert relevance["learned"] > relevance.get("old", 0)
-
-
 def test_a_task_is_not_given_beside_its_end(tmp_path: Path) -> None:
     store = Store(tmp_path / "store.duckdb")
     task = "TODO: write the runbook for the restore of the shop database"
@@ -146,3 +172,15 @@ def test_a_task_is_not_given_beside_its_end(tmp_path: Path) -> None:
     fill(store, [candidate(task, FIRST), candidate(end, FIRST + timedelta(days=1))])
     found = ProjectMemory(store, settings_for(store), "p", actor="agent").context("restore the shop database")
     assert "Done: wrote the runbook" in found.text and "TODO" not in found.text
+
+
+def test_a_contradiction_that_nobody_settled_is_said(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store.duckdb")
+    fill(
+        store, [candidate(f"All tests of the gateway {word}.", FIRST, native_id=word) for word in ("passed", "failed")]
+    )
+    run(store, DAY)
+    with store.reading() as tx:
+        assert len(tx.conflicts.open()) == 1
+    text = ProjectMemory(store, settings_for(store), "p", actor="agent").context("tests of the gateway").text
+    assert "passed" in text and "failed" in text and text.count("(contradicts ^") == 1

@@ -39,7 +39,10 @@ ProjectQuery = Annotated[
     Project | None,
     Query(description="The project; may be left out where the token is good for one alone, or the store has one."),
 ]
-MemoryId = Annotated[str, Path(description="The memory's id, percent-encoded.", min_length=1, max_length=MAX_ID)]
+MemoryId = Annotated[
+    str,
+    Path(description="The memory's id, percent-encoded, or its handle in a context.", min_length=1, max_length=MAX_ID),
+]
 _MEMORIES = "/api/v1/consolidated-memories"
 
 

@@ -70,7 +70,10 @@ def rollback(
 
 @app.command(epilog="Examples: memory-pipeline history 8c1f0a52-...; memory-pipeline history 2026-03-14")
 def history(
-    memory_id: Annotated[str, typer.Argument(metavar="MEMORY_ID|DATE", help="The memory, or the day of a night.")],
+    memory_id: Annotated[
+        str,
+        typer.Argument(metavar="MEMORY_ID|DATE", help="A memory (its id or handle), or the day of a night."),
+    ],
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:

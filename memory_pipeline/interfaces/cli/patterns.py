@@ -24,7 +24,10 @@ patterns_app = typer.Typer(
 )
 app.add_typer(patterns_app, name="patterns")
 
-PatternArgument = Annotated[str, typer.Argument(metavar="id", help="The pattern, or the start of its id.")]
+PatternArgument = Annotated[
+    str,
+    typer.Argument(metavar="id", help="The pattern: its id, the start of it, or the handle of a memory that says it."),
+]
 
 
 @patterns_app.command("list", epilog="Examples: memory-pipeline patterns list; memory-pipeline patterns list --all")

@@ -76,14 +76,18 @@ def search(
 def context(
     task: Annotated[str, typer.Argument(help="What you are about to do.")],
     budget: Annotated[int | None, typer.Option(metavar="TOKENS", help="Maximum size (default 1500).")] = None,
+    sources: Annotated[bool, typer.Option("--sources", help="Say where each memory was read.")] = False,
     project: ProjectOption = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Print what an agent should know for a task, as Markdown within a number of tokens: principles, patterns,
-    guidance, atoms, series and notes, each with its id, day and source."""
+    """Print what an agent should know for a task, as Markdown within a number of tokens: what a search finds, best
+    first, and guidance. Each memory stands under its day, and ends with a handle that the other commands take as an
+    id."""
+    from memory_pipeline.recall.documents import DEFAULT_BUDGET
+
     with _memory(store, project) as memory:
-        made = memory.context(task) if budget is None else memory.context(task, budget)
+        made = memory.context(task, DEFAULT_BUDGET if budget is None else budget, with_sources=sources)
     emit(made, as_json=json_, text=made.text or "Nothing that the project knows belongs to this task.")
 
 
@@ -127,9 +131,9 @@ def remember(
     emit(told, as_json=json_, text=remembered_line(told))
 
 
-@app.command(epilog="Example: memory-pipeline feedback 8c1f0a52-... --useful")
+@app.command(epilog="Examples: memory-pipeline feedback k3xq --useful; memory-pipeline feedback m-17 --not-useful")
 def feedback(
-    memory_id: Annotated[str, typer.Argument(metavar="ID", help="The memory, as a search prints it.")],
+    memory_id: Annotated[str, typer.Argument(metavar="ID", help="The memory: its id, or its handle in a context.")],
     useful: Annotated[bool, typer.Option("--useful/--not-useful", help="Whether it helped.")] = True,
     project: ProjectOption = None,
     store: StoreOption = None,
@@ -140,12 +144,12 @@ def feedback(
         said = memory.feedback(memory_id, useful)
     called, recalled = (how_many(count, "time") for count in (said.useful_count, said.reuse_count))
     note = f" It counts for little: {said.note}." if said.note else ""
-    emit(said, as_json=json_, text=f"{memory_id}: called useful {called}, recalled {recalled}.{note}")
+    emit(said, as_json=json_, text=f"{said.memory_id}: called useful {called}, recalled {recalled}.{note}")
 
 
-@app.command(epilog="Example: memory-pipeline lineage 8c1f0a52-...")
+@app.command(epilog="Examples: memory-pipeline lineage k3xq; memory-pipeline lineage 8c1f0a52-...")
 def lineage(
-    memory_id: Annotated[str, typer.Argument(metavar="ID", help="The memory, as a search prints it.")],
+    memory_id: Annotated[str, typer.Argument(metavar="ID", help="The memory: its id, or its handle in a context.")],
     project: ProjectOption = None,
     store: StoreOption = None,
     json_: JsonOption = False,

@@ -58,6 +58,9 @@ def test_a_context_has_the_fields_that_were_promised_and_keeps_to_its_budget(cli
     assert {level: levels.count(int(level)) for level in "0123"} == answer["abstraction_distribution"]
     whole = told(client.post("/api/v1/context", asked))
     assert 0 < whole["tokens"] <= 200 and whole["text"]
+    first = whole["items"][0]
+    read = told(client.get(f"/api/v1/consolidated-memories/{first['handle']}", params={"project_id": "p"}))
+    assert read["id"] == first["id"] and f" ^{first['handle']}" in whole["text"]
 
 
 def test_what_is_written_is_found_at_once_with_its_secrets_masked(client: Client) -> None:

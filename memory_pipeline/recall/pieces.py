@@ -1,0 +1,139 @@
+"""What may stand in the context of a task, best first: the memories that a search found, and guidance among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from memory_pipeline.distillers import MARK, may_guide
+from memory_pipeline.knowledge.threads import find_threads
+from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.recall.documents import ItemKind
+from memory_pipeline.recall.guidance import Guidance, in_words
+from memory_pipeline.recall.index import Match
+from memory_pipeline.recall.results import source_of, speaker_in
+from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory
+from memory_pipeline.records.series import is_series, only_counts
+from memory_pipeline.wording.subject import with_subject
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What may stand in a context. `handle`: of a memory alone; `stands_for`: the memories that guidance comes from;
+    `contradicting`: the memories that contradict it; `against`: the handles of those of them that stand before it;
+    `found_through`: day and words of the archived memory by whose words it was found; `is_part`: whether the content is
+    only some statements of it."""
+
+    kind: ItemKind
+    id: str
+    content: str
+    day: date
+    source: str
+    confidence: float | None
+    relevance: float
+    handle: str = ""
+    stands_for: tuple[str, ...] = ()
+    speaker: str | None = None
+    contradicting: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+    found_through: tuple[date, str] | None = None
+    is_part: bool = False
+
+    @property
+    def is_guidance(self) -> bool:
+        """Whether it is no memory, but guidance that was made of some."""
+        return self.kind in ("playbook", "atom")
+
+
+def current_matches(matches: Sequence[Match], find: Callable[[Sequence[str]], Sequence[Match]]) -> list[Match]:
+    """The matches that may stand in a context, in their order, with the newer memory in the place of each that one
+    supersedes, and what says that a task is done in the place of the task. `find`: the memories with some ids."""
+    threads = find_threads([match.memory for match in matches], {})
+    done = {thread.memory.id: thread.closed_by.id for thread in threads if thread.closed_by is not None}
+    current: dict[str, Match] = {}
+    for match in matches:
+        newer = match.superseded_by or done.get(match.memory.id)
+        for one in find([newer]) if newer else [match]:
+            current.setdefault(one.memory.id, replace(one, score=match.score))
+    return [match for match in current.values() if _is_admitted(match.memory)]
+
+
+def order_pieces(
+    matches: Sequence[Match],
+    vectors: Vectors,
+    guidance: Guidance,
+    asked: Vectors | None,
+    least: float,
+    handle_of: Callable[[str], str],
+) -> list[Piece]:
+    """The memories in the order in which a search ranks them; guidance where its cosine to the task would put it.
+
+    `vectors`: float32 (len(matches), dimension), by match; `asked`: the unit vector of the task, None without one;
+    `least`: the cosine that guidance needs.
+    """
+    memories = [_memory_piece(match, handle_of(match.memory.id)) for match in matches]
+    if asked is None:
+        return memories
+    cosines = vectors @ asked
+    guides = [piece for piece in _guidance_pieces(guidance, asked) if piece.relevance >= least]
+    placed = [(float(place), piece) for place, piece in enumerate(memories)]
+    placed += [(float((cosines >= piece.relevance).sum()) - 0.5, piece) for piece in guides]
+    return [piece for _, piece in sorted(placed, key=lambda pair: (pair[0], -pair[1].relevance, pair[1].id))]
+
+
+def _memory_piece(match: Match, handle: str) -> Piece:
+    memory = match.memory
+    through = match.found_through
+    return Piece(
+        kind=_kind(memory),
+        id=memory.id,
+        content=with_subject(memory),
+        day=memory.day,
+        source=source_of(memory),
+        confidence=memory.confidence_score,
+        relevance=match.score,
+        handle=handle,
+        speaker=speaker_in(memory.memory_type, memory.tags),
+        contradicting=match.contradicting,
+        found_through=(through.day, through.content) if through and not through.content.startswith(MARK) else None,
+    )
+
+
+def _is_admitted(memory: Memory) -> bool:
+    """Whether a memory may stand in a context: it does not try to steer its reader, and says more than how often
+    something came."""
+    return may_guide(memory) and not only_counts(memory)
+
+
+def _guidance_pieces(guidance: Guidance, asked: Vectors) -> Iterator[Piece]:
+    for entry, vector in zip(guidance.entries, guidance.entry_vectors, strict=True):
+        yield Piece(
+            kind="playbook",
+            id=entry.id,
+            content=entry.content,
+            day=entry.updated_at.date(),
+            source=f"playbook, {entry.category}",
+            confidence=entry.confidence,
+            relevance=float(vector @ asked),
+            stands_for=entry.source_ids,
+        )
+    for atom, vector in zip(guidance.atoms, guidance.atom_vectors, strict=True):
+        yield Piece(
+            kind="atom",
+            id=atom.id,
+            content=in_words(atom),
+            day=(atom.strengthened_at or atom.created_at).date(),
+            source=f"stated by {atom.stated_by}" if atom.stated_by else f"from {len(atom.source_ids)} memories",
+            confidence=atom.confidence,
+            relevance=float(vector @ asked),
+            stands_for=() if atom.stated_by else atom.source_ids,
+        )
+
+
+def _kind(memory: Memory) -> ItemKind:
+    if is_series(memory):
+        return "series"
+    if memory.abstraction_level == LEVEL_PRINCIPLE:
+        return "principle"
+    return "pattern" if memory.abstraction_level == LEVEL_PATTERN else "memory"
