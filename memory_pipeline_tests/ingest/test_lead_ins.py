@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory_pipeline.embedding.lexical import Lexical
 from memory_pipeline.ingest.admission import version_id
 from memory_pipeline.ingest.markdown import parse_note
+from memory_pipeline.models.embedders.lexical import Lexical
 from memory_pipeline.records import Memory, Source
 from memory_pipeline.store import Store
 from memory_pipeline.wording.lead_in import words_alone
