@@ -81,8 +81,8 @@ class Vectors:
         )
         return set(found)
 
-    def missing(self, model: str, after: str, limit: int) -> list[tuple[str, str]]:
-        """Id and content of memories without a vector of this model: the first `limit` by id after `after`."""
+    def missing(self, model: str, after: str, limit: int) -> list[tuple[str, str, str]]:
+        """Id, content and lead-in of memories without a vector of this model: the first `limit` by id after `after`."""
         ids = self._sql.strings(
             """
             select m.id
@@ -96,7 +96,7 @@ class Vectors:
         )
         # Of long contents, a sort would read and carry those of the whole table.
         return self._sql.rows(
-            "select id, content from memories where id in (select unnest($1::text[])) order by id", [ids]
+            "select id, content, lead_in from memories where id in (select unnest($1::text[])) order by id", [ids]
         )
 
     def count_missing(self, model: str) -> int:

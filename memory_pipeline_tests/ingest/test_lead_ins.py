@@ -6,10 +6,12 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from memory_pipeline.ingest.admission import version_id
 from memory_pipeline.ingest.markdown import parse_note
+from memory_pipeline.models.embedders.lexical import Lexical
 from memory_pipeline.records import Memory, Source
 from memory_pipeline.store import Store
 from memory_pipeline.wording.lead_in import words_alone
@@ -161,3 +163,11 @@ def test_another_lead_in_is_a_new_version_of_the_same_entry(store: Store, tmp_pa
         (old,) = (one for one in tx.memories.all() if one.id != now.id)
     assert now.content == "Erledigt: Kabel" and now.id == version_id(replace(now, id=old.id))
     assert now.day == date(2026, 5, 4)
+
+
+def test_a_vector_is_that_of_an_entrys_own_words(store: Store, tmp_path: Path) -> None:
+    bring(store, workspace(tmp_path, "Nicht anfassen:\n- config.json im Keller\n"), "openclaw")
+    with store.reading() as tx:
+        (memory_id,) = [one.id for one in tx.memories.all()]
+        vectors = tx.recallable.vectors([memory_id], Lexical.name, Lexical.dimension)
+    assert np.allclose(vectors, Lexical().embed(["config.json im Keller"]))

@@ -4,8 +4,8 @@ Every page is stored before the next one is embedded: what is interrupted goes o
 never compared. So a changed setting alone does not embed a store again, which costs hours or money and would leave the
 night before it is done with half of the memories: `memory-pipeline embed` does.
 
-The vector of a memory is that of its words; of a merged one and of a series, which stand for lines with other words, it
-is the normalised mean of their vectors, as nights make it.
+The vector of a memory is that of its own words, without the lead-in that all items of a list share; of a merged one and
+of a series, which stand for lines with other words, it is the normalised mean of their vectors, as nights make it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from memory_pipeline.models.embedders.model import Embedder, check_model, check_vectors
 from memory_pipeline.store import Store, Transaction
+from memory_pipeline.wording.lead_in import words_alone
 from memory_pipeline.wording.normalise import embedding_text
 
 Progress = Callable[[str, int, int], None]
@@ -46,13 +47,13 @@ def embed_missing(
     while done + len(stand_for) < total:
         with store.reading() as tx:
             page = tx.vectors.missing(embedder.name, after, rows)
-            stand_for |= tx.lineage.stood_for([memory_id for memory_id, _ in page])
+            stand_for |= tx.lineage.stood_for([memory_id for memory_id, _, _ in page])
         if not page:
             break
         after = page[-1][0]
-        own = [(memory_id, content) for memory_id, content in page if memory_id not in stand_for]
+        own = [(one, words_alone(lead_in, content)) for one, content, lead_in in page if one not in stand_for]
         done += _embed_words(embedder, writing, own)
-        rows = _next_page(rows, sum(len(content) for _, content in page))
+        rows = _next_page(rows, sum(len(content) for _, content, _ in page))
         progress("embedding", done, total)
     for ids in _sources_first(stand_for):
         done += _keep_means(store, embedder, writing, {memory_id: stand_for[memory_id] for memory_id in ids})
