@@ -87,10 +87,10 @@ def test_a_context_answers_the_questions_of_the_demo_that_a_search_answers(homel
 def recalled(speaker: str | None, **fields: object) -> RecalledMemory:
     return RecalledMemory(
         project_id="p", subject="", steers=False, memory_type="conversation" if speaker else "other",
-        abstraction_level=0, pattern_type=None,
-        confidence_score=None, source_memory_count=0, categories=(), tags=(speaker,) if speaker else (), importance=1.0,
-        created_at=datetime(2026, 3, 1, tzinfo=UTC), source="notes.md:3", archived=False, consolidated_into_id=None,
-        superseded_by=None, **fields,  # type: ignore[arg-type]
+        abstraction_level=0, pattern_type=None, confidence_score=None, source_memory_count=0, categories=(),
+        tags=(speaker,) if speaker else (), importance=1.0, created_at=datetime(2026, 3, 1, tzinfo=UTC),
+        source="notes.md:3", archived=False, consolidated_into_id=None, superseded_by=None,
+        **fields,  # type: ignore[arg-type]
     )  # fmt: skip
 
 

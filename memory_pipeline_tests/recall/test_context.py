@@ -70,6 +70,12 @@ def test_a_reader_of_workspaces_knows_a_context_for_ours(guides: list[Piece]) ->
     assert is_written_by_program("## Notes\n- It is slow. (2026-03-03, notes.md:3) [a]\n"), "as it was once written"
 
 
+def test_the_archived_words_that_a_memory_was_found_through_stand_behind_its_own() -> None:
+    found = piece("a", "40 to 60 orders a day.", kind="series", found_through=(FIRST.date(), "Orders: **57**"))
+    text = build_context("p", "57 orders", 100, [found], counted).text
+    assert "- 40 to 60 orders a day. (1 Mar: Orders: 57) ^aaaa" in text
+
+
 def test_the_most_relevant_piece_comes_first_whatever_its_level() -> None:
     pieces = [
         piece("note", "The port is 5433."),
@@ -176,11 +182,8 @@ def test_a_task_is_not_given_beside_its_end(tmp_path: Path) -> None:
 
 def test_a_contradiction_that_nobody_settled_is_said(tmp_path: Path) -> None:
     store = Store(tmp_path / "store.duckdb")
-    fill(
-        store, [candidate(f"All tests of the gateway {word}.", FIRST, native_id=word) for word in ("passed", "failed")]
-    )
+    said = "The housing application is {} according to the portal."
+    fill(store, [candidate(said.format(word), FIRST, native_id=word) for word in ("accepted", "rejected")])
     run(store, DAY)
-    with store.reading() as tx:
-        assert len(tx.conflicts.open()) == 1
-    text = ProjectMemory(store, settings_for(store), "p", actor="agent").context("tests of the gateway").text
-    assert "passed" in text and "failed" in text and text.count("(contradicts ^") == 1
+    text = ProjectMemory(store, settings_for(store), "p", actor="agent").context("the housing application").text
+    assert "accepted" in text and "rejected" in text and text.count("(contradicts ^") == 1
