@@ -22,7 +22,7 @@ def withhold_keys(sources: Sequence[Given]) -> dict[str, str]:
     withheld = {}
     for key, info in infos.items():
         beside = next((source for source in sources if info.address and info.address in source.origins), None)
-        if beside is None or server_of(beside.value(info.address)) == server_of(infos[info.address].default):
+        if beside is None or is_same_server(beside.value(info.address), infos[info.address].default):
             continue
         others = [source for source in sources if source is not beside and key in source.origins]
         if others and key not in beside.origins:
@@ -36,6 +36,13 @@ def withhold_keys(sources: Sequence[Given]) -> dict[str, str]:
         for source in others:
             source.remove(key)
     return withheld
+
+
+def is_same_server(one: object, other: object) -> bool:
+    """Whether two addresses have the same scheme, host and port. One that programs may read in different ways is the
+    same as no other, not even as itself."""
+    server = server_of(one)
+    return server is not None and server == server_of(other)
 
 
 def server_of(url: object) -> tuple[str, str | None, int | None] | None:

@@ -92,6 +92,9 @@ class Note:
         self.structure.update(dict.fromkeys(range(start + 1, end + 1), role))
 
 
+_ENDS_SENTENCE = frozenset(".!?…。！？")
+
+
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
     # Setext headings are disabled: a paragraph above a rule is a paragraph in these logs.
@@ -106,6 +109,12 @@ def parse_note(text: str) -> Note:
     reader.keep_stray_lines()
     reader.note.entries.sort(key=lambda entry: entry.first_line)
     return reader.note
+
+
+def _is_underlined(above: Entry, rule: int) -> bool:
+    """Whether a rule underlines the paragraph above it, which then leads in to what follows: one line without an end,
+    directly above. `rule`: its line, from 0."""
+    return above.first_line == above.last_line == rule and above.text[-1:] not in _ENDS_SENTENCE
 
 
 class _Reader:
@@ -146,6 +155,9 @@ class _Reader:
                     lead = replace(lead_in_from(above.text, above.lead), joins=False)
                     self.note.entries.append(above)
                 self.note.entries.append(self._entry(start, end, lead))
+            elif block.type == "hr" and above is not None and _is_underlined(above, start):
+                waiting = [above]
+                self.note.mark(start, end, "rule")
             else:
                 self._close(above)
                 if block.type == "heading":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from memory_pipeline.config.api_keys import server_of
+from memory_pipeline.config.api_keys import is_same_server
 from memory_pipeline.config.models import ProviderName
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
@@ -65,7 +65,7 @@ def context_tokens(settings: Settings) -> int:
         return settings.model.context_tokens
     provider = choose_provider(settings)
     if provider == "openai":
-        return _OPENAI if server_of(endpoint_of(settings).address) == server_of(_OPENAI_ADDRESS) else _SMALL
+        return _OPENAI if is_same_server(endpoint_of(settings).address, _OPENAI_ADDRESS) else _SMALL
     return _SMALL if provider == "ollama" else _LARGE
 
 
@@ -81,7 +81,7 @@ def endpoint_of(settings: Settings) -> Endpoint:
     wanted = settings.model.base_url or address
     if settings.model.api_key:
         return Endpoint(wanted, settings.model.api_key)
-    return Endpoint(wanted, key if server_of(wanted) == server_of(address) else "")
+    return Endpoint(wanted, key if wanted == address or is_same_server(wanted, address) else "")
 
 
 def model_price(settings: Settings) -> Price:

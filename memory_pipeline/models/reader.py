@@ -23,6 +23,8 @@ def describe_reader(settings: Settings, calls: Sequence[ModelCall]) -> str:
     asked = {call.prompt_hash for call in sent if not call.asked_again}
     again = {call.prompt_hash for call in sent if call.asked_again}
     reused = {call.prompt_hash for call in calls if call.mode == "cache"}
+    if not calls:
+        return f"{model_name(settings)} reads {_place(settings, provider)}; there was nothing to ask."
     parts = [_count(len(asked), "question")]
     if again:
         parts.append(f"{len(again):,} asked again")

@@ -15,6 +15,8 @@ from memory_pipeline.wording.lead_in import with_lead_in
 from memory_pipeline.wording.normalise import one_line
 
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?|\b(?:UTC|GMT|[A-Z]{2,3}T)\b")
+#: Brackets with a moment in them say when, and nothing else: `(as of 2026-03-10)`, `(updated 18:05 UTC)`.
+_WHEN = re.compile(rf"[(\[][^()\[\]]*(?:\d{{4}}-\d{{2}}-\d{{2}}|\d{{1,2}}:\d{{2}})[^()\[\]]*[)\]]")
 _EMPTY_BRACKETS = re.compile(r"[(\[][\s,;~-]*[)\]]")
 _ENDS = re.compile(r"^[^\w#`<\[(]+|[^\w`>\])!?%]+$")
 #: A heading of fewer bytes says little without the one above it; a longer one than this is cut off.
@@ -69,7 +71,7 @@ def shared_lead_in(memories: Sequence[Memory]) -> str:
 
 def heading_words(heading: str) -> str:
     """A heading without times, emphasis and ornaments; empty if nothing else is in it."""
-    words = _EMPTY_BRACKETS.sub(" ", _MOMENT.sub(" ", one_line(heading)))
+    words = _EMPTY_BRACKETS.sub(" ", _MOMENT.sub(" ", _WHEN.sub(" ", one_line(heading))))
     words = _ENDS.sub("", " ".join(words.split()))
     if len(words.encode()) > _MOST_BYTES:
         words = words.encode()[:_MOST_BYTES].decode(errors="ignore").rstrip() + "…"

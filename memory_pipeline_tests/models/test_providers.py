@@ -15,7 +15,7 @@ import pytest
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
-from memory_pipeline.models.choose import PROVIDERS, make_provider
+from memory_pipeline.models.choose import PROVIDERS, endpoint_of, make_provider
 from memory_pipeline.models.provider import CallError, Provider
 from memory_pipeline.models.requests import Request
 from memory_pipeline.places import QUESTIONS
@@ -230,3 +230,10 @@ def test_a_line_of_answers_that_is_none_is_named(tmp_path: Path) -> None:
     values = {"model.provider": "recorded", "model.answers": str(answers)}
     with pytest.raises(ModelError, match="line 2"):
         make_provider(Settings().with_values(values)).prepare(LOG)
+
+
+@pytest.mark.parametrize("own", ["http://corp:pw@127.0.0.1:9/corp/v1", "https://api.openai.com/v1"])
+@pytest.mark.parametrize("wanted", ["http://127.0.0.1:9/ü/v1", "http://x@127.0.0.1:9/v1", "http://127.0.0.1:9\\@b/v1"])
+def test_a_providers_key_does_not_go_to_an_address_that_can_be_read_in_two_ways(own: str, wanted: str) -> None:
+    values = {"model.provider": "openai", "openai.base_url": own, "openai.api_key": "sk-own", "model.base_url": wanted}
+    assert endpoint_of(Settings().with_values(values)).key == ""

@@ -61,7 +61,7 @@ def forget(
         raise InputError("--yes needs the --code of a preview here, so that exactly what you saw is forgotten")
     shown = preview(opened, settings, selection)
     if not yes:
-        hint = f"To forget exactly this: the same command with --yes --code {shown.code}"
+        hint = f"To forget exactly this, at a terminal: the same command with --yes --code {shown.code}"
         text = f"{preview_text(shown, choosing=not memory_ids)}\n{hint}"
         emit(shown, as_json=json_, text=text)
         if json_ or not (sys.stdin.isatty() and sys.stdout.isatty()):

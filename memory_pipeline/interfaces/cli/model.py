@@ -134,7 +134,7 @@ class ModelChoice(Document):
 def check_lines(result: ModelCheck) -> list[str]:
     """A check as text."""
     if result.provider == "none":
-        return [result.problem or ""]
+        return ["No model is chosen: nights remove copies and readings, and read nothing."]
     lines = [f"Provider   {result.provider}, {result.place}", f"Model      {result.model}"]
     if result.schema_kept is not None:
         price = f"{result.cost_usd:.6f} USD" if result.cost_usd else "free"
