@@ -14,8 +14,12 @@ from memory_pipeline.records import LEVEL_PATTERN, Memory
 from memory_pipeline.wording.lead_in import with_lead_in
 from memory_pipeline.wording.normalise import one_line
 
-_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?|\b(?:UTC|GMT|[A-Z]{2,3}T)\b")
+_MOMENT = re.compile(
+    r"~?\d{4}-\d{2}-\d{2}|~?\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?(?:\s?(?:UTC|GMT|[A-Z]{2,4}T|[A-Z][a-z]+/[A-Z]\w+)\b)?"
+)
+#: What is left of brackets around a time.
 _EMPTY_BRACKETS = re.compile(r"[(\[][\s,;~-]*[)\]]")
+_CUT_BRACKET = re.compile(r"([(\[])[\s,;]+")
 _ENDS = re.compile(r"^[^\w#`<\[(]+|[^\w`>\])!?%]+$")
 #: A heading of fewer bytes says little without the one above it; a longer one than this is cut off.
 _SHORT_BYTES, _MOST_BYTES = 12, 120
@@ -69,7 +73,7 @@ def shared_lead_in(memories: Sequence[Memory]) -> str:
 
 def heading_words(heading: str) -> str:
     """A heading without times, emphasis and ornaments; empty if nothing else is in it."""
-    words = _EMPTY_BRACKETS.sub(" ", _MOMENT.sub(" ", one_line(heading)))
+    words = _CUT_BRACKET.sub(r"\1", _EMPTY_BRACKETS.sub(" ", _MOMENT.sub(" ", one_line(heading))))
     words = _ENDS.sub("", " ".join(words.split()))
     if len(words.encode()) > _MOST_BYTES:
         words = words.encode()[:_MOST_BYTES].decode(errors="ignore").rstrip() + "…"
