@@ -31,6 +31,7 @@ from memory_pipeline.interfaces.api.app import described
 from memory_pipeline.interfaces.api.tokens import CreatedToken, DescribedToken
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.export_settings import DescribedExport
+from memory_pipeline.interfaces.cli.model import ModelChoice
 from memory_pipeline.interfaces.cli.quarantine import QuarantinedRow
 from memory_pipeline.interfaces.cli.results import (
     ApiAddress,
@@ -44,12 +45,15 @@ from memory_pipeline.interfaces.cli.results import (
     UiAddress,
     VerifiedSnapshot,
 )
+from memory_pipeline.interfaces.cli.settings import TrustedSettings
 from memory_pipeline.interfaces.cli.setup import InitResult
 from memory_pipeline.interfaces.cli.source_checks import CheckedSource
 from memory_pipeline.interfaces.cli.source_settings import DescribedSource, GoneMemory
 from memory_pipeline.interfaces.hook_files import InstalledHooks
 from memory_pipeline.interfaces.mcp.install import InstalledServer
 from memory_pipeline.knowledge.playbook import DescribedGuidance
+from memory_pipeline.models.check import ModelCheck
+from memory_pipeline.models.discovery import FoundModel
 from memory_pipeline.models.embedders.install import InstalledModel
 from memory_pipeline.night.conversation_runs import ConversationRun, ListedDay, ShownDay
 from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
@@ -339,6 +343,10 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Hooks of hosts": ("`hooks install` and `hooks remove` print one object.", InstalledHooks),
     "Score cards": ("`demo` prints one object.", DemoResult),
     "The default model": ("`model install` prints one object.", InstalledModel),
+    "A trusted settings file": ("`config trust` and `config untrust` print one object.", TrustedSettings),
+    "A check of a model": ("`model check` prints one object.", ModelCheck),
+    "Models on this machine": ("`model list` prints a list.", FoundModel),
+    "The model that reads": ("`model use` prints one object.", ModelChoice),
     "Another model": ("`embed` prints one object.", EmbeddedStore),
     "Tokens": ("`token list` prints a list; `token revoke` prints one object.", DescribedToken),
     "New tokens": ("`token create` prints one object: the fields of a [token](#tokens), and", CreatedToken),

@@ -14,10 +14,11 @@ from memory_pipeline.records import LEVEL_PATTERN, Memory
 from memory_pipeline.wording.lead_in import with_lead_in
 from memory_pipeline.wording.normalise import one_line
 
-_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?|\b(?:UTC|GMT|[A-Z]{2,3}T)\b")
-#: Brackets with a moment in them say when, and nothing else: `(as of 2026-03-10)`, `(updated 18:05 UTC)`.
-_WHEN = re.compile(rf"[(\[][^()\[\]]*(?:\d{{4}}-\d{{2}}-\d{{2}}|\d{{1,2}}:\d{{2}})[^()\[\]]*[)\]]")
-_EMPTY_BRACKETS = re.compile(r"[(\[][\s,;~-]*[)\]]")
+_MOMENT = re.compile(
+    r"~?\d{4}-\d{2}-\d{2}|~?\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?(?:\s?(?:UTC|GMT|[A-Z]{2,4}T|[A-Z][a-z]+/[A-Z]\w+)\b)?"
+)
+_BRACKETS = re.compile(r"[(\[][^()\[\]]*[)\]]")
+_LETTER = re.compile(r"[^\W\d_]")
 _ENDS = re.compile(r"^[^\w#`<\[(]+|[^\w`>\])!?%]+$")
 #: A heading of fewer bytes says little without the one above it; a longer one than this is cut off.
 _SHORT_BYTES, _MOST_BYTES = 12, 120
@@ -71,11 +72,22 @@ def shared_lead_in(memories: Sequence[Memory]) -> str:
 
 def heading_words(heading: str) -> str:
     """A heading without times, emphasis and ornaments; empty if nothing else is in it."""
-    words = _EMPTY_BRACKETS.sub(" ", _MOMENT.sub(" ", _WHEN.sub(" ", one_line(heading))))
+    words = _without_moments(one_line(heading))
     words = _ENDS.sub("", " ".join(words.split()))
     if len(words.encode()) > _MOST_BYTES:
         words = words.encode()[:_MOST_BYTES].decode(errors="ignore").rstrip() + "…"
     return words
+
+
+def _without_moments(heading: str) -> str:
+    """A heading without times. Brackets that say more than a time stay as they are: a part of them would say less."""
+    parts, last = [], 0
+    for brackets in _BRACKETS.finditer(heading):
+        parts.append(_MOMENT.sub(" ", heading[last : brackets.start()]))
+        rest = _MOMENT.sub("", brackets[0])
+        parts.append(brackets[0] if rest == brackets[0] or _LETTER.search(rest) else " ")
+        last = brackets.end()
+    return "".join([*parts, _MOMENT.sub(" ", heading[last:])])
 
 
 def _heading(headings: tuple[str, ...]) -> str:

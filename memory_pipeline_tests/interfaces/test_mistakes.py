@@ -91,7 +91,10 @@ def test_of_a_kind_that_is_settled_the_list_says_that_none_waits_and_how_to_see_
 
 def test_a_memory_that_is_not_there_leads_to_a_list_of_whole_ids(data: Path) -> None:
     done = command("history", "a")
-    assert "there is no memory 'a'; give its whole id ('memory-pipeline as-of now list --archived' shows" in done.told
+    assert (
+        "there is no memory 'a'; give its handle or whole id ('memory-pipeline as-of now list --archived' shows"
+        in done.told
+    )
     listed = command("as-of", "now", "list", "--archived")
     assert listed.code == 0 and all(f"gateway-{n}" in listed.out for n in range(5))
 

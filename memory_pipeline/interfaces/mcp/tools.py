@@ -114,7 +114,7 @@ def add_tools(server: MCPServer[Any], memories: ServedMemories, access_of: Acces
 
     for function, told, hints in (
         (search, "Find memories by words and meaning.", _READ),
-        (fetch, "A whole memory, with its source and what replaced it.", _READ),
+        (fetch, "A whole memory and what replaced it.", _READ),
         (context, "Call first, before a task. Lines end with ^id.", _READ),
         (remember, "Keep one lesson, decision, fact or preference for later.", _WRITE),
         (feedback, "Say whether a memory helped.", _COUNT),
