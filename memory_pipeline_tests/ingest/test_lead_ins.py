@@ -99,7 +99,7 @@ def test_headings_and_lead_in_are_kept_as_they_are_written(tmp_path: Path) -> No
         (("Never do these at night",), "", "Restart the relay.", "Never do these at night: Restart the relay."),
         (("⚡ Autonome Arbeit — 07:05 UTC",), "", "Fertig.", "Autonome Arbeit: Fertig."),
         (("2026-05-04",), "", "Fertig.", "Fertig."),
-        (("IIT 4.0 (2026-03-01, refined)",), "", "Five axioms.", "IIT 4.0 (refined): Five axioms."),
+        (("IIT 4.0 (2026-03-01, refined)",), "", "Five axioms.", "IIT 4.0 (2026-03-01, refined): Five axioms."),
         (("Stapel 4 (2026-03-12 ~17:00 UTC)",), "", "Fertig.", "Stapel 4: Fertig."),
         (("绝对不要做",), "", "删除备份。", "绝对不要做: 删除备份。"),
         (("The relay",), "", "The relay is up.", "The relay is up."),
