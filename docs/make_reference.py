@@ -277,6 +277,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Verified snapshots": ("`snapshot verify` prints one object.", VerifiedSnapshot),
     "Recoveries": ("`recover` prints one object.", RecoveryResult),
     "Settings and their origins": ("`config show` prints a list.", ShownSetting),
+    "Settings that are trusted": ("`config trust` and `config untrust` print one object.", TrustedSettings),
     "Guidance": ("`playbook list` prints a list.", DescribedGuidance),
     "Proposals": ("`proposals list` and `proposals show` print a list.", DescribedProposal),
     "Decisions": ("`proposals approve` and `proposals reject` print a list.", DecidedProposal),
