@@ -34,6 +34,9 @@ def review_answer(answer: Answer, evidence: Evidence) -> Reviewed:
     """The sentences of an answer's abstraction that the members bear out, and an objection for each of the others."""
     wrong_claims = list(_wrong_claims(answer, evidence))
     objections = [problem for _, problem in wrong_claims]
+    if len(wrong_claims) == len(answer.claims):
+        none = "it makes no claim that the members bear out"
+        return Reviewed("", (*objections, none) if objections else (none,))
     kept: list[str] = []
     before: Statement | None = None
     for sentence in split_statements(answer.abstraction) or [answer.abstraction]:

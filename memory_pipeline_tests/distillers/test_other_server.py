@@ -69,7 +69,7 @@ def night(store: Store, url: str, scenario: str, run_id: str = "r", **changes: A
 def test_a_greeting_is_no_abstraction_and_is_billed_as_counted(store: Store, server: str) -> None:
     fill(store, lesson(4))
     report = night(store, server, "mock-text")
-    assert report.refusals == {"malformed answer": 1} and report.total_llm_calls == 1
+    assert report.refusals == {"malformed answer": 1} and report.total_llm_calls == 2
     tokens = report.total_llm_input_tokens, report.total_llm_output_tokens
     assert min(tokens) > 0
     assert report.estimated_cost_usd == pytest.approx((tokens[0] * 1 + tokens[1] * 5) / 1e6, abs=1e-6)
@@ -107,7 +107,7 @@ def test_its_batches_are_sent_awaited_and_collected(store: Store, server: str) -
     # This server ends a batch when its results are asked for.
     urllib.request.urlopen(f"{server}/v1/messages/batches/{batch_id}/results", timeout=5).read()
     done = night(store, server, "mock-text", run_id="second", model__calling="batch")
-    assert done.refusals == {"malformed answer": 1} and done.total_llm_calls == 1
+    assert done.refusals == {"malformed answer": 1} and done.total_llm_calls == 2
     with store.reading() as tx:
         assert tx.integrity.check(deep=True) == []
         assert json.loads(json.dumps(sql_rows(tx, "select status from model_batches"))) == [["collected"]]
