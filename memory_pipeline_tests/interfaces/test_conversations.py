@@ -48,9 +48,9 @@ def test_a_pattern_is_listed_confirmed_and_rejected(tmp_path: Path) -> None:
     (pattern,) = json.loads(command("patterns", "list", "--json").out)
     assert (pattern["status"], pattern["text"]) == ("fading", "Keep your answers short from now on.")
     assert "confirmed" in command("patterns", "confirm", pattern["id"][:8]).out
-    items = json.loads(command("context", "keep your answers short", "--json").out)["items"]
-    handle = next(item["handle"] for item in items if item["kind"] == "memory" and pattern["text"] in item["content"])
-    assert pattern["id"][:8] in command("patterns", "confirm", handle).out
+    results = json.loads(command("search", "keep your answers short", "--json").out)["results"]
+    found = [one["id"] for one in results if pattern["text"] in one["content"]]
+    assert any(pattern["id"][:8] in command("patterns", "confirm", memory).out for memory in found)  # one is the turn
     assert "No pattern waits" in command("patterns", "list").out
     assert "rejected" in command("patterns", "reject", pattern["id"]).out
     assert "rejected" in command("patterns", "list", "--all").out
