@@ -67,6 +67,11 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "404"]
 [[operations]]
 include-path = ["/api/v1/memories", "/api/v1/consolidated-memories/search"]
 checks.positive_data_acceptance.expected-statuses = ["2xx", "404", "409", "422"]
+
+[[operations]]
+include-name = "POST /api/v1/consolidated-context"
+# A task of invisible characters is long enough for the schema, and too short for a reader.
+checks.positive_data_acceptance.expected-statuses = ["2xx", "404", "409", "422"]
 """
 
 
