@@ -133,7 +133,7 @@ def test_a_gullible_model_that_is_shown_them_still_changes_nothing(
     before = everything(store)
     _, asked_for = a_night(store)
     after = everything(store)
-    assert len(asked_for) >= len(CASES) + 2  # a refused answer is asked for once more
+    assert len(asked_for) == 2 * len(CASES) + 2  # each refused answer is asked for once more
     assert {i: m for i, m in after.items() if m.project_id == "honest"} == undisturbed
     for memory_id, memory in before.items():
         assert after[memory_id].content == memory.content and after[memory_id].pinned == memory.pinned
