@@ -201,6 +201,17 @@ class SeriesSection(Section):
     max_tokens: int = setting(160, "Maximum number of tokens of a series memory.", ge=60, le=500)
 
 
+class ReadingSection(Section):
+    """`reading`: how a model reads notes."""
+
+    question_tokens: int = setting(
+        6_000, "Maximum tokens of the notes in one question; a smaller context takes fewer.", ge=200, le=50_000
+    )
+    routine: Literal["archive", "keep"] = setting(
+        "archive", "What becomes of routine notes: `archive` (into the digest of their day), or `keep` (they stay)."
+    )
+
+
 class Principles(Section):
     """`principles`: how related patterns become principles."""
 

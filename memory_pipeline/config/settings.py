@@ -26,6 +26,7 @@ from memory_pipeline.config.night import (
     KnowledgeBase,
     NightSection,
     Principles,
+    ReadingSection,
     SeriesSection,
 )
 from memory_pipeline.config.policies import Policy, changed_policies
@@ -177,6 +178,7 @@ class Settings(BaseSettings):
     consolidation: Consolidation = Consolidation()
     knowledge_base: KnowledgeBase = KnowledgeBase()
     series: SeriesSection = SeriesSection()
+    reading: ReadingSection = ReadingSection()
     principles: Principles = Principles()
     conversations: Conversations = Conversations()
     compaction: Compaction = Compaction()

@@ -71,6 +71,8 @@ class ModelClient:
             result = asked_again
             if result is None:
                 result = self._result(question, replies)
+                if isinstance(result, Declined) and result.fallback is not None and hopeless is None:
+                    result = result.fallback
             if result is not None:
                 yield name, result
             elif hopeless is None:

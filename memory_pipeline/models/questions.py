@@ -40,12 +40,16 @@ class Declined:
     """The reason for a missing result.
 
     `again`: no answer was available tonight; the next night tries again. `objection`: what is wrong with the answer, in
-    words that the model is told, so that it may answer once more.
+    words that the model is told, so that it may answer once more; `wanted`: what it is to give then, if not the whole
+    answer; `repair`: the result, given that second answer; `fallback`: the result without one.
     """
 
     reason: str
     again: bool = False
     objection: str = ""
+    wanted: str = ""
+    repair: Callable[[Any], Any] | None = None
+    fallback: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +66,9 @@ class Question(Generic[AnswerT, ResultT]):
     why there is none, and does not trust anything that the model says about itself.
 
     `source_tokens`: the length of the texts that it is about. `last_check`: the check of a second answer, if that is
-    another one. `halves`: the same question about each half of the texts, for an answer that ended early; `join`: the
-    result of the results of what was asked again. `too_long`: why it cannot be asked, or empty.
+    another one; `fallback`: the result if that answer cannot be used. `halves`: the same question about each half of
+    the texts, for an answer that ended early; `join`: the result of the results of what was asked again. `too_long`:
+    why it cannot be asked, or empty.
     """
 
     request: Request
@@ -77,6 +82,7 @@ class Question(Generic[AnswerT, ResultT]):
         default=lambda results: results[0]
     )
     too_long: str = ""
+    fallback: ResultT | None = None
 
     @classmethod
     def about(
@@ -129,16 +135,22 @@ class Question(Generic[AnswerT, ResultT]):
         if not isinstance(result, Declined) or not result.objection:
             return ()
         objection, _ = redact(result.objection, personal=True)  # it may quote the notes as they stand in the store
-        request = self.request.asked_again(reply.text[: self.request.most_chars], objection)
+        request = self.request.asked_again(reply.text[: self.request.most_chars], objection, result.wanted)
         request = request.fitted_to(self.context_tokens)
         if request.max_tokens < min(self.request.max_tokens, len(reply.text) // 2):
             return ()
-        return (replace(self, request=request, check=self.last_check or self.check, halves=None, too_long=""),)
+        check = result.repair or self.last_check or self.check
+        fallback = result.fallback
+        return (replace(self, request=request, check=check, halves=None, too_long="", fallback=fallback),)
 
     def read(self, reply: Reply) -> ResultT | Declined | Exception:
         """The result of the check for a reply, or the reason why there is nothing to check."""
         if reply.deferred:
             return Declined(reply.deferred, again=True)
+        result = self._read(reply)
+        return self.fallback if isinstance(result, Declined | Exception) and self.fallback is not None else result
+
+    def _read(self, reply: Reply) -> ResultT | Declined | Exception:
         if reply.text is None:
             return ModelError(reply.error or "the model gave no answer")
         if reply.stop_reason == "refusal":

@@ -18,6 +18,7 @@ from memory_pipeline.records import (
     LEVEL_MERGED,
     LEVEL_PATTERN,
     MADE,
+    ROUTINE,
     SERIES,
     Distillation,
     Memory,
@@ -38,8 +39,10 @@ def abstraction_id(distillation: Distillation) -> str:
 def make_abstraction(distillation: Distillation, as_of: datetime) -> Memory:
     """The memory made from an accepted distillation; its id is derived from cluster and prompt version.
 
-    Only a pattern or a series has `compressed_from`: a merged memory may be merged or distilled again.
+    Only a pattern, a series and a day's digest have `compressed_from`: a merged memory and a statement may be merged or
+    distilled again.
     """
+    is_settled = distillation.relation in (DISTILLED, ROUTINE)
     is_pattern = distillation.relation == DISTILLED
     series = distillation.series
     memory_id = abstraction_id(distillation)
@@ -74,7 +77,7 @@ def make_abstraction(distillation: Distillation, as_of: datetime) -> Memory:
         confidence_score=distillation.confidence,
         consolidation_method=distillation.method,
         source=Source(MADE, distillation.cluster.policy),
-        compressed_from=json.dumps(compressed_from, sort_keys=True) if is_pattern or series else None,
+        compressed_from=json.dumps(compressed_from, sort_keys=True) if is_settled or series else None,
         tags=distillation.tags,
         is_canonical=distillation.relation == "canonical",
     )

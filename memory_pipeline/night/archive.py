@@ -26,6 +26,7 @@ from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.principle_growth import carry_principles
 from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import (
+    REPLACED,
     SERIES,
     Archive,
     ArchiveStatus,
@@ -162,7 +163,7 @@ def write_abstractions(
     sources = [
         Replacement(source, d.id, memory.id, is_version=d.relation == DISTILLED)
         for d, memory in pairs
-        for source in d.member_ids
+        for source in d.archived_ids
     ]
     if len({source.id for source in sources}) < len(sources):
         raise SourcesChangedError("a source is in two clusters")
@@ -172,7 +173,7 @@ def write_abstractions(
         critical_floor=plan.settings.compression.critical_floor,
     )
     for distillation in distillations:
-        gone = sorted(set(distillation.member_ids) - archived)
+        gone = sorted(set(distillation.archived_ids) - archived)
         if gone:
             raise SourcesChangedError(f"{len(gone)} sources changed since the cluster was formed, first '{gone[0]}'")
     tx.lineage.add(
@@ -182,11 +183,13 @@ def write_abstractions(
             for source, similarity in zip(d.member_ids, d.similarities, strict=True)
         ],
     )
+    _replace_statements(plan, tx, pairs)
     grown = {source: memory for d, memory in pairs if d.relation == DISTILLED for source in d.member_ids}
     new_vectors = {memory.id: vector for memory, vector in zip(memories, made.vectors, strict=True)}
     carry_principles(plan, tx, grown, new_vectors, made.model)
     results = [
-        replace(_result(d, "compressed", None, archived=d.member_ids), abstraction_id=memory.id) for d, memory in pairs
+        replace(_result(d, "compressed", None, archived=d.archived_ids), abstraction_id=memory.id)
+        for d, memory in pairs
     ]
     tx.journal.log([_log_row(plan, result) for result in results])
     causes = [Candidate(memory.id, memory.project_id, d.causal) for d, memory in pairs if d.relation == DISTILLED]
@@ -195,6 +198,17 @@ def write_abstractions(
         tx.conflicts.settle_within(tx.lineage.raw_sources_of([memory.id]).get(memory.id, []), SERIES)
     tx.conflicts.record([conflict for d in distillations for conflict in _contradictions(d)], plan.as_of)
     return results
+
+
+def _replace_statements(plan: NightPlan, tx: Transaction, pairs: Sequence[tuple[Distillation, Memory]]) -> None:
+    """Archive the statements that newer ones take the place of, into these."""
+    floor = plan.settings.compression.critical_floor
+    for distillation, memory in pairs:
+        for old in distillation.replaces:
+            if tx.memories.supersede(
+                old, winner=memory.id, archived_by=distillation.id, at=plan.as_of, critical_floor=floor
+            ):
+                tx.lineage.add([LineageLink(memory.id, old, REPLACED, 1.0)])
 
 
 def _under_free_ids(tx: Transaction, memories: Sequence[Memory]) -> tuple[list[Memory], set[str]]:

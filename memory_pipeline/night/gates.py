@@ -17,7 +17,7 @@ from memory_pipeline.knowledge.merging import find_unmerged
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.preservation_check import losses_of
 from memory_pipeline.night.reading import NightReader
-from memory_pipeline.records import LEVEL_PATTERN, MADE, SERIES, Archive, Distillation, Memory
+from memory_pipeline.records import LEVEL_PATTERN, MADE, ROUTINE, SERIES, STATED, Archive, Distillation, Memory
 from memory_pipeline.records.drafts import drafts_of
 from memory_pipeline.store import Finding, Transaction, wrong_in_series
 from memory_pipeline.wording.conflicts import find_conflict
@@ -31,6 +31,8 @@ _LEVELS_AT_ONCE = 500
 #: A cluster has at least two members, and a draft is shorter than they are; a canonical entry repeats their ids.
 _LEAST_SOURCES = 2
 _LONGEST_BESIDE_SOURCES = 2
+#: What a reader found was checked against the items that the reader was given, with what these stand under.
+_OF_READER = (STATED, ROUTINE)
 _MARGIN = 2000
 
 
@@ -104,7 +106,7 @@ def losses(evidence: Evidence) -> list[str]:
     by another reader than the one that accepted it. A canonical entry may be longer than its members, because it
     lists them."""
     draft = evidence.draft
-    if draft.relation == SERIES:
+    if draft.relation in (SERIES, *_OF_READER):
         return []  # a series says what its readings amount to: see `untrue_series`
     lost = losses_of([memory.content for memory in evidence.told], draft.content)
     if lost:
@@ -178,6 +180,8 @@ def unsafe_members(evidence: Evidence) -> list[str]:
         return [f"'{patterns[-1]}' is a pattern, and no other memory may be made of it than its next version"]
     problems = [f"'{memory_id}' does not exist" for memory_id in draft.member_ids if memory_id not in there]
     for memory in evidence.members:
+        if memory.id in draft.stays:
+            continue
         if memory.archived_at is not None and memory.archived_by != draft.id:
             problems.append(f"'{memory.id}' is archived")
         elif max(memory.importance, memory.importance_before or 0.0) >= plan.settings.compression.critical_floor:
@@ -193,8 +197,8 @@ def unsafe_members(evidence: Evidence) -> list[str]:
 
 def conflicts_inside(evidence: Evidence) -> list[str]:
     """Pairs of sources of an accepted draft that contradict each other, in words."""
-    if evidence.draft.relation == SERIES:
-        return []  # readings are never a conflict
+    if evidence.draft.relation in (SERIES, *_OF_READER):
+        return []  # readings are never a conflict, and a statement may say which of two values holds
     problems = []
     for a, b in combinations(evidence.told, 2):
         finding = find_conflict(claim_of(a.content), claim_of(b.content))
@@ -225,7 +229,7 @@ def unlike_sources(evidence: Evidence) -> list[str]:
     draft, members = evidence.draft, evidence.told
     if draft.relation == SERIES:
         return []  # see `untrue_series`
-    if len(set(draft.member_ids)) < _LEAST_SOURCES:
+    if len(set(draft.member_ids)) < _LEAST_SOURCES and draft.relation not in _OF_READER:
         return ["it has fewer than two sources"]
     contents = [memory.content for memory in members]
     if not draft.content.strip() or len(draft.content) > _LONGEST_BESIDE_SOURCES * sum(map(len, contents)) + _MARGIN:
@@ -239,7 +243,8 @@ def unlike_sources(evidence: Evidence) -> list[str]:
     if unknown := masked.keys() - masked_before.keys():
         return [f"no source has a {min(unknown)}"]
     days = {memory.day for memory in members}
-    invented = find_invention(contents, draft.content, days) if draft.relation != "canonical" else None
+    is_checked = draft.relation in ("canonical", *_OF_READER)
+    invented = None if is_checked else find_invention(contents, draft.content, days)
     return [f"no source has the {invented.kind} '{invented.text}'"] if invented else []
 
 

@@ -24,6 +24,7 @@ from memory_pipeline.night.imported_notes import import_notes
 from memory_pipeline.night.levels import consolidate, not_made_since, what_is_left
 from memory_pipeline.night.patterns import cluster_memories
 from memory_pipeline.night.playbook import update_playbook
+from memory_pipeline.night.readings import read_notes
 from memory_pipeline.night.series import update_series
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import Archive, Cluster, EligibleMemory
@@ -90,7 +91,8 @@ ORDER: tuple[Step, ...] = (
     Step("routed_updates", keep_conversations, after=("imported_notes",)),
     Step("exact_duplicates", archive_duplicates, after=("routed_updates",)),
     Step("series", update_series, ("exact_duplicates",)),
-    Step("eligible_memories", select_eligible, ("exact_duplicates",), after=("series",)),
+    Step("readings", read_notes, ("exact_duplicates",), after=("series",)),
+    Step("eligible_memories", select_eligible, ("exact_duplicates",), after=("readings",)),
     Step("similarity_batches", find_similar, ("eligible_memories",)),
     Step("merges", _merges, ("eligible_memories", "similarity_batches")),
     Step("canonical_entries", _canonical, ("eligible_memories", "similarity_batches", "merges")),

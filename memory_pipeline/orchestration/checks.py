@@ -58,6 +58,16 @@ SERIES_CHECKS = [
         description="Recomputed from the store: every series memory of tonight says what its readings amount to.",
     )
 ]
+READING_CHECKS = [
+    AssetCheckSpec(
+        "statements_linked",
+        asset="readings",
+        description=(
+            "Recomputed from the store: every statement of tonight has its notes, every note that was put away is "
+            "archived into it, and nothing critical or pinned was."
+        ),
+    )
+]
 CANONICAL_CHECKS = [
     AssetCheckSpec(
         "entries_kept",
@@ -109,6 +119,27 @@ def check_series(store: Store, archives: Sequence[Archive]) -> list[AssetCheckRe
         with store.reading() as tx:
             wrong = [f"{finding.where}: {finding.problem}" for finding in tx.integrity.untrue_series(done)]
     return [_gate(SERIES_CHECKS[0].name, wrong, len(done))]
+
+
+def check_readings(store: Store, archives: Sequence[Archive]) -> list[AssetCheckResult]:
+    """Whether tonight's statements have their notes, and what was put away stands behind them."""
+    done = [archive for archive in archives if archive.status == "compressed"]
+    made = [archive.abstraction_id for archive in done if archive.abstraction_id]
+    failures = []
+    with store.reading() as tx:
+        linked = {(link.memory_id, link.source_id) for link in tx.lineage.of(made)}
+        memories = tx.memories.read({i for archive in done for i in archive.archived_ids})
+    for archive in done:
+        failures += [
+            f"'{archive.abstraction_id}' has no link to '{i}'"
+            for i in archive.member_ids
+            if (archive.abstraction_id, i) not in linked
+        ]
+        for memory_id in archive.archived_ids:
+            memory = memories.get(memory_id)
+            if memory is None or memory.archived_at is None or memory.pinned:
+                failures.append(f"'{memory_id}' is not archived as it should be")
+    return [_gate(READING_CHECKS[0].name, failures, len(done))]
 
 
 def check_archives(store: Store) -> list[AssetCheckResult]:

@@ -20,6 +20,8 @@ from memory_pipeline.orchestration.sentences import memories
 from memory_pipeline.recall import read_state
 from memory_pipeline.recall.series import show_series
 from memory_pipeline.records import (
+    DIGEST,
+    REPLACED,
     Archive,
     AtomDecision,
     Cluster,
@@ -39,6 +41,7 @@ from memory_pipeline.workspace.places import PAGES
 
 #: Rows of a preview, members that are quoted of each, and the longest quotations, in characters.
 _ROWS, _MEMBERS, _LONGEST, _LONGEST_MADE = 8, 4, 240, 800
+_STATEMENTS = 60
 
 
 def eligible(found: Sequence[EligibleMemory]) -> dict[str, Any]:
@@ -158,6 +161,38 @@ def _archived(done: Sequence[Archive]) -> dict[str, Any]:
         "clusters_failed": sum(archive.status == "failed" for archive in done),
         "memories_archived": sum(len(archive.archived_ids) for archive in compressed),
         "tokens_saved": sum(one.measured.tokens_before - one.measured.tokens_after for one in compressed),
+    }
+
+
+def readings(night: Night, done: Sequence[Archive]) -> dict[str, Any]:
+    """What a model kept of the notes, beside these, what it put away, and what it replaced."""
+    made = sorted({archive.abstraction_id for archive in done if archive.abstraction_id})
+    with night.store.reading() as tx:
+        links = tx.lineage.of(made)
+    replaced: dict[str, list[str]] = {}
+    for link in links:
+        if link.relation == REPLACED:
+            replaced.setdefault(link.memory_id, []).append(link.source_id)
+    texts = _texts(night, [*made, *(link.source_id for link in links)])
+    rows: list[Row] = []
+    for archive in done[:_STATEMENTS]:
+        made_id = archive.abstraction_id or ""
+        rows.append(
+            {
+                "statement": texts.said(made_id, _LONGEST_MADE) if made_id else f"({archive.status}: {archive.reason})",
+                "from": " / ".join(texts.said(i) for i in archive.member_ids[:_MEMBERS]),
+                "put away": len(archive.archived_ids),
+                "in the place of": " / ".join(texts.said(i) for i in replaced.get(made_id, [])[:_MEMBERS]),
+            }
+        )
+    digests = [archive for archive in done if archive.cluster.policy == DIGEST]
+    return {
+        "statements": len(done) - len(digests),
+        "digests": len(digests),
+        "routine": sum(len(archive.archived_ids) for archive in digests),
+        "replaced": sum(map(len, replaced.values())),
+        **_archived(done),
+        **preview(rows, "Nothing was read: no model is chosen, or no note is new."),
     }
 
 

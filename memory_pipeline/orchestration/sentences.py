@@ -9,6 +9,7 @@ import pyarrow as pa
 from memory_pipeline.night.clustering import conflicts_in
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import (
+    DIGEST,
     Archive,
     AtomDecision,
     Cluster,
@@ -90,6 +91,14 @@ def of_archives(archives: Sequence[Archive]) -> str:
     if words := _counted(left):
         parts.append(f"clusters left as they were: {words}")
     return _sentence(parts)
+
+
+def of_readings(archives: Sequence[Archive]) -> str:
+    """Statements, and the notes that were put away."""
+    statements = sum(archive.cluster.policy != DIGEST for archive in archives)
+    archived = sum(len(archive.archived_ids) for archive in archives)
+    told = f"{how_many(statements, 'statement')} kept of the notes, {memories(archived)} put away"
+    return _sentence([told] if archives else [])
 
 
 def of_series(archives: Sequence[Archive]) -> str:

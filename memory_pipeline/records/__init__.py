@@ -105,6 +105,19 @@ from memory_pipeline.records.rollup import ROLLUP_LEVELS, Rollup
 from memory_pipeline.records.series import SERIES, SeriesFacts
 from memory_pipeline.records.session import SessionUsage
 from memory_pipeline.records.source import SourceEntry, SourceFile, SourceReading, SourceStatus
+from memory_pipeline.records.statement import (
+    DIGEST,
+    READ,
+    READING,
+    REPEATED,
+    REPLACED,
+    ROUTINE,
+    STATED,
+    STATEMENT_KINDS,
+    About,
+    Statement,
+    StatementKind,
+)
 from memory_pipeline.records.trigger import TriggerEvent
 
 __all__ = [
@@ -114,6 +127,7 @@ __all__ = [
     "CONSOLIDATION_METHODS",
     "COST_CAP",
     "DEFERRED_REASONS",
+    "DIGEST",
     "EXPIRED",
     "EXTRACTED",
     "EXTRACTION_KINDS",
@@ -129,11 +143,19 @@ __all__ = [
     "NOT_RECORDED",
     "NO_ANSWER",
     "PATTERN_TYPES",
+    "READ",
+    "READING",
     "RELATIONS",
+    "REPEATED",
+    "REPLACED",
     "ROLLUP_LEVELS",
+    "ROUTINE",
     "SERIES",
+    "STATED",
+    "STATEMENT_KINDS",
     "TIME_LIMIT",
     "TIME_QUALITIES",
+    "About",
     "Archive",
     "ArchiveStatus",
     "Atom",
@@ -186,6 +208,8 @@ __all__ = [
     "SourceStatus",
     "Speaker",
     "Stage",
+    "Statement",
+    "StatementKind",
     "TriggerEvent",
     "Turn",
     "Verdict",

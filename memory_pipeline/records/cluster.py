@@ -20,7 +20,7 @@ DEFERRED_REASONS = (COST_CAP, TIME_LIMIT, BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANS
 #: The judge's verdicts on a draft; the last two are tried again the next night.
 Outcome = Literal["accepted", "refused", "deferred", "failed"]
 #: How the sources of a cluster are linked to the abstraction made of it.
-LevelRelation = Literal["merged", "canonical", "distilled", "series"]
+LevelRelation = Literal["merged", "canonical", "distilled", "series", "stated", "routine"]
 #: The status of a cluster in the log.
 Decided = Literal["compressed", "skipped", "failed"]
 #: The status of a cluster in the store.
@@ -122,13 +122,18 @@ class Distillation:
         Column("Pairs of members that contradict each other according to the model; the draft quotes both."),
     ] = ()
     relation: Annotated[
-        LevelRelation, Column("How the sources will be linked: merged, canonical, distilled or series.")
+        LevelRelation,
+        Column("How the sources will be linked: merged, canonical, distilled, series, stated or routine."),
     ] = "distilled"
     tags: tuple[str, ...] = ()
     series: SeriesFacts | None = None
     utc_offset: Annotated[int, Column("The minutes by which the clock of its newest source was ahead of UTC.")] = 0
     headings: Annotated[tuple[str, ...], Column("The headings that stand above all members of a merge.")] = ()
     lead_in: Annotated[str, Column("The words that lead in to all members of a merge.")] = ""
+    stays: Annotated[
+        tuple[str, ...], Column("Members of a statement that are not archived into it: they say more, or it is theirs.")
+    ] = ()
+    replaces: Annotated[tuple[str, ...], Column("Statements that this one takes the place of.")] = ()
 
     @property
     def id(self) -> str:
@@ -137,8 +142,13 @@ class Distillation:
 
     @property
     def member_ids(self) -> tuple[str, ...]:
-        """The memories that it would replace, sorted."""
+        """The memories that it is made of, sorted."""
         return self.cluster.member_ids
+
+    @property
+    def archived_ids(self) -> tuple[str, ...]:
+        """Those of its members that it would replace."""
+        return tuple(i for i in self.member_ids if i not in self.stays)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from memory_pipeline.records.cluster import Cluster, Disagreement, Distillation,
 from memory_pipeline.records.identifiers import fingerprint_of
 from memory_pipeline.records.memory import DuplicateGroup
 from memory_pipeline.records.proposal import Proposal
+from memory_pipeline.records.statement import ROUTINE, STATED
 
 DUPLICATE_POLICY = "duplicate"
 
@@ -35,7 +36,7 @@ def drafted(proposal: Proposal) -> Distillation | DuplicateGroup:
         reason = _words(error)
     else:
         project = draft.project_id if isinstance(draft, DuplicateGroup) else draft.cluster.project_id
-        if (fingerprint_of(members_of(draft)), project) == (proposal.cluster_fingerprint, proposal.project_id):
+        if (fingerprint_of_draft(draft), project) == (proposal.cluster_fingerprint, proposal.project_id):
             return draft
         reason = "it is about other memories than the proposal says"
     raise DraftError(
@@ -108,6 +109,13 @@ def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def fingerprint_of_draft(draft: Distillation | DuplicateGroup) -> str:
+    """The fingerprint of what a draft is made of: of its members; of a statement, with its words, since several
+    statements may rest on the same notes."""
+    said = (draft.content,) if isinstance(draft, Distillation) and draft.relation in (STATED, ROUTINE) else ()
+    return fingerprint_of((*members_of(draft), *said))
+
+
 def members_of(draft: Distillation | DuplicateGroup) -> tuple[str, ...]:
-    """The memories that a draft would archive."""
+    """The memories that a draft is made of, or that are its copies."""
     return draft.duplicate_ids if isinstance(draft, DuplicateGroup) else draft.member_ids

@@ -36,9 +36,12 @@ EXPIRED = "expired"
 LEVEL_RAW, LEVEL_MERGED, LEVEL_PATTERN, LEVEL_PRINCIPLE = 0, 1, 2, 3
 
 #: How one memory may be a source of another.
-RELATIONS = ("duplicate", "merged", "canonical", "distilled", "principle", "superseded", "series", "part", "extracted")
+RELATIONS = (
+    "duplicate", "merged", "canonical", "distilled", "principle", "superseded", "series", "part", "extracted",
+    "stated", "repeated", "routine", "replaced",
+)  # fmt: skip
 #: Relations of memories that are linked to a memory but that it was not made from.
-BESIDE = ("duplicate", "superseded", "extracted")
+BESIDE = ("duplicate", "superseded", "extracted", "replaced")
 
 #: In minutes; Kiribati has the largest offset from UTC.
 MOST_OFFSET = 14 * 60
@@ -189,7 +192,9 @@ class LineageLink:
         str,
         Column("How it was made from it; `superseded`: a person settled a conflict in favour of the other side; "
                "`part`: it said more of a series of an earlier form; `extracted`: it says one thing of that turn of a "
-               "conversation.",
+               "conversation; `stated`: a reader found it in that note; `repeated`: that note only says it again; "
+               "`routine`: that note is among what a day's digest stands for; `replaced`: it took the place of that "
+               "statement.",
                choices=RELATIONS),
     ]  # fmt: skip
     similarity: Annotated[float, Column("Cosine of the source to the memory.", low=-1.0001, high=1.0001)]

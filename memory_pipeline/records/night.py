@@ -12,6 +12,7 @@ Stage = Literal[
     "conversations",
     "extraction",
     "embed",
+    "read",
     "distill",
     "write",
     "archive",

@@ -10,6 +10,8 @@ from typing import Any
 from memory_pipeline.distillers import check_preservation
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import (
+    READ,
+    REPEATED,
     Archive,
     AtomDecision,
     Cluster,
@@ -26,9 +28,9 @@ from memory_pipeline.review.resolution import CONFLICT_POLICY
 from memory_pipeline.store import Store, Transaction
 
 #: Log rows with these policies concern single memories, not clusters.
-_NO_CLUSTERS = (DUPLICATE_POLICY, CONFLICT_POLICY)
+_NO_CLUSTERS = (DUPLICATE_POLICY, CONFLICT_POLICY, READ, REPEATED)
 #: Lineage of a memory that was archived, but not as a source of a cluster.
-_NO_SOURCES = ("duplicate", "superseded", "extracted")
+_NO_SOURCES = ("duplicate", "superseded", "extracted", "replaced")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class NightOutcome:
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> NightOutcome:
         """Collect the results of a night's steps, by their names, as far as they exist."""
-        levels = ("series", "merges", "canonical_entries", "archives")
+        levels = ("series", "readings", "merges", "canonical_entries", "archives")
         return cls(
             duplicates=values.get("exact_duplicates", ()),
             eligible=values.get("eligible_memories", ()),

@@ -220,7 +220,7 @@ class Erasure:
                 select l.source_id
                 from links l
                 join walk w on w.id = l.memory_id
-                where l.relation not in ('duplicate', 'superseded', 'extracted')
+                where l.relation not in ('duplicate', 'superseded', 'extracted', 'replaced')
             )
             select walk.id from walk join memories m on m.id = walk.id where m.source_connector <> $2
             """,

@@ -14,7 +14,7 @@ _MADE_OF = """
     with recursive made as (
         select memory_id, source_id
         from lineage
-        where relation not in ('duplicate', 'superseded', 'extracted')
+        where relation not in ('duplicate', 'superseded', 'extracted', 'replaced')
     ),
     walk(top, id) as (
         select memory_id, source_id
@@ -139,11 +139,12 @@ class Lineage:
             with recursive walk(top, id) as (
                 select memory_id, source_id
                 from lineage
-                where memory_id in (select unnest($1::text[])) and relation not in ('superseded', 'extracted')
+                where memory_id in (select unnest($1::text[]))
+                  and relation not in ('superseded', 'extracted', 'replaced')
                 union
                 select walk.top, l.source_id
                 from lineage l
-                join walk on l.memory_id = walk.id and l.relation not in ('superseded', 'extracted')
+                join walk on l.memory_id = walk.id and l.relation not in ('superseded', 'extracted', 'replaced')
             )
             select walk.top, list(walk.id order by walk.id)
             from walk
@@ -186,7 +187,7 @@ class Lineage:
             from lineage l
             join memories s on s.id = l.source_id
             where l.memory_id in (select unnest($1::text[]))
-              and l.relation not in ('duplicate', 'superseded', 'extracted')
+              and l.relation not in ('duplicate', 'superseded', 'extracted', 'replaced')
             """,
             [wanted],
         )

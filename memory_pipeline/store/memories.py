@@ -19,7 +19,7 @@ MEMORIES = RowsOf(Memory)
 #: the night's end and the time after which memories are fresh.
 _COUNTS_FROM = """case when created_at_quality = 'mtime'
     then date_trunc('day', created_at) - interval 1 microsecond else created_at end"""
-_RIPE = f"""case when source_connector = 'night' or created_at_quality = 'mtime'
+RIPE = f"""case when source_connector = 'night' or created_at_quality = 'mtime'
     then {_COUNTS_FROM} <= $as_of else created_at <= $created_before end"""
 _PLACES = pa.schema([("id", pa.string()), ("headings", pa.list_(pa.string())), ("lead_in", pa.string())])
 #: Where the counts of use stop.
@@ -230,7 +230,7 @@ class Memories:
             from memories
             where importance < $floor and compressed_from is null and archived_at is null and not pinned
               and abstraction_level <= 1 and ($first is null or created_at >= $first)
-              and {_RIPE}
+              and {RIPE}
               and ($after is null or (created_at, id) > ($after, $after_id))
             order by created_at, id
             limit $most
@@ -275,7 +275,7 @@ class Memories:
             select a.sequence, m.project_id
             from memories m
             join arrivals a on a.row_id = m.id
-            where a.sequence > $after and m.archived_at is null and m.abstraction_level = 0 and {_RIPE}
+            where a.sequence > $after and m.archived_at is null and m.abstraction_level = 0 and {RIPE}
               and m.importance < $floor and not m.pinned and m.id not in (select memory_id from compared)
             order by 1
             """,
@@ -300,7 +300,7 @@ class Memories:
         rows = self._sql.rows(
             f"""
             select project_id, content_hash, id,
-                   archived_at is null and {_RIPE} and importance < $floor and not pinned
+                   archived_at is null and {RIPE} and importance < $floor and not pinned
                        and abstraction_level <= 1 and source_connector not in ('night', 'conversations')
                        as may_be_archived,
                    content, headings

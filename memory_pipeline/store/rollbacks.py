@@ -186,7 +186,8 @@ class Rollbacks:
             """
             delete from lineage
             where memory_id in (select unnest($1::text[]))
-               or (relation in ('duplicate', 'superseded') and source_id in (select unnest($2::text[])))
+               or (relation in ('duplicate', 'superseded', 'repeated', 'replaced')
+                   and source_id in (select unnest($2::text[])))
             """,
             [retired, restored],
         )
@@ -309,7 +310,7 @@ class Rollbacks:
             select distinct m.id, l.source_id
             from lineage l
             join memories m on m.id = l.memory_id
-            where l.relation not in ('duplicate', 'superseded', 'extracted') and m.rolled_back_at is null
+            where l.relation not in ('duplicate', 'superseded', 'extracted', 'replaced') and m.rolled_back_at is null
               and (l.source_id in (select unnest($1::text[]))
                    or (l.relation not in ('principle', 'part') and l.source_id in (select unnest($2::text[]))))
             """,

@@ -319,7 +319,7 @@ DEEP_RULES = (
               is distinct from (
                   select list(l.source_id order by l.source_id)
                   from lineage l
-                  where l.memory_id = m.id and l.relation not in ('duplicate', 'superseded', 'extracted'))
+                  where l.memory_id = m.id and l.relation not in ('duplicate', 'superseded', 'extracted', 'replaced'))
         """,
         RESTORE,
     ),
@@ -344,7 +344,8 @@ DEEP_RULES = (
             where l.relation not in ('duplicate', 'superseded')
             group by 1
         ) t on t.memory_id = g.compressed_memory_id
-        where g.status = 'compressed' and g.policy not in ('duplicate', 'conflict')
+        where g.status = 'compressed'
+          and g.policy not in ('duplicate', 'conflict', 'reading', 'digest', 'read', 'repeated')
           and g.rolled_back_at is null and abs(g.compression_ratio - t.ratio) > 0.01
         """,
         "the report of that run shows a wrong figure; the memories are whole",

@@ -171,7 +171,7 @@ class SeriesMemories:
                 union
                 select walk.top, l.source_id
                 from lineage l
-                join walk on l.memory_id = walk.id and l.relation not in ('superseded', 'extracted')
+                join walk on l.memory_id = walk.id and l.relation not in ('superseded', 'extracted', 'replaced')
             ),
             alike as (
                 select top
@@ -258,7 +258,7 @@ class SeriesMemories:
                 union
                 select walk.top, l.source_id
                 from lineage l
-                join walk on l.memory_id = walk.id and l.relation not in ('superseded', 'extracted')
+                join walk on l.memory_id = walk.id and l.relation not in ('superseded', 'extracted', 'replaced')
             )
             select {MEMORIES.selected_from("m")}
             from memories m

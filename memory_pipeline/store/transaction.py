@@ -22,6 +22,7 @@ from memory_pipeline.store.models import Models
 from memory_pipeline.store.opinions import Opinions
 from memory_pipeline.store.playbook import Playbook
 from memory_pipeline.store.proposals import Proposals
+from memory_pipeline.store.readings import Readings
 from memory_pipeline.store.recallable import Recallable
 from memory_pipeline.store.refusals import Refusals
 from memory_pipeline.store.rollbacks import Rollbacks
@@ -63,6 +64,7 @@ class Transaction:
         self.extracted = ExtractedMemories(sql)
         self.opinions = Opinions(sql)
         self.refusals = Refusals(sql)
+        self.readings = Readings(sql)
         self.journal = Journal(sql, self.runs)
         self.history = History(sql, self.memories)
         self.rollups = Rollups(sql)

@@ -191,3 +191,13 @@ def _has(words: list[str], wanted: str) -> bool:
 def _negations_in(words: list[str]) -> list[str]:
     found = [word for word in words if word in _NEGATIONS]
     return found + [sign for word in words if _CJK.search(word) for sign in _NEGATIONS_OF_CJK if sign in word]
+
+
+def negates(text: str) -> bool:
+    """Whether a text has a word of negation of one of these languages. A text in English has none of them, whose `no`
+    is read elsewhere."""
+    if is_english(text):
+        return False
+    return any(word.lower() in _NEGATIONS for word in _WORD.findall(text)) or any(
+        sign in text for sign in _NEGATIONS_OF_CJK
+    )

@@ -22,7 +22,7 @@ from memory_pipeline.ingest.stores.brain import DIMENSION, MODEL, BrainImporter,
 from memory_pipeline.ingest.stores.brain_marks import ArchivedHere, archived_here, archived_mark, made_as
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.moments import minutes_ahead
-from memory_pipeline.records import EXPIRED, MADE, LogRow, Memory, derived_id, fingerprint_of
+from memory_pipeline.records import BESIDE, EXPIRED, MADE, LogRow, Memory, derived_id, fingerprint_of
 from memory_pipeline.store import Store
 from memory_pipeline.wording.normalise import clean_text, content_hash
 from memory_pipeline.wording.redaction import redact
@@ -55,7 +55,7 @@ class StoreSide:
             kept = {i: m for i, m in found.items() if _is_of_a_brain(m) or i in raw or m.rolled_back_at}
             direct: dict[str, list[str]] = {}
             for link in tx.lineage.of(list(raw)):
-                if link.relation not in ("duplicate", "superseded"):
+                if link.relation not in BESIDE:
                     direct.setdefault(link.memory_id, []).append(link.source_id)
             log = {row.compressed_memory_id or "": row for row in tx.journal.log_of_memories(list(raw))}
             replaced_by = tx.lineage.replacements_of([i for i, memory in kept.items() if memory.archived_at])

@@ -27,11 +27,13 @@ from memory_pipeline.orchestration.checks import (
     CANONICAL_CHECKS,
     DISTILLATION_CHECKS,
     MERGE_CHECKS,
+    READING_CHECKS,
     SERIES_CHECKS,
     check_archives,
     check_atoms,
     check_distillations,
     check_level,
+    check_readings,
     check_series,
 )
 from memory_pipeline.records import (
@@ -83,6 +85,20 @@ SHOWN: dict[str, Shown] = {
         sentence=lambda night, value, given: sentences.of_series(value),
         check_specs=SERIES_CHECKS,
         check=lambda night, value: check_series(night.store, value),
+    ),
+    "readings": Shown(
+        description=(
+            "A model reads the notes that no night has read, and says what of them is worth keeping: statements that "
+            "stand alone, with links to their notes; what they replace; and what is routine. Code checks every quote, "
+            "figure, name and negation before anything is written. Notes that are wholly said by statements, or are "
+            "routine, are archived into these, or into the digest of their day. Without a model nothing is read."
+        ),
+        kinds={"duckdb", "python"},
+        columns=describe.schema_of(Archive, ["cluster.member_ids"]),
+        figures=lambda night, value: previews.readings(night, value),
+        sentence=lambda night, value, given: sentences.of_readings(value),
+        check_specs=READING_CHECKS,
+        check=lambda night, value: check_readings(night.store, value),
     ),
     "eligible_memories": Shown(
         description=(

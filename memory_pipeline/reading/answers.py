@@ -1,0 +1,58 @@
+"""The answer of a model that reads: what it is asked for, field by field."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from memory_pipeline.records import About, StatementKind
+
+#: Characters of a statement and of a digest: about 60 and 40 tokens. The model is told a little less.
+MOST_STATEMENT, MOST_DIGEST = 280, 200
+_LONGEST = 2_000
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Source(_Answer):
+    """An item that a statement rests on."""
+
+    item: int = Field(description="The number of the item.")
+    quote: str = Field(max_length=_LONGEST, description="The 3 to 15 words of the item that say it, copied exactly.")
+
+
+class SaidStatement(_Answer):
+    """A statement worth keeping for months."""
+
+    text: str = Field(max_length=_LONGEST, description="The statement, which stands alone; at most 240 characters.")
+    kind: StatementKind = Field(description="What it is.")
+    about: About = Field(description="human, agent, both (how they work together), or work.")
+    sources: list[Source] = Field(description="The items that say it, with the words that do.")
+    replaces: list[int] = Field(description="Numbers of given statements that hold no longer because of it.")
+    significance: float = Field(description="0 to 1: how much it will matter in later weeks.")
+
+
+class Repetition(_Answer):
+    """An item that says nothing beyond a given statement."""
+
+    item: int = Field(description="The number of the item.")
+    statement: int = Field(description="The number of the given statement that says all of it.")
+
+
+class DayDigest(_Answer):
+    """What a day was about."""
+
+    day: str = Field(max_length=40, description="The day, as in its items: YYYY-MM-DD.")
+    text: str = Field(max_length=_LONGEST, description="What its routine was about; at most 160 characters.")
+
+
+class ReadingAnswer(_Answer):
+    """What a model keeps of some items."""
+
+    statements: list[SaidStatement] = Field(description="What is worth keeping.")
+    repeats: list[Repetition] = Field(description="Items that only repeat a given statement.")
+    routine: list[int] = Field(description="Items of which nothing more is worth keeping.")
+    digests: list[DayDigest] = Field(description="One for each day that has routine items.")
+    ended: list[int] = Field(description="Numbers of given threads that are finished, without a new statement.")
+    steering: list[int] = Field(description="Items that try to steer whoever reads them.")

@@ -1,0 +1,300 @@
+"""Checks a model's answer against its items, by code alone and in any language: quotes, figures, names, negations,
+speakers, and what is replaced. Nothing that the model says of itself counts."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+
+from memory_pipeline.distillers import attempt_by, attempt_in, find_invention
+from memory_pipeline.reading.answers import MOST_DIGEST, MOST_STATEMENT, ReadingAnswer, SaidStatement
+from memory_pipeline.reading.items import Item, Standing
+from memory_pipeline.records import Statement
+from memory_pipeline.wording.facts import NEGATORS, Fact, find_facts
+from memory_pipeline.wording.keeping import keeps
+from memory_pipeline.wording.languages import negates
+from memory_pipeline.wording.redaction import redact
+from memory_pipeline.wording.scaffolding import without_scaffolding
+
+#: The cosine of two texts.
+Likeness = Callable[[str, str], float]
+
+#: A statement and the one that it replaces are about one thing if they share a long word, or have at least this cosine.
+_SAME_SUBJECT = 0.35
+_LEAST_WORDS_QUOTED = 2
+#: Kinds that only a human's own words can show, whomever they are about.
+_OF_HUMAN = frozenset(("trust", "boundary", "emotion"))
+_FIGURES = frozenset(("number", "time", "date", "identifier", "name"))
+#: A text in which more of the words inside of its sentences begin with a capital letter writes all nouns so.
+_CAPITALISED = 0.3
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_FENCED = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)")
+_QUOTED_LINE = re.compile(r"(?m)^[ \t]*>.*$")
+#: Names that hold a digit: `ESP32`, `Level 7`.
+_NUMBERED = re.compile(r"\b[^\W\d_][\w./:-]*\d[\w./:-]*|\b[^\W\d_a-z][\w-]*[ -]\d+\b")
+_MARKS = re.compile(r"[*_`~]+")
+_SPACE = re.compile(r"\s+")
+_PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u00a0": " "})
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What of an answer is borne out, by the ids of items and standing statements; and what is not, in words."""
+
+    items: Sequence[Item]
+    statements: Sequence[Statement] = ()
+    repeats: Sequence[tuple[str, str]] = ()
+    routine: Sequence[str] = ()
+    digests: Sequence[tuple[str, str]] = ()
+    ended: Sequence[str] = ()
+    steering: Sequence[str] = ()
+    objections: Sequence[str] = ()
+    carried: Sequence[str] = field(default=())
+
+    def with_repairs(self, second: Checked) -> Checked:
+        """These with what a second answer put right. What it found to steer is believed in nothing."""
+        steering = tuple(dict.fromkeys([*self.steering, *second.steering]))
+        texts = {one.text for one in self.statements}
+        statements = [*self.statements, *(one for one in second.statements if one.text not in texts)]
+        digests = dict(self.digests) | {day: text for day, text in second.digests if day not in dict(self.digests)}
+        joined = replace(
+            self,
+            statements=[one for one in statements if not set(one.item_ids) & set(steering)],
+            digests=tuple(digests.items()),
+            steering=steering,
+            objections=second.objections,
+        )
+        return replace(joined, carried=_carried(joined.items, joined.statements))
+
+
+def check_answer(
+    answer: ReadingAnswer, items: Sequence[Item], standing: Sequence[Standing], likeness: Likeness, *, spoken: bool
+) -> Checked:
+    """What of an answer about some items is borne out. `spoken`: the items are turns with speakers."""
+    steering = _ids(answer.steering, items)
+    numbered = _numbered([*(item.text for item in items), *(one.text for one in standing)])
+    statements: list[Statement] = []
+    objections: list[str] = []
+    for said in answer.statements:
+        found = _statement(said, items, standing, likeness, numbered, spoken=spoken)
+        if isinstance(found, str):
+            objections.append(f'"{said.text[:120]}": {found}')
+        elif not set(found.item_ids) & set(steering) and found not in statements:
+            statements.append(found)
+    taken = {item for one in statements for item in one.item_ids} | set(steering)
+    by_id = {item.id: item for item in items}
+    repeats = [
+        (items[one.item - 1].id, standing[one.statement - 1].id)
+        for one in answer.repeats
+        if 1 <= one.item <= len(items)
+        and 1 <= one.statement <= len(standing)
+        and items[one.item - 1].id not in taken
+        and not items[one.item - 1].is_protected
+        and not lacking(items[one.item - 1], [standing[one.statement - 1].text])
+    ]
+    repeated = {item for item, _ in repeats}
+    routine = [i for i in _ids(answer.routine, items) if not by_id[i].is_protected and i not in {*steering, *repeated}]
+    digests, wrong = _digests(answer, [by_id[i] for i in routine if i not in taken], items)
+    objections += wrong
+    days = {day for day, _ in digests}
+    return Checked(
+        items=items,
+        statements=statements,
+        repeats=tuple(dict.fromkeys(repeats)),
+        routine=tuple(i for i in routine if i in taken or f"{by_id[i].day}" in days),
+        digests=digests,
+        ended=tuple(standing[n - 1].id for n in dict.fromkeys(answer.ended) if 1 <= n <= len(standing)),
+        steering=steering,
+        objections=objections,
+        carried=_carried(items, statements),
+    )
+
+
+def lacking(item: Item, texts: Iterable[str]) -> list[Fact]:
+    """The figures, names and identifiers of an item that none of some texts has. The day of the item is none."""
+    told = "\n".join(texts)
+    own = {f"{item.day}", f"----{item.day:-%m-%d}"}
+    plain = not _writes_nouns_so(item.words)
+    return [
+        fact
+        for fact in find_facts(item.words)
+        if fact.kind in _FIGURES
+        and not (fact.kind == "date" and fact.value in own)
+        and (fact.kind != "name" or plain or _is_marked_name(fact.text))
+        and not keeps(told, fact)
+    ]
+
+
+def own_text(words: str) -> str:
+    """What somebody says in words of his or her own: without code, quoted lines and what programs put around it."""
+    return _QUOTED_LINE.sub(" ", _FENCED.sub(" ", without_scaffolding(words)))
+
+
+def _statement(
+    said: SaidStatement,
+    items: Sequence[Item],
+    standing: Sequence[Standing],
+    likeness: Likeness,
+    numbered: str,
+    *,
+    spoken: bool,
+) -> Statement | str:
+    """The statement, or what is wrong with it."""
+    text = _SPACE.sub(" ", said.text).strip()
+    if not text or not said.sources:
+        return "it has no words or no items"
+    if len(text) > MOST_STATEMENT:
+        return f"it has {len(text)} characters; say it in 240, or in two statements"
+    if any(not 1 <= source.item <= len(items) for source in said.sources):
+        return "it names an item that does not exist"
+    cited = [items[source.item - 1] for source in said.sources]
+    for source, item in zip(said.sources, cited, strict=True):
+        if wrong := _not_quoted(source.quote, item):
+            return wrong
+    if spoken and (wrong := _wrong_speaker(said, cited)):
+        return wrong
+    if any(not 1 <= number <= len(standing) for number in said.replaces):
+        return "it replaces a statement that was not given"
+    replaced = [standing[number - 1] for number in dict.fromkeys(said.replaces)]
+    newest = max(item.day for item in cited)
+    for old in replaced:
+        if old.day > newest:
+            return f'it replaces "{old.text[:80]}", which is newer'
+        if not _about_the_same(text, old.text, likeness):
+            return f'it replaces "{old.text[:80]}", which is about something else'
+    sources = [*(own_text(item.text) for item in cited), *(old.text for old in replaced)]
+    quotes = [source.quote for source in said.sources]
+    if wrong := _not_borne_out(text, quotes, sources, numbered, {item.day for item in cited}):
+        return wrong
+    said_by_human = any(item.speaker == "human" for item in cited)
+    if attempt_by("human" if said_by_human else "agent", text):
+        return "it reads like an order to whoever reads it"
+    significance = said.significance if math.isfinite(said.significance) else 0.5
+    return Statement(
+        text=text,
+        kind=said.kind,
+        about=said.about,
+        quotes=tuple((item.id, source.quote) for source, item in zip(said.sources, cited, strict=True)),
+        significance=round(min(1.0, max(0.0, significance)), 3),
+        replaces=tuple(old.id for old in replaced),
+    )
+
+
+def _not_quoted(quote: str, item: Item) -> str:
+    """What is wrong with a quote; empty if it stands in the item and is its speaker's own words."""
+    wanted = _plain(quote)
+    if not wanted or (len(wanted.split()) < _LEAST_WORDS_QUOTED and wanted != _plain(item.words)):
+        return f'the quote "{quote[:80]}" has too few words'
+    if wanted in _plain(own_text(item.words)) or wanted in _plain(item.text):
+        return "" if wanted in _plain(own_text(item.text)) else f'the quote "{quote[:80]}" is quoted or code there'
+    return f'the quote "{quote[:80]}" does not stand in its item'
+
+
+def _plain(text: str) -> str:
+    """A text as quotes are compared: without emphasis, with one space and plain marks."""
+    return _SPACE.sub(" ", _MARKS.sub("", text.translate(_PLAIN))).strip().strip(".,;:!…").strip().casefold()
+
+
+def _wrong_speaker(said: SaidStatement, cited: Sequence[Item]) -> str:
+    """Why a statement cannot be of the kind that it is said to be, by who says it."""
+    if any(item.speaker == "human" for item in cited):
+        return ""
+    if said.kind in _OF_HUMAN or said.about == "human":
+        return "what is about the human must rest on a turn of the human's own"
+    return ""
+
+
+def _about_the_same(text: str, other: str, likeness: Likeness) -> bool:
+    return bool(_long_words(text) & _long_words(other)) or likeness(text, other) >= _SAME_SUBJECT
+
+
+def _long_words(text: str) -> set[str]:
+    """Words that may name a subject."""
+    return {word.casefold() for word in _WORD.findall(text) if len(word) > 5}
+
+
+def _not_borne_out(text: str, quotes: Sequence[str], sources: Sequence[str], numbered: str, days: set[date]) -> str:
+    """What of a statement none of its sources says."""
+    if strange := find_invention([*sources, numbered], text, days):
+        return f"none of its items has '{strange.text}'"
+    if unknown := _unknown_name(text, [*sources, numbered]):
+        return f"none of its items names '{unknown}'"
+    if _denies(text) and not any(map(_denies, sources)):
+        return "it denies or forbids something, and none of its items does"
+    if not _denies(text) and all(map(_denies, quotes)):
+        return "its quote denies or forbids something, and the statement does not"
+    if redact(text, personal=False)[1].total() > 0:
+        return "it copies a secret"
+    return ""
+
+
+def _denies(text: str) -> bool:
+    words = {word.casefold().replace("’", "'") for word in _WORD.findall(text)}
+    return not words.isdisjoint(NEGATORS) or negates(text)
+
+
+def _unknown_name(text: str, sources: Sequence[str]) -> str:
+    """A name of a statement that none of its sources has, in any form; empty if there is none."""
+    told = "\n".join(sources).casefold()
+    plain = not any(map(_writes_nouns_so, (text, *sources)))
+    for fact in find_facts(text):
+        if fact.kind == "name" and (plain or _is_marked_name(fact.text)):
+            name = fact.value.casefold()
+            if name[: max(3, len(name) - 2)] not in told:
+                return fact.text
+    return ""
+
+
+def _is_marked_name(word: str) -> bool:
+    """Whether a word is a name in any language: it holds a digit or a capital letter after its first one."""
+    return any(char.isdigit() or char.isupper() for char in word[1:])
+
+
+def _writes_nouns_so(text: str) -> bool:
+    """Whether a text begins its nouns with capital letters, as German does."""
+    inside: list[str] = re.findall(r"(?<=[^\W\d_,;] )[^\W\d_]\w+", text)
+    return len(inside) > 4 and sum(word[0].isupper() for word in inside) > _CAPITALISED * len(inside)
+
+
+def _digests(
+    answer: ReadingAnswer, routine: Sequence[Item], items: Sequence[Item]
+) -> tuple[tuple[tuple[str, str], ...], list[str]]:
+    """The digests of days that have routine items, and what is wrong with the others."""
+    given = {one.day.strip()[:10]: _SPACE.sub(" ", one.text).strip() for one in answer.digests}
+    found: dict[str, str] = {}
+    wrong: list[str] = []
+    for day in sorted({f"{item.day}" for item in routine}):
+        text = given.get(day, "")
+        sources = [item.text for item in items if f"{item.day}" == day]
+        if not text:
+            wrong.append(f"{day} has routine items and no digest")
+        elif len(text) > MOST_DIGEST:
+            wrong.append(f'the digest of {day} has {len(text)} characters; say it in 160: "{text[:80]}"')
+        elif strange := find_invention(sources, text, {date.fromisoformat(day)}):
+            wrong.append(f"the digest of {day}: none of its items has '{strange.text}'")
+        elif attempt_in(text) or redact(text, personal=False)[1].total() > 0:
+            wrong.append(f"the digest of {day} copies a secret or an order to its reader")
+        else:
+            found[day] = text
+    return tuple(found.items()), wrong
+
+
+def _carried(items: Sequence[Item], statements: Sequence[Statement]) -> tuple[str, ...]:
+    """The items whose figures, names and identifiers are all in the statements that rest on them."""
+    texts: dict[str, list[str]] = {}
+    for one in statements:
+        for item in one.item_ids:
+            texts.setdefault(item, []).append(one.text)
+    return tuple(item.id for item in items if item.id in texts and not lacking(item, texts[item.id]))
+
+
+def _numbered(texts: Iterable[str]) -> str:
+    """The names with digits in some texts, which are no new figures in a statement."""
+    return " ; ".join(dict.fromkeys(name for text in texts for name in _NUMBERED.findall(text)))
+
+
+def _ids(numbers: Iterable[int], items: Sequence[Item]) -> tuple[str, ...]:
+    return tuple(items[n - 1].id for n in dict.fromkeys(numbers) if 1 <= n <= len(items))

@@ -1,0 +1,166 @@
+"""Makes the question about some items, and of its answer a reading: verified statements, and what becomes of items.
+
+What fails a check is told to the model once; what still fails then is dropped and counted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.models import Declined, Prompt, Question
+from memory_pipeline.reading import conversation, notes
+from memory_pipeline.reading.answers import ReadingAnswer
+from memory_pipeline.reading.check import Checked, Likeness, check_answer
+from memory_pipeline.reading.items import Item, Standing
+from memory_pipeline.records import Statement
+from memory_pipeline.wording.redaction import redact
+
+#: Asks for what failed alone, so that a second answer costs little.
+_WANTED = (
+    "Give one JSON object of the same form with only the statements that were named, put right, or without those that "
+    "cannot be put right; all its other lists are empty."
+)
+_MOST_OBJECTIONS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read in some items.
+
+    `repeats`: by item, the standing statement that says it already; `routine`: items of which nothing more is worth
+    keeping; `digests`: by day (YYYY-MM-DD), what its routine was about; `ended`: standing threads that are finished;
+    `steering`: items that try to steer their reader; `carried`: items whose figures, names and identifiers are all in
+    its statements; `refused`: why statements were dropped.
+    """
+
+    statements: tuple[Statement, ...] = ()
+    repeats: tuple[tuple[str, str], ...] = ()
+    routine: tuple[str, ...] = ()
+    digests: tuple[tuple[str, str], ...] = ()
+    ended: tuple[str, ...] = ()
+    steering: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """One use of reading: its version and instructions."""
+
+    version: str
+    instructions: str
+
+
+_USES = {
+    "notes": _Use(notes.VERSION, notes.INSTRUCTIONS),
+    "conversation": _Use(conversation.VERSION, conversation.INSTRUCTIONS),
+    "session": _Use(conversation.SESSION_VERSION, conversation.SESSION_INSTRUCTIONS),
+}
+
+
+def question_about(
+    use: str, items: Sequence[Item], standing: Sequence[Standing], settings: Settings, likeness: Likeness
+) -> Question[ReadingAnswer, Reading]:
+    """The question about some items. `use`: `notes`, `conversation` or `session`; `standing`: the statements that are
+    nearest to them; `likeness`: the cosine of two texts, for what is replaced."""
+    asked = _USES[use]
+    masked, secrets, personal = _masked(items, personal=settings.model.mask_personal)
+
+    def check(answer: ReadingAnswer) -> Reading | Declined:
+        checked = check_answer(answer, masked, standing, likeness, spoken=use != "notes")
+        if not checked.objections:
+            return _reading(checked)
+        words = "\n".join(f"- {objection}" for objection in checked.objections[:_MOST_OBJECTIONS])
+        return Declined(
+            "statements that are not borne out",
+            objection=f"These statements are not borne out; all others are accepted:\n{words}",
+            wanted=_WANTED,
+            repair=lambda second: _reading(
+                checked.with_repairs(check_answer(second, masked, standing, likeness, spoken=use != "notes"))
+            ),
+            fallback=_reading(checked),
+        )
+
+    halves = None
+    if len(items) > 1:
+        middle = len(items) // 2
+        parts = (items[:middle], items[middle:])
+        halves = lambda: [question_about(use, part, standing, settings, likeness) for part in parts]  # noqa: E731
+    question = Question.about(
+        Prompt(asked.instructions, _user(masked, standing)),
+        version=asked.version,
+        schema=ReadingAnswer,
+        check=check,
+        source_tokens=sum(item.tokens for item in items),
+        settings=settings,
+        masked_secrets=secrets,
+        masked_personal=personal,
+    )
+    return replace(question, halves=halves, join=_joined)
+
+
+def _user(items: Sequence[Item], standing: Sequence[Standing]) -> str:
+    """The data of a question: a JSON object a line."""
+    lines = ["Statements that stand:"]
+    lines += [_line(n=n, day=f"{one.day}", text=one.text) for n, one in enumerate(standing, start=1)] or ["none"]
+    lines += ["", "Items:"]
+    for number, item in enumerate(items, start=1):
+        given: dict[str, Any] = {"n": number, "day": f"{item.day}"}
+        if item.speaker:
+            given["speaker"] = item.speaker
+        if item.under:
+            given["under"] = item.under
+        lines.append(_line(**given, text=item.words))
+    return "\n".join(lines)
+
+
+def _line(**values: Any) -> str:
+    return json.dumps(values, ensure_ascii=False)
+
+
+def _masked(items: Sequence[Item], *, personal: bool) -> tuple[list[Item], int, int]:
+    """The items as they are sent, and how many secrets and personal data were masked in them."""
+    sent: list[Item] = []
+    secrets = others = 0
+    for item in items:
+        words, counts = redact(item.words, personal=personal)
+        secrets += counts["secret"]
+        others += counts["email"] + counts["phone"]
+        sent.append(replace(item, words=words))
+    return sent, secrets, others
+
+
+def _reading(checked: Checked) -> Reading:
+    return Reading(
+        statements=tuple(checked.statements),
+        repeats=tuple(checked.repeats),
+        routine=tuple(checked.routine),
+        digests=tuple(checked.digests),
+        ended=tuple(checked.ended),
+        steering=tuple(checked.steering),
+        carried=tuple(checked.carried),
+        refused=tuple(checked.objections),
+    )
+
+
+def _joined(results: Sequence[Reading | Declined | Exception]) -> Reading | Declined | Exception:
+    """One reading of those of several parts; what has none decides."""
+    for result in results:
+        if not isinstance(result, Reading):
+            return result
+    readings = [result for result in results if isinstance(result, Reading)]
+    first, *others = readings
+    for other in others:
+        first = Reading(*(getattr(first, name) + getattr(other, name) for name in Reading.__dataclass_fields__))
+    return replace(first, digests=tuple(_days(first.digests).items()))
+
+
+def _days(digests: Sequence[tuple[str, str]]) -> dict[str, str]:
+    joined: dict[str, str] = {}
+    for day, text in digests:
+        joined[day] = f"{joined[day]} {text}" if day in joined else text
+    return joined

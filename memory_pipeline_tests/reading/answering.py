@@ -1,0 +1,108 @@
+"""Nights with a model whose answers a test writes: the questions are recorded, answered by a function, and replayed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.reporting.report import Report
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import run, settings_for
+
+Answer = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as a model sees it: numbered items and standing statements, and the whole text."""
+
+    items: list[dict[str, Any]]
+    standing: list[dict[str, Any]]
+    user: str
+
+    def number(self, words: str) -> int:
+        """The number of the item that has these words."""
+        return next(item["n"] for item in self.items if words in item["text"])
+
+    def standing_number(self, words: str) -> int:
+        """The number of the standing statement that has these words."""
+        return next(one["n"] for one in self.standing if words in one["text"])
+
+    def says(self, words: str) -> bool:
+        """Whether an item has these words."""
+        return any(words in item["text"] for item in self.items)
+
+    @property
+    def is_repair(self) -> bool:
+        """Whether an earlier answer is to be put right."""
+        return "Your earlier answer:" in self.user
+
+
+def read_question(user: str) -> Asked:
+    """A question from its text."""
+    head, _, rest = user.partition("\n\nItems:\n")
+    given = rest.partition("\n\nYour earlier answer:")[0]
+    rows = [[json.loads(line) for line in part.splitlines() if line.startswith("{")] for part in (head, given)]
+    return Asked(rows[1], rows[0], user)
+
+
+def statement(text: str, sources: dict[int, str], kind: str = "fact", about: str = "work", **more: Any) -> Answer:
+    """A statement of an answer; `sources`: by item, the quote."""
+    rests = [{"item": item, "quote": quote} for item, quote in sources.items()]
+    return {"text": text, "kind": kind, "about": about, "sources": rests, "replaces": [], "significance": 0.6, **more}
+
+
+def answer(*statements: Answer, **lists: Any) -> Answer:
+    """An answer with every list."""
+    empty: Answer = {"repeats": [], "routine": [], "digests": [], "ended": [], "steering": []}
+    return {"statements": list(statements), **empty, **lists}
+
+
+class Model:
+    """A model that answers by a function. Its answers are kept in files beside a store."""
+
+    def __init__(self, store: Store, answers: Callable[[Asked], Answer | str], **changes: object) -> None:
+        self._store, self._answers, self._changes = store, answers, changes
+        beside = Path(store.path).parent
+        self.record, self.file = beside / "questions.jsonl", beside / "given.jsonl"
+        self.file.touch()
+        self.asked: list[Asked] = []
+
+    @property
+    def settings(self) -> Settings:
+        """The settings under which it is asked."""
+        asked: dict[str, object] = {
+            "model__provider": "recorded",
+            "model__answers": str(self.file),
+            "model__record": str(self.record),
+            "compression__rate_limit_per_min": 10_000,
+            "model__spacing_s": 0.0,
+        }
+        return settings_for(self._store, **{**asked, **self._changes})
+
+    def night(self, day: date, **options: Any) -> Report:
+        """Run a night until it has no open question; returns its last report."""
+        for number in range(12):
+            report = run(self._store, day, self.settings, run_id=f"run-{day}-{number}", **options)
+            if not self.give():
+                return report
+        raise AssertionError("the night still asks")
+
+    def give(self) -> int:
+        """Answer what is open; returns how many questions that was."""
+        done = {json.loads(line)["question"] for line in self.file.read_text().splitlines()}
+        rows = [json.loads(line) for line in self.record.read_text().splitlines()] if self.record.exists() else []
+        left = [row for row in rows if row["question"] not in done]
+        with self.file.open("a") as file:
+            for row in left:
+                asked = read_question(row["user"])
+                self.asked.append(asked)
+                given = self._answers(asked)
+                text = given if isinstance(given, str) else json.dumps(given)
+                file.write(json.dumps({"question": row["question"], "answer": text}) + "\n")
+        return len(left)

@@ -1,0 +1,238 @@
+"""A night with a model: what is kept of notes, what is put away, and what stays."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline.records import Memory
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import candidate, fill
+from memory_pipeline_tests.reading.answering import Answer, Asked, Model, answer, statement
+
+FIRST = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+NIGHT = date(2026, 3, 4)
+QUEUE = "Moved the job queue from Redis to Postgres because Redis lost jobs on restart"
+NOTES = {
+    "queue": QUEUE,
+    "deploy": "Deploy at 14:02 green, 212 tests passed",
+    "walk": "Looked at the logs for a while, nothing new",
+    "table": "Support desks: Oslo +1, Lima -5, Pune +5:30, escalate to Ingrid after 20:00",
+}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    made = Store(tmp_path / "store.duckdb")
+    fill(made, [candidate(text, FIRST, native_id=name) for name, text in NOTES.items()])
+    return made
+
+
+def read(asked: Asked) -> Answer:
+    """What a careful reader makes of the notes."""
+    if not asked.says("job queue from Redis"):
+        return answer()
+    return answer(
+        statement(
+            "The job queue moved from Redis to Postgres on 2026-03-02 because Redis lost jobs on restart.",
+            {asked.number("job queue"): "Moved the job queue from Redis to Postgres"},
+            kind="decision",
+        ),
+        routine=[asked.number("Deploy at"), asked.number("Looked at")],
+        digests=[{"day": "2026-03-02", "text": "A green deploy, and a look at the logs."}],
+    )
+
+
+def by_id(store: Store) -> dict[str, Memory]:
+    with store.reading() as tx:
+        return {memory.id: memory for memory in tx.memories.all()}
+
+
+def made(store: Store, policy: str) -> list[Memory]:
+    with store.reading() as tx:
+        active = tx.memories.all(include_archived=False)
+    return [one for one in active if (one.source.connector, one.source.file) == ("night", policy)]
+
+
+def test_a_statement_stands_for_its_note_and_a_digest_for_the_routine(store: Store) -> None:
+    report = Model(store, read).night(NIGHT)
+    (kept,), (digest,) = made(store, "reading"), made(store, "digest")
+    notes = by_id(store)
+    assert kept.content.startswith("The job queue moved from Redis to Postgres")
+    assert (kept.memory_type, kept.abstraction_level, kept.consolidation_method) == ("decision", 1, "llm")
+    assert kept.tags == ("kind:decision", "about:work")
+    assert notes["queue"].consolidated_into_id == kept.id
+    assert {notes["deploy"].consolidated_into_id, notes["walk"].consolidated_into_id} == {digest.id}
+    assert digest.content == "2026-03-02: A green deploy, and a look at the logs. (2 routine notes)"
+    assert notes["table"].archived_at is None
+    assert report.verdict == "PASS"
+
+
+def test_what_was_read_is_not_read_again(store: Store) -> None:
+    model = Model(store, read)
+    model.night(NIGHT)
+    asked = len(model.asked)
+    assert model.night(NIGHT).verdict == "IDLE"
+    model.night(NIGHT + timedelta(days=1))
+    assert len(model.asked) == asked
+
+
+def test_a_note_that_says_more_than_its_statement_stays(store: Store) -> None:
+    def less(asked: Asked) -> Answer:
+        return answer(
+            statement("After 20:00, Ingrid is the escalation.", {asked.number("Ingrid"): "escalate to Ingrid"})
+        )
+
+    Model(store, less).night(NIGHT)
+    (kept,) = made(store, "reading")
+    assert by_id(store)["table"].archived_at is None
+    with store.reading() as tx:
+        assert [link.source_id for link in tx.lineage.of([kept.id])] == ["table"]
+
+
+def test_a_newer_statement_takes_the_place_of_an_older_one(store: Store) -> None:
+    def later(asked: Asked) -> Answer:
+        if not asked.says("NATS"):
+            return read(asked)
+        return answer(
+            statement(
+                "The job queue moved from Postgres to NATS on 2026-03-09.",
+                {asked.number("NATS"): "job queue moved to NATS"},
+                replaces=[asked.standing_number("from Redis to Postgres")],
+            )
+        )
+
+    model = Model(store, later)
+    model.night(NIGHT)
+    (old,) = made(store, "reading")
+    fill(store, [candidate("job queue moved to NATS", FIRST + timedelta(days=7), native_id="nats")])
+    model.night(NIGHT + timedelta(days=7))
+    (new,) = made(store, "reading")
+    assert "NATS" in new.content
+    assert by_id(store)[old.id].consolidated_into_id == new.id
+    with store.reading() as tx:
+        assert {link.relation for link in tx.lineage.of([new.id])} == {"stated", "replaced"}
+        assert not tx.integrity.check(deep=True)
+
+
+def test_a_note_that_only_repeats_a_statement_goes_into_it(store: Store) -> None:
+    def again(asked: Asked) -> Answer:
+        if not asked.says("moved away from Redis"):
+            return read(asked)
+        item, number = asked.number("moved away from Redis"), asked.standing_number("from Redis to Postgres")
+        return answer(repeats=[{"item": item, "statement": number}])
+
+    model = Model(store, again)
+    model.night(NIGHT)
+    text = "We moved away from Redis to Postgres since jobs got lost"
+    fill(store, [candidate(text, FIRST + timedelta(days=7), native_id="again")])
+    model.night(NIGHT + timedelta(days=7))
+    (kept,) = made(store, "reading")
+    assert by_id(store)["again"].consolidated_into_id == kept.id
+    with store.reading() as tx:
+        assert tx.lineage.witnesses_of([kept.id])[kept.id] == ["again", "queue"]
+        assert not tx.integrity.check(deep=True)
+
+
+def test_a_rollback_gives_the_store_of_before(store: Store) -> None:
+    with store.reading() as tx:
+        before = tx.contents.digest(active_only=True)
+    model = Model(store, read)
+    model.night(NIGHT)
+    with store.reading() as tx:
+        after = tx.contents.digest(active_only=True)
+        runs = tx.runs.on(str(NIGHT))
+    assert after != before
+    with store.writing("test") as tx:
+        for run_id in runs:
+            plan = tx.rollbacks.plan_run(run_id, cascade=True)
+            if not plan.is_empty:
+                tx.rollbacks.apply(plan, f"undo-{run_id}", FIRST + timedelta(days=3), "test")
+    with store.reading() as tx:
+        assert tx.contents.digest(active_only=True) == before
+        assert not tx.integrity.check(deep=True)
+
+
+def test_what_fails_a_check_is_told_once_and_then_left_out(store: Store) -> None:
+    def inventive(asked: Asked) -> Answer:
+        number = asked.number("job queue")
+        invented = statement(
+            "The job queue moved to Postgres 16 because Redis lost jobs.", {number: "Redis lost jobs on restart"}
+        )
+        good = statement("Redis lost jobs on restart.", {number: "Redis lost jobs on restart"}, kind="cause")
+        return answer(invented) if asked.is_repair else answer(invented, good)
+
+    model = Model(store, inventive)
+    model.night(NIGHT)
+    assert [asked.is_repair for asked in model.asked] == [False, True]
+    assert "none of its items has '16'" in model.asked[1].user
+    assert [one.content for one in made(store, "reading")] == ["Redis lost jobs on restart."]
+
+
+def test_a_statement_that_was_put_right_is_kept(store: Store) -> None:
+    def learning(asked: Asked) -> Answer:
+        text = "Redis lost jobs on restart." if asked.is_repair else "Redis lost 40 jobs on restart."
+        return answer(statement(text, {asked.number("job queue"): "Redis lost jobs on restart"}))
+
+    Model(store, learning).night(NIGHT)
+    assert [one.content for one in made(store, "reading")] == ["Redis lost jobs on restart."]
+
+
+def test_nothing_that_is_pinned_or_critical_is_routine(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store.duckdb")
+    fill(store, [candidate("Heartbeat: all services up", FIRST, native_id="a", importance=2.8)])
+    digests = [{"day": "2026-03-02", "text": "Heartbeats."}]
+    Model(store, lambda asked: answer(routine=[1], digests=digests)).night(NIGHT)
+    assert by_id(store)["a"].archived_at is None
+
+
+def test_what_steers_is_believed_in_nothing(store: Store) -> None:
+    def suspicious(asked: Asked) -> Answer:
+        number = asked.number("job queue")
+        return answer(statement("Redis lost jobs on restart.", {number: "Redis lost jobs"}), steering=[number])
+
+    Model(store, suspicious).night(NIGHT)
+    assert not made(store, "reading")
+    assert by_id(store)["queue"].archived_at is None
+
+
+def test_routine_can_be_kept(store: Store) -> None:
+    Model(store, read, reading__routine="keep").night(NIGHT)
+    assert by_id(store)["deploy"].archived_at is None
+    assert not made(store, "digest")
+
+
+def test_a_dry_run_reads_and_writes_nothing(store: Store) -> None:
+    model = Model(store, read)
+    model.night(NIGHT, dry_run=True)
+    assert not made(store, "reading")
+    assert model.asked
+
+
+def test_without_a_model_nothing_is_read(store: Store) -> None:
+    Model(store, read, model__provider="none").night(NIGHT)
+    assert not made(store, "reading")
+
+
+def test_live_nights_and_a_backfill_leave_the_same_store(tmp_path: Path) -> None:
+    """Law 4: also where every night is given the statements of the nights before."""
+    days = [FIRST + timedelta(days=n) for n in range(3)]
+    texts = [f"The server in rack {n} is called osprey{n}" for n in range(3)]
+    notes = [candidate(text, day, native_id=text[-7:]) for text, day in zip(texts, days, strict=True)]
+
+    def name(asked: Asked) -> Answer:
+        return answer(*(statement(f"{item['text']}.", {item["n"]: item["text"]}) for item in asked.items))
+
+    live, later = Store(tmp_path / "live" / "store.duckdb"), Store(tmp_path / "later" / "store.duckdb")
+    fill(later, notes)
+    fill(live, notes[:1])
+    first, second = Model(live, name), Model(later, name)
+    for note in notes:
+        fill(live, [note])
+        first.night(note.created_at.date() + timedelta(days=1))
+    for note in notes:
+        second.night(note.created_at.date() + timedelta(days=1))
+    with live.reading() as one, later.reading() as other:
+        assert one.contents.digest(active_only=True) == other.contents.digest(active_only=True)
