@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 
+from memory_pipeline.conversations.topics import topics_of_day
+
 from memory_pipeline.conversations.chunks import chunks_of
 from memory_pipeline.conversations.extraction import extract
-from memory_pipeline.conversations.topics import topics_of_day
 from memory_pipeline.demo.conversations import Labelled, Said, Talk, conversations
 from memory_pipeline.records import Extraction, Turn
 

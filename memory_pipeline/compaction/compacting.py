@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from memory_pipeline.compaction.asking import ask_about
+from memory_pipeline.compaction.asking import read_session
 from memory_pipeline.compaction.documents import CompactedSession, FlushedFile, GateShown
 from memory_pipeline.compaction.fitting import fitted_logs
 from memory_pipeline.compaction.flush import Flush, flush_of, flush_text, with_missed
@@ -51,9 +51,8 @@ def compact_session(
     `preview`, nothing is written. Raises OutputError for a page that cannot be written; then the run is taken back.
     """
     rules = settings.compaction
-    of_model = ask_about(settings, session)
-    proposed = of_model.proposals if of_model else None
-    whole = with_missed(flush_of(session, settings.conversations.chunk_tokens, proposed))
+    read = read_session(settings, session)
+    whole = with_missed(flush_of(session, read.found))
     flush = _without_details(whole, rules.confidence) if aggressive else whole
     new = promoted_of(flush, rules.confidence)
     known = standing_promotions(session_runs(Path(settings.store.path), session.project))
@@ -81,7 +80,7 @@ def compact_session(
     after = sum(map(estimated_tokens, logs.values())) + sum(estimated_tokens(one.line) for one in new)
     gates.append(enough_reduction(session.tokens, after, rules.least_reduction))
     told = _told(session, flush, outcome, aggressive, body, new, logs, gates, files, after)
-    told = told.model_copy(update={"model": of_model.told(flush.proposed) if of_model else None})
+    told = told.model_copy(update={"model": read.told})
     return told.model_copy(update={"run_id": run.run_id}) if run else told
 
 

@@ -35,7 +35,7 @@ class FlushedSession(Document):
     temporary: int = Field(description="Notes marked as temporary, which are left out.")
     model: str | None = Field(
         default=None,
-        description="What a model was asked, proposed and cost, or why the rules alone read it; null if none is asked.",
+        description="What a model was asked, found and cost, or why the classifier read it; null if none is asked.",
     )
     files: tuple[FlushedFile, ...] = Field(description="The daily logs.")
     run_id: str | None = Field(default=None, description="The run, for `rollback`; null if no file changed.")
@@ -72,7 +72,7 @@ class CompactedSession(Document):
     reduction: float = Field(description="The share by which it is shorter.")
     model: str | None = Field(
         default=None,
-        description="What a model was asked, proposed and cost, or why the rules alone read it; null if none is asked.",
+        description="What a model was asked, found and cost, or why the classifier read it; null if none is asked.",
     )
     gates: tuple[GateShown, ...] = Field(description="The gates before and after.")
     files: tuple[FlushedFile, ...] = Field(description="The files.")

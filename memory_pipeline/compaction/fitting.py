@@ -47,8 +47,7 @@ def _forms(flush: Flush, days: Sequence[date], is_in_memory: Callable[[Kept], bo
 
 
 def _worth(one: Kept) -> tuple[int, bool, float]:
-    kind: Kind = "decision" if one.is_humans else one.kind
-    return _WORTH.index(kind), one.is_marked, one.confidence
+    return _WORTH.index(one.kind), one.is_marked, one.confidence
 
 
 def _told(flush: Flush, rest: Flush, day: date, is_in_memory: Callable[[Kept], bool]) -> str:

@@ -1,7 +1,7 @@
-"""What is kept of a session before its agent forgets it, word for word, and the text of it for the daily log.
+"""What is kept of a session before its agent forgets it, and the text of it for the daily log.
 
-Sentences that conversations give (`conversations/`), what was written down (`noted.py`), and what was changed, done,
-left open or given up (`spoken.py`). Only a human's own words become standing rules.
+What a model finds that reads the session, or else the sentences that the classifier keeps; and what was written down in
+forms that say so (`conversations/marks.py`). Only a human's own words become standing rules.
 """
 
 from __future__ import annotations
@@ -12,37 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
-from memory_pipeline.compaction.answered import answered_in, without_denied
-from memory_pipeline.compaction.choices import (
-    chosen_in,
-    is_for_once,
-    is_to_be_done,
-    new_values_in,
-    without_old_values,
-)
-from memory_pipeline.compaction.kept import CURATED, NOTED, OTHER, Kept, Kind, keep, with_reply
-from memory_pipeline.compaction.left_over import left_over_in
-from memory_pipeline.compaction.noted import Noted, noted_in
-from memory_pipeline.compaction.rejected import (
-    Correction,
-    corrections_in,
-    is_for,
-    is_rejected,
-    rejected_before,
-    rejected_in,
-)
-from memory_pipeline.compaction.spoken import spoken_in
-from memory_pipeline.compaction.tasks import without_settled
+from memory_pipeline.compaction.kept import CURATED, NOTED, OTHER, Kept, Kind, keep
 from memory_pipeline.compaction.transcripts import Session, short_name
-from memory_pipeline.conversations.chunks import chunks_of
-from memory_pipeline.conversations.extraction import Extracted, extract
-from memory_pipeline.conversations.manners import manner_in
-from memory_pipeline.conversations.orders import standing_order_in
-from memory_pipeline.conversations.own_words import Said
-from memory_pipeline.conversations.proposals import Proposals
-from memory_pipeline.conversations.work import decision_in
+from memory_pipeline.conversations.extraction import Found, settle
+from memory_pipeline.conversations.marks import Noted, noted_in
 from memory_pipeline.distillers import attempt_in
-from memory_pipeline.records import Extraction, ExtractionKind, Turn
+from memory_pipeline.records import Extraction, ExtractionKind, StatementKind, Turn
 from memory_pipeline.wording.normalise import content_hash
 
 NOT_STATED = "not stated"
@@ -61,6 +36,7 @@ _KINDS: Mapping[ExtractionKind, Kind] = {
     "decision": "decision",
     "boundary": "rule",
     "trust": "rule",
+    "dynamic": "rule",
     "fact": "fact",
     "preference": "fact",
     "context": "fact",
@@ -68,24 +44,10 @@ _KINDS: Mapping[ExtractionKind, Kind] = {
     "learning": "fact",
     "marker": "fact",
 }
-#: What a human may reject after it was said.
-_REVERSIBLE = frozenset(("decision", "config", "fact", "rule"))
-#: Of what a human says about the two: that something is to be so, and not only that it is.
-_ORDERS = re.compile(
-    r"\b(?:from (?:now|here|today|this point) on|(?:from|as of|starting|effective) (?:today|now|tomorrow)|going forward|henceforth|effective immediately|in (?:the )?future,|please|never|don't|do not|must|should|always (?!help|been|have|had|do|did))|"
-    r"^\W*(?:answer|ask|use|keep|call|write|stop|be|give|show|tell|let|make|speak|reply|explain|check|start)\b",
-    re.IGNORECASE,
-)
-_FROM_NOW_ON = re.compile(
-    r"\W*(?:(?:and|also|so|ok|please),? )*(?:from (?:now|here|today|this point) on|(?:from|as of) (?:today|now)|going forward|henceforth|effective immediately),?(?! i\b| i')",
-    re.IGNORECASE,
-)
-_REPLACES = re.compile(
-    r"\W*(?:(?:no|ok|okay|actually|wait|then|so),? )*(?:scrap|forget|drop|ditch|undo|revert|skip)\b[^,;:–—.]{1,60}"
-    r"[,;:–—]\s*(?:(?:and|then|please|just|so) )*(?:we |let's (?!talk|chat|move on|go on|continue)|(?!let's)[a-z']+ (?!me\b|us\b)\w)",
-    re.IGNORECASE,
-)
-_NEVER_MIND = re.compile(r"\W*(?:oh,? |actually,? )?never mind\b", re.IGNORECASE)
+#: What a reader says more exactly.
+_READ_AS: Mapping[StatementKind, Kind] = {"thread": "open", "rule": "rule"}
+#: `POOL_SIZE = 20`: a setting and its value.
+_SETTING = re.compile(r"`?(?P<name>[A-Za-z][\w.-]{2,60})`?\s*(?:=|:=|->|→)\s*`?(?P<value>[^\s`,;]{1,80})`?")
 #: How sure a fact is by what it is: a human's own statement is surer than an agent's finding.
 _CONFIDENCE: Mapping[tuple[str, str], float] = {
     ("fact", "human"): 0.95,
@@ -100,9 +62,8 @@ _CONFIDENCE: Mapping[tuple[str, str], float] = {
     ("preference", "agent"): 0.7,
     ("dynamic", "human"): 0.9,
 }
-_LESS_IF_DOUBTED = 0.2
-#: What no rule found is a little less sure.
-_PROPOSED = 0.1
+#: The most that a sentence is sure which the classifier keeps: it finds one in four wrongly.
+_CLASSIFIED = 0.75
 #: Of what is done and of what is open, the newest are kept.
 _MOST_DONE, _MOST_OPEN = 15, 10
 
@@ -137,28 +98,22 @@ class Flush:
         return {kind: counts[kind] for kind in SECTIONS}
 
 
-def flush_of(session: Session, chunk_tokens: int = 800, proposed: Proposals | None = None) -> Flush:
-    """What is kept of the turns of a session. `proposed`: what a model proposes beside what the rules find."""
+def flush_of(session: Session, found: Found) -> Flush:
+    """What is kept of the turns of a session. `found`: what a reader or the classifier found in them."""
     notes = [(turn, noted) for turn in session.turns for noted in noted_in(turn)]
-    corrections = corrections_in(session.turns)
-    answered = answered_in(session.turns)
-    extracted = extract(chunks_of(session.turns, chunk_tokens), proposed=proposed) if session.turns else None
-    found = [*_of_notes(notes), *_of_extractions(session.turns, extracted), *spoken_in(session.turns)]
-    right = [(each.wrong, keep(each.turn, "fact", each.text, confidence=CURATED)) for each in corrections]
-    found += chosen_in(session.turns, [one.reply.head for one in answered.denied])
-    found = [*without_denied([*found, *(one for wrong, one in right if not wrong)], answered), *answered.kept]
-    found += [one for wrong, one in right if wrong]
-    judged = {(one.turn_id, one.quote) for one in extracted.extractions} if extracted else set()
-    found += without_denied([*left_over_in(session.turns, found, judged)], answered)
-    kept = _once([one for one in found if not _steers(one.speaker, one.text)])
+    extracted = settle(session.turns, found)
+    withdrawn = extracted.withdrawn
+    by_id = {turn.memory_id: turn for turn in session.turns}
+    kept = [*_of_notes(notes), *_of_digests(session.turns, found.digests)]
+    for one in extracted.extractions:
+        kind = _kind_of(one, found.kinds.get(one.id))
+        if kind is not None and one.id not in withdrawn:
+            kept.append(_kept_of(one, kind, by_id[one.turn_id]))
+    kept = _once([one for one in kept if not _steers(one.speaker, one.text)])
     curated = [noted.text for turn, noted in notes if noted.is_curated and not _steers(turn.speaker, noted.text)]
     texts = {_key(one.text) for one in kept}
     missed = tuple(text for text in curated if _key(text) not in texts)
-    rejected, against = rejected_in(session.turns), rejected_before(session.turns)
-    standing = [one for one in kept if not _is_rejected(one, rejected.get(one.line, ()), against)]
-    standing = [_corrected(one, corrections) for one in standing]
-    standing = [*without_old_values(standing, new_values_in(session.turns))]
-    return Flush(session, tuple(_newest_progress(without_settled(standing))), session.temporary, missed)
+    return Flush(session, tuple(_newest_progress(kept)), session.temporary, missed)
 
 
 def _steers(speaker: str, text: str) -> bool:
@@ -166,10 +121,38 @@ def _steers(speaker: str, text: str) -> bool:
     return speaker != "human" and attempt_in(text) is not None
 
 
-def _is_rejected(one: Kept, rejections: Sequence[frozenset[str]], against: Mapping[str, int]) -> bool:
-    if one.kind == "decision" and any(one.line < line and is_for(one.text, name) for name, line in against.items()):
-        return True
-    return one.kind in _REVERSIBLE and is_rejected(f"{one.text} {one.value}", rejections)
+def _kind_of(one: Extraction, read_as: StatementKind | None) -> Kind | None:
+    """The section of an extraction; rules are a human's own words."""
+    kind = _READ_AS.get(read_as) if read_as else None
+    kind = kind or _KINDS.get(one.kind)
+    return "fact" if kind == "rule" and one.speaker != "human" else kind
+
+
+def _kept_of(one: Extraction, kind: Kind, turn: Turn) -> Kept:
+    sure = _CONFIDENCE.get((one.kind, one.speaker), OTHER)
+    if not one.proposed_by and not one.priority:
+        sure = min(sure, _CLASSIFIED)
+    setting = _SETTING.search(one.text) if kind == "fact" else None
+    if setting is not None:
+        kind = "config"
+    return keep(
+        turn,
+        kind,
+        setting["name"] if setting else one.text,
+        confidence=sure,
+        rationale=one.rationale,
+        value=setting["value"] if setting else "",
+        is_marked=one.priority,
+        is_proposed=bool(one.proposed_by),
+    )
+
+
+def _of_digests(turns: Sequence[Turn], digests: Iterable[tuple[str, str]]) -> Iterator[Kept]:
+    """What was done, as a reader says it of each day."""
+    last = {f"{turn.day}": turn for turn in turns}
+    for day, text in digests:
+        if day in last:
+            yield keep(last[day], "done", text, is_proposed=True)
 
 
 def with_missed(flush: Flush) -> Flush:
@@ -206,65 +189,6 @@ def _of_notes(notes: Iterable[tuple[Turn, Noted]]) -> Iterator[Kept]:
         )
 
 
-def _of_extractions(turns: Sequence[Turn], extracted: Extracted | None) -> Iterator[Kept]:
-    by_id = {turn.memory_id: turn for turn in turns}
-    of_model = extracted.proposed if extracted else frozenset()
-    withdrawn = extracted.withdrawn if extracted else {}
-    for one in extracted.extractions if extracted else ():
-        kind = _kind_of(one)
-        if one.kind == "correction" and one.speaker == "human" and _chooses(one.quote):
-            kind = "decision"  # what is wrong, and what is done instead
-        if kind == "decision" and one.speaker == "human" and _FROM_NOW_ON.match(one.quote):
-            kind = "rule"
-        if one.speaker == "human" and (
-            (kind == "rule" and is_for_once(one.quote)) or (kind == "fact" and is_to_be_done(one.quote))
-        ):
-            kind = "open"
-        if kind is None or one.id in withdrawn or (kind == "fact" and _NEVER_MIND.match(one.quote)):
-            continue
-        yield keep(
-            by_id[one.turn_id],
-            kind,
-            one.quote,
-            confidence=round(_confidence_of(one) - (_PROPOSED if one.id in of_model else 0.0), 2),
-            rationale=one.rationale,
-            is_marked=one.priority,
-            is_proposed=one.id in of_model,
-        )
-
-
-def _chooses(quote: str) -> bool:
-    """Whether a correction says what is done instead: `Scrap that, tag releases with semver.`"""
-    return bool(_REPLACES.match(quote)) or decision_in(Said.alone(quote)) is not None
-
-
-def _kind_of(one: Extraction) -> Kind | None:
-    if one.kind == "dynamic":
-        return "rule" if one.speaker == "human" and _is_order(one.quote) else None
-    return _KINDS.get(one.kind)
-
-
-def _is_order(quote: str) -> bool:
-    """Whether a human says how something is to be from now on."""
-    said = Said.alone(quote)
-    return bool(_ORDERS.search(quote)) or standing_order_in(said) is not None or manner_in(said) is not None
-
-
-def _confidence_of(one: Extraction) -> float:
-    sure = _CONFIDENCE.get((one.kind, one.speaker), OTHER)
-    words = one.quote.lower()
-    doubted = any(doubt in words for doubt in ("i think", "i guess", "probably", "not sure", "maybe", "i believe"))
-    return round(sure - (_LESS_IF_DOUBTED if doubted else 0.0), 2)
-
-
-def _corrected(one: Kept, corrections: Sequence[Correction]) -> Kept:
-    """What an agent said, with what its human said against a figure or a name in it."""
-    told = [each.text for each in corrections if one.speaker == "agent" and each.is_about(one.text, one.line)]
-    if told and told[-1] in one.text:
-        return one
-    return replace(one, text=with_reply(one.text, told[-1])) if told else one
-
-
 def _key(text: str) -> str:
     return content_hash(text)
 
@@ -291,7 +215,7 @@ def _once(found: Iterable[Kept]) -> list[Kept]:
                 is_marked=before.is_marked or one.is_marked,
             )
     decided = {key for own, key in best if own == "decision"}
-    kept = [one for (own, key), one in best.items() if own != "words" or key not in decided or one.is_humans]
+    kept = [one for (own, key), one in best.items() if own != "words" or key not in decided]
     kept = [one for one in kept if not any(_says_more(other, one) for other in kept)]
     return sorted(kept, key=lambda one: one.line)
 
@@ -331,7 +255,7 @@ def flush_text(flush: Flush, day: date) -> str:
     text = [
         f"## Memory Flush: {at.isoformat(timespec='seconds')}",
         "",
-        f"{session}, lines {min(lines)} to {max(lines)}, in the words of those who spoke.",
+        f"{session}, lines {min(lines)} to {max(lines)}.",
     ]
     by_title: dict[str, list[str]] = defaultdict(list)
     for kind, (title, mark) in SECTIONS.items():
@@ -364,9 +288,8 @@ def terse_text(flush: Flush, day: date, note: str = "") -> str:
 def _terse(one: Kept, mark: str) -> str:
     why = f" | Rationale: {one.rationale}" if one.rationale and one.rationale not in one.text else ""
     value = f" = {one.value}" if one.kind == "config" else ""
-    whose = " (the human does this)" if one.is_humans else ""
     tag = "[CURATE] " if one.is_curated else ""
-    return f"- {mark}: {tag}{one.text}{value}{why}{whose}"
+    return f"- {mark}: {tag}{one.text}{value}{why}"
 
 
 def entry_text(one: Kept, mark: str) -> str:
@@ -377,5 +300,4 @@ def entry_text(one: Kept, mark: str) -> str:
     if one.kind == "fact":
         tag = "[CURATE] " if one.is_curated else ""
         return f"{head}{tag}{one.text} | Source: {one.source} | Confidence: {one.confidence:.2f}"
-    whose = " (the human does this)" if one.is_humans else ""
-    return f"{head}{one.text} = {one.value}" if one.kind == "config" else f"{head}{one.text}{whose}"
+    return f"{head}{one.text} = {one.value}" if one.kind == "config" else f"{head}{one.text}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from memory_pipeline.compaction.asking import ask_about
+from memory_pipeline.compaction.asking import read_session
 from memory_pipeline.compaction.documents import FlushedFile, FlushedSession
 from memory_pipeline.compaction.flush import Flush, flush_of, flush_text
 from memory_pipeline.compaction.keeping import block_name, flushed_files, page_of
@@ -30,9 +30,8 @@ def flush_sessions(
 
 def flush_session(settings: Settings, session: Session, *, preview: bool = False) -> FlushedSession:
     """Flush one session that was read."""
-    of_model = ask_about(settings, session)
-    flush = flush_of(session, settings.conversations.chunk_tokens, of_model.proposals if of_model else None)
-    told = of_model.told(flush.proposed) if of_model else None
+    read = read_session(settings, session)
+    flush, told = flush_of(session, read.found), read.told
     name = block_name(session)
     logs = {(daily_log(day), name): flush_text(flush, day) for day in flush.days}
     if preview:

@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Literal
 
 from memory_pipeline.compaction.flush import Flush
-from memory_pipeline.conversations.changes import told_in
 from memory_pipeline.conversations.own_words import own_sentences
 from memory_pipeline.errors import OutputError
 from memory_pipeline.markers import block_in
@@ -18,12 +17,8 @@ from memory_pipeline.wording.facts import content_words
 from memory_pipeline.workspace.promotions import BLOCK, Promotion
 
 Severity = Literal["rolls back", "warns"]
-#: Of a question about what is to be decided.
-_UNDECIDED = re.compile(
-    r"\b(?:should we|shall we|do we (?:want|go)|which (?:one|option|of)|(?:not|haven't|have not|has not|hasn't) (?:yet )?decided|"
-    r"decide (?:later|tomorrow|next)|still (?:undecided|to decide)|to be decided|tbd|or should (?:i|we))\b",
-    re.IGNORECASE,
-)
+_QUESTION_MARKS = ("?", "？")
+_FIGURE = re.compile(r"\d[\w.,:/-]*")
 _LEAST_SHARED, _MOST_COMPARED = 2, 5_000
 #: A warning names so many pairs, and counts the others.
 _MOST_NAMED = 5
@@ -50,19 +45,11 @@ def curated_captured(flush: Flush) -> Gate:
 
 
 def no_open_decisions(flush: Flush) -> Gate:
-    """No question about what is to be decided is the last word on it."""
-    decided = [set(content_words(one.text)) for one in flush.of("decision")]
-    lines = {one.line for one in flush.of("decision")}
-    open_ = []
-    for turn in flush.session.turns:
-        for said in own_sentences(turn.words):
-            if not _UNDECIDED.search(said.read):
-                continue
-            words = set(content_words(said.quote))
-            later = any(line >= turn.line for line in lines)
-            if not (later and any(len(words & known) >= _LEAST_SHARED for known in decided)):
-                open_.append(" ".join(said.quote.split()))
-    found = f"open: {'; '.join(open_)}" if open_ else "no decision is open"
+    """No question is open: none is among what is kept as open, and the last thing that was said is none."""
+    open_ = [one.text for one in flush.of("open") if one.text.rstrip().endswith(_QUESTION_MARKS)]
+    last = [said.quote for turn in flush.session.turns[-1:] for said in own_sentences(turn.words)[-1:]]
+    open_ += [" ".join(quote.split()) for quote in last if quote.rstrip().endswith(_QUESTION_MARKS)]
+    found = f"open: {'; '.join(dict.fromkeys(open_))}" if open_ else "no decision is open"
     return Gate("no_open_decisions", "before", not open_, "warns", found)
 
 
@@ -83,15 +70,11 @@ def no_contradicting_facts(new: Sequence[Promotion], before: Sequence[Promotion]
 
 
 def _gives_another_value(one: str, other: str) -> bool:
-    """Whether two statements say the same of the same but for one figure, time or day."""
-    ones, others = told_in(one), told_in(other)
-    unlike = [kind for kind in {*ones.values, *others.values} if ones.values.get(kind) != others.values.get(kind)]
-    return (
-        bool(ones.words)
-        and ones.words == others.words
-        and len(unlike) == 1
-        and unlike[0] in ones.values.keys() & others.values
-    )
+    """Whether two statements are the same but for one figure, time or day."""
+    figures, others = _FIGURE.findall(one), _FIGURE.findall(other)
+    unlike = sum(a != b for a, b in zip(figures, others, strict=False))
+    same_words = _FIGURE.sub("0", one).casefold() == _FIGURE.sub("0", other).casefold()
+    return same_words and len(figures) == len(others) and unlike == 1
 
 
 def _may_contradict(one: frozenset[str], other: frozenset[str]) -> bool:

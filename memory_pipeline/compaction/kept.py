@@ -11,17 +11,14 @@ from memory_pipeline.wording.hidden import visible
 
 Kind = Literal["decision", "rule", "dead_end", "fact", "config", "done", "open"]
 Priority = Literal["HIGH", "MEDIUM", "LOW"]
-#: How sure it is: what was marked, what was written down as a fact, what an agent found, and what else was said.
-CURATED, NOTED, SAID_BY_AGENT, OTHER = 0.95, 0.85, 0.75, 0.7
-#: Behind what an agent said: that its human agreed, or what the human said of it.
-AGREED, _THE_HUMAN = " (agreed)", " (the human: "
+#: How sure it is: what was marked, what was written down as a fact, and what else was said.
+CURATED, NOTED, OTHER = 0.95, 0.85, 0.7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
     """One thing that is kept: what it is, the words as they were said, why (of a decision), the value (of a setting),
-    and who said it where. `is_proposed`: a model proposed it, and no rule found it; `is_humans`: a task that the human
-    took on."""
+    and who said it where. `is_proposed`: a model found it."""
 
     kind: Kind
     text: str
@@ -34,7 +31,6 @@ class Kept:
     is_curated: bool = False
     is_marked: bool = False
     is_proposed: bool = False
-    is_humans: bool = False
 
     @property
     def priority(self) -> Priority:
@@ -44,19 +40,9 @@ class Kept:
         return "MEDIUM" if self.kind == "config" or self.is_curated else "HIGH"
 
     @property
-    def has_answer(self) -> bool:
-        """Whether it stands with what the human said of it."""
-        return self.text.endswith(AGREED) or _THE_HUMAN in self.text
-
-    @property
     def source(self) -> str:
         """Who said it, and in which line of the transcript."""
         return f"{self.speaker}, line {self.line}"
-
-
-def with_reply(text: str, reply: str) -> str:
-    """What an agent said, with what its human said of it."""
-    return f"{text}{_THE_HUMAN}{one_line(reply)})"
 
 
 def keep(
@@ -70,7 +56,6 @@ def keep(
     is_curated: bool = False,
     is_marked: bool = False,
     is_proposed: bool = False,
-    is_humans: bool = False,
 ) -> Kept:
     """What a turn says of a kind, with its words, its reason and its value each on one line."""
     return Kept(
@@ -85,7 +70,6 @@ def keep(
         is_curated=is_curated,
         is_marked=is_marked,
         is_proposed=is_proposed,
-        is_humans=is_humans,
     )
 
 

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 
 from memory_pipeline.compaction.flush import Flush
-from memory_pipeline.compaction.rejected import is_rejection
 from memory_pipeline.compaction.transcripts import short_name
-from memory_pipeline.conversations.forms import is_question
 from memory_pipeline.conversations.own_words import own_sentences
 from memory_pipeline.records import Turn
 from memory_pipeline.wording.counts import how_many
-from memory_pipeline.wording.facts import content_words
-from memory_pipeline.wording.grammar import can_be_order
 
 _LONGEST = 240
 _MOST_ASKED = 8
-#: Words of content with which a sentence says what it is about; more if it points at something.
-_LEAST_SAID = 2
-_POINTS = re.compile(r"\b(?:it|that|this|them|there|those|these|him|her|one)\b", re.IGNORECASE)
+_LEAST_WORDS = 4
 #: The parts, in the order in which they stand.
 _ASKED, _DECIDED, _RULES, _DONE, _GIVEN_UP, _OPEN = "Asked", "Decided", "Rules", "Done", "Given up", "Open"
 
@@ -71,21 +64,14 @@ def _text(head: Sequence[str], parts: dict[str, list[str]], taken: set[tuple[str
 
 
 def _asked(turns: Sequence[Turn]) -> Iterator[str]:
-    """What the human asked for: questions and orders, each once."""
+    """The questions of the human, each once."""
     seen = set()
     for turn in turns:
         for said in own_sentences(turn.words) if turn.speaker == "human" else ():
-            words = said.read.split()
-            is_asked = is_question(said) or (words and can_be_order(words[0].lower().strip(",.!")))
-            if is_asked and not is_rejection(said) and _says_of_what(said.quote) and said.quote not in seen:
-                seen.add(said.quote)
-                yield " ".join(said.quote.split())
-
-
-def _says_of_what(quote: str) -> bool:
-    """Whether a sentence is understood alone: `What's there now?` and `Why does it fail?` are not."""
-    words = content_words(quote)
-    return len(words) >= _LEAST_SAID and not (_POINTS.search(quote) and len(words) == _LEAST_SAID)
+            quote = " ".join(said.quote.split())
+            if quote.endswith(("?", "？")) and len(quote.split()) >= _LEAST_WORDS and quote not in seen:
+                seen.add(quote)
+                yield quote
 
 
 def _short(text: str) -> str:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
+from dataclasses import dataclass, field, replace
 
 from memory_pipeline.conversations.chunks import chunks_of
-from memory_pipeline.conversations.extraction import Extracted, extract
-from memory_pipeline.conversations.proposals import Proposals
+from memory_pipeline.conversations.extraction import Extracted, Found, settle
 from memory_pipeline.conversations.routing import ROUTES, Route, route_of
 from memory_pipeline.conversations.significance import valued_by_use
-from memory_pipeline.conversations.topics import topics_of_day
-from memory_pipeline.conversations.turns import ReadTurns, turns_of
-from memory_pipeline.records import Chunk, Destination, Extraction, Memory, Speaker
+from memory_pipeline.conversations.turns import ReadTurns
+from memory_pipeline.records import Chunk, Destination, Extraction
 
 WITHDRAWN = "withdrawn by a later sentence"
 STEERING = "reads like an attempt to steer a model"
@@ -26,18 +23,17 @@ NOWHERE = "its destination is empty in the settings"
 class ReadDay:
     """What was read on a day, and what becomes of it.
 
-    `memories`: how many were read; `topics`: what the human named, as stems; `routes`: where each extraction goes, by
-    id; `unrouted`: how many go nowhere, by reason; `proposed`: what a model proposed, if one was asked.
+    `memories`: how many were read; `routes`: where each extraction goes, by id; `unrouted`: how many go nowhere, by
+    reason; `found`: what the reader gave.
     """
 
     memories: int
     read: ReadTurns
     chunks: tuple[Chunk, ...]
     extracted: Extracted
-    topics: frozenset[str]
     routes: Mapping[str, Route]
     unrouted: Mapping[str, int]
-    proposed: Proposals | None = None
+    found: Found = field(default_factory=Found)
 
     def going_to(self, destination: Destination) -> list[Extraction]:
         """The extractions with this destination, in order."""
@@ -47,11 +43,10 @@ class ReadDay:
         """The counts of everything that was read: what was kept, and what was dropped, and why."""
         found = self.extracted
         kept = [one for one in found.extractions if self.routes[one.id].destination != "drop"]
-        turns_kept = {one.turn_id for one in kept}
         counts: dict[str, object] = {
             "memories": self.memories,
             "turns": dict(sorted(found.turns.items())),
-            "turns_with_something_kept": len(turns_kept),
+            "turns_with_something_kept": len({one.turn_id for one in kept}),
             "chunks": len(self.chunks),
             "sentences": found.sentences,
             "extracted": dict(sorted(Counter(one.kind for one in found.extractions).items())),
@@ -66,33 +61,34 @@ class ReadDay:
         }
         if self.read.unknown:
             counts["unknown_speakers"] = list(self.read.unknown)
-        if self.proposed is not None:
-            counts["model"] = self.proposed.coverage(len(found.proposed))
+        if self.found.questions:
+            counts["model"] = {
+                "questions": self.found.questions,
+                "extracted": found.by_model,
+                "refused": dict(sorted(self.found.refused.items())),
+                "waiting": self.found.waiting,
+            }
         return counts
 
 
 def read_day(
-    memories: Sequence[Memory],
+    memories: int,
+    read: ReadTurns,
+    found: Found,
     *,
     chunk_tokens: int,
     known: Sequence[Extraction] = (),
-    topics_before: Mapping[str, Sequence[date]] | None = None,
     utility: Mapping[str, float] | None = None,
     closed: frozenset[Destination] = frozenset(),
     steers: Callable[[Extraction], bool] = lambda one: False,
-    proposed: Proposals | None = None,
-    names: Mapping[str, Speaker] | None = None,
 ) -> ReadDay:
-    """Read the memories of a day's turns.
+    """What becomes of what a reader found in a day's turns.
 
-    `known` and `topics_before` as in `extract`; `utility`: by kind, how useful extractions have been, from -1 to 1;
-    `closed`: destinations that the settings leave empty; `steers`: whether what was said reads like an attempt to steer
-    a model, and therefore goes nowhere; `proposed`: what a model proposes beside what the rules find; `names`: by name
-    in lower case, whose it is.
+    `memories`: how many were read; `known` as in `settle`; `utility`: by kind, how useful extractions have been, from
+    -1 to 1; `closed`: destinations that the settings leave empty; `steers`: whether what was said reads like an attempt
+    to steer a model, and therefore goes nowhere.
     """
-    read = turns_of(memories, names)
-    chunks = tuple(chunks_of(read.turns, chunk_tokens))
-    extracted = extract(chunks, known=known, topics_before=topics_before, proposed=proposed)
+    extracted = settle(read.turns, found, known)
     if utility:
         valued = tuple(
             replace(one, significance=valued_by_use(one.significance, utility.get(one.kind, 0.0)))
@@ -117,7 +113,8 @@ def read_day(
             unrouted[reason] += 1
             route = Route("drop")
         routes[one.id] = route
-    return ReadDay(len(memories), read, chunks, extracted, topics_of_day(read.turns), routes, unrouted, proposed)
+    chunks = tuple(chunks_of(read.turns, chunk_tokens))
+    return ReadDay(memories, read, chunks, extracted, routes, unrouted, found)
 
 
 def is_routed_as_told(extraction: Extraction, destination: Destination) -> bool:

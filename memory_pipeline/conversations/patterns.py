@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
 
-from memory_pipeline.conversations.changes import is_liking, is_of_one_thing, share_a_subject
 from memory_pipeline.records import Extraction, PatternDecision, derived_id
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.contradictions import find_contradiction
@@ -180,20 +179,17 @@ def _said(
 
 def _contradicts(one: Extraction, pattern: RelationshipPattern) -> bool | None:
     """Whether a statement cannot hold beside a pattern: surely (True), perhaps (False), or not (None)."""
-    is_rule = one.kind in _OF_ONE_THING
     found = find_contradiction(pattern.text, one.text, same_day=pattern.first_day == one.day)
-    if found is not None and not (is_rule and found.kind in _OTHER_THING):
-        return True
-    conflict = find_conflict(pattern.text, one.text)
-    opposites = conflict.detail if conflict is not None and conflict.kind == "opposite" else ""
-    if opposites and not share_a_subject(pattern.text, one.text, apart_from=opposites.split(" / ")):
-        return None
-    turns = conflict is not None and (conflict.kind == "negation" or is_liking(conflict.detail))
-    if turns and not is_of_one_thing(pattern.text, one.text):
-        return None
-    if conflict is not None and conflict.kind in _OTHER_THING:
-        return None if is_rule else False
-    return None if conflict is None else True
+    kind = found.kind if found is not None else ""
+    if not kind:
+        conflict = find_conflict(pattern.text, one.text)
+        words, others = set(content_words(pattern.text)), set(content_words(one.text))
+        if conflict is None or 2 * len(words & others) < min(len(words), len(others)):
+            return None
+        kind = conflict.kind
+    if kind in _OTHER_THING:
+        return None if one.kind in _OF_ONE_THING else False
+    return True
 
 
 def _oppose(pattern: RelationshipPattern, one: Extraction) -> None:

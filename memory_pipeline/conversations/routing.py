@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from memory_pipeline.records import Destination, Extraction, ExtractionKind, Speaker
@@ -49,39 +48,11 @@ ROUTES: Mapping[tuple[ExtractionKind, Speaker], Route] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Routed:
-    """An extraction with its route."""
-
-    extraction: Extraction
-    route: Route
-
-
-@dataclass(frozen=True, slots=True)
-class Routing:
-    """The extractions with their routes, those with priority first, and how many went where."""
-
-    kept: tuple[Routed, ...]
-    counts: Mapping[Destination, int]
-
-
 def route_of(extraction: Extraction, least: float = 0.0) -> Route:
     """Where an extraction goes. One that matters less than `least` is dropped, unless its speaker marked it."""
     if extraction.significance < least and not extraction.priority:
         return _DROP
     return ROUTES[extraction.kind, extraction.speaker]
-
-
-def route_all(extractions: Iterable[Extraction], least: float = 0.0) -> Routing:
-    """The routes of some extractions; what is withdrawn by a later one goes nowhere, and is counted as dropped."""
-    found = list(extractions)
-    withdrawn = {old for one in found for old in one.withdraws}
-    routes = [Routed(one, _DROP if one.id in withdrawn else route_of(one, least)) for one in found]
-    kept = [one for one in routes if one.route.destination != "drop"]
-    return Routing(
-        tuple(sorted(kept, key=lambda one: not one.extraction.priority)),
-        Counter(one.route.destination for one in routes),
-    )
 
 
 #: What an extraction becomes that goes to memory, by its kind.

@@ -1,13 +1,12 @@
-"""How much an extraction matters, from its kind and from how it was said."""
+"""How much an extraction matters, from its kind and from what its speaker marked."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from memory_pipeline.records import ExtractionKind
 
-#: Of each kind, before how it was said counts.
+#: Of each kind, where no reader said how much it matters.
 BASE: Mapping[ExtractionKind, float] = {
     "boundary": 0.8,
     "correction": 0.7,
@@ -22,41 +21,13 @@ BASE: Mapping[ExtractionKind, float] = {
     "context": 0.4,
     "repetition": 0.4,
 }
-#: What is added for a marker, a reason, words and signs that stress, and taken off for words of doubt; and for every
-#: turn or day of a repetition beyond those that make one.
-MARKED, REASONED, STRESSED, DOUBTED, AGAIN = 0.2, 0.1, 0.05, -0.1, 0.05
-_STRESS = re.compile(
-    r"\b(?:really|very|never|always|absolutely|extremely|deeply|so|totally|completely|definitely|strongly|furious|"
-    r"devastated|terrified|overjoyed|heart-?broken|hate|love)\b|!",
-    re.IGNORECASE,
-)
-_SHOUTED = re.compile(r"\b[A-Z]{4,}\b|!!")
-_DOUBT = re.compile(
-    r"\b(?:i think|i guess|i suppose|kinda|kind of|sort of|a bit|a little|somewhat|more or less|i believe)\b",
-    re.IGNORECASE,
-)
+#: What a mark of its speaker adds.
+MARKED = 0.2
 
 
-def significance_of(
-    kind: ExtractionKind,
-    quote: str,
-    *,
-    priority: bool = False,
-    rationale: str = "",
-    again: int = 0,
-) -> float:
-    """The significance of an extraction, 0 to 1.
-
-    `again`: for a repetition, the turns and days beyond those that make one.
-    """
-    value = BASE[kind]
-    value += MARKED if priority else 0.0
-    value += REASONED if rationale else 0.0
-    value += STRESSED if _STRESS.search(quote) else 0.0
-    value += STRESSED if _SHOUTED.search(quote) else 0.0
-    value += DOUBTED if _DOUBT.search(quote) else 0.0
-    value += AGAIN * again
-    return round(min(1.0, max(0.0, value)), 3)
+def significance_of(kind: ExtractionKind, *, is_marked: bool = False) -> float:
+    """The significance of an extraction of a kind, 0 to 1."""
+    return round(min(1.0, BASE[kind] + (MARKED if is_marked else 0.0)), 3)
 
 
 def valued_by_use(significance: float, utility: float) -> float:

@@ -19,8 +19,6 @@ from memory_pipeline.records import ConversationDay, Speaker
 from memory_pipeline.store import Transaction
 from memory_pipeline.store.conversations import SpokenDay
 
-#: A topic that the human named longer ago is a new one.
-TOPIC_DAYS = 30
 #: For so many days, a night asks again what a model has not answered yet.
 _ASKED_AGAIN = timedelta(days=7)
 _UNKNOWN = "unknown_speakers"
@@ -49,13 +47,8 @@ class ConversationOrder:
         self._rows = {(row.project_id, row.night): row for row in rows}
         self._taken_back = conversations.taken_back()
         self._said: dict[str, dict[date, str]] = {}
-        self._topics: dict[str, dict[date, str]] = {}
         for project in {day.project_id for day in self.spoken}:
             self._said[project] = conversations.digests(project)
-            self._topics[project] = {}
-        for row in rows:
-            if row.project_id in self._topics:
-                self._note_topics(row)
         self._bases: dict[str, tuple[list[date], list[str]]] = {}
 
     def state_of(self, day: SpokenDay) -> State:
@@ -67,7 +60,8 @@ class ConversationOrder:
             return "open"
         if row.digest != day.digest:
             return "late"
-        if (row.basis and row.basis != self.basis_of(day)) or self._are_known_now(row):
+        is_of_today = row.basis and not row.topics  # an earlier version kept topics, and other hashes
+        if (is_of_today and row.basis != self.basis_of(day)) or self._are_known_now(row):
             return "stale"
         return "read"
 
@@ -85,23 +79,18 @@ class ConversationOrder:
         return [day for day in self.spoken if self.state_of(day) == "taken back"]
 
     def basis_of(self, day: SpokenDay) -> str:
-        """A hash of what stands before a day: what was extracted, and the topics of the weeks before it."""
+        """A hash of what was extracted of the days before a day."""
         if day.project_id not in self._bases:
             self._bases[day.project_id] = _chain(self._said[day.project_id])
         nights, hashes = self._bases[day.project_id]
         said = hashes[bisect_left(nights, day.night)]
-        topics = self._topics[day.project_id]
-        since = day.night - timedelta(days=TOPIC_DAYS)
-        named = [f"{night}:{topics[night]}" for night in sorted(topics) if since <= night < day.night]
-        return _hash("\n".join([said, *named]))
+        return _hash(said)
 
     def note_read(self, tx: Transaction, row: ConversationDay) -> None:
         """Take over what one day is now."""
         key = (row.project_id, row.night)
         self._rows[key] = row
         self._taken_back -= {key}
-        self._topics[row.project_id].pop(row.night, None)
-        self._note_topics(row)
         said = self._said[row.project_id]
         before = said.pop(row.night, None)
         said.update(tx.conversations.digests(row.project_id, row.night))
@@ -114,10 +103,6 @@ class ConversationOrder:
             return False
         unknown = json.loads(row.coverage).get(_UNKNOWN, ())
         return any(name.casefold() in self._names(row.project_id) for name in unknown)
-
-    def _note_topics(self, row: ConversationDay) -> None:
-        if row.topics:
-            self._topics[row.project_id][row.night] = _hash("\n".join(row.topics))
 
 
 def unanswered(day: ConversationDay) -> int:

@@ -15,8 +15,8 @@ from memory_pipeline.conversations.turns import MEND_SPEAKERS
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.conversation_model import asks_model
 from memory_pipeline.night.conversation_order import ConversationOrder, unanswered
+from memory_pipeline.night.conversation_reading import asks_model
 from memory_pipeline.night.conversations import left_in_words, read_days, write_pages
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.speakers import names_in
@@ -45,7 +45,7 @@ class ShownExtraction(Document):
     where: str = Field(description="The file and the line of its turn.")
     turn_id: str = Field(description="The memory of its turn.")
     memory_id: str | None = Field(description="The memory that was made of it.")
-    proposed_by: str = Field(default="", description="The model that proposed it; empty if a rule found it.")
+    proposed_by: str = Field(default="", description="The model that found it; empty if the classifier did.")
 
 
 class ShownDay(Document):
@@ -214,7 +214,7 @@ def day_as_text(day: ShownDay) -> str:
     for one in day.extractions:
         marks = ", important" if one.priority else ""
         marks += ", withdrawn" if one.withdrawn else ""
-        marks += f", proposed by {one.proposed_by}" if one.proposed_by else ""
+        marks += f", found by {one.proposed_by}" if one.proposed_by else ""
         lines.append(f"  -> {one.destination:<10} {one.kind}, {one.speaker}, {one.significance:.2f}{marks}: {one.text}")
         lines.append(f"     {one.id[:8]:<10} {one.where}")
     return "\n".join(lines)

@@ -14,14 +14,14 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.conversations.day import ReadDay, read_day
-from memory_pipeline.conversations.proposals import Proposals
 from memory_pipeline.conversations.routing import MEMORY_TYPE, importance_of
+from memory_pipeline.conversations.turns import turns_of
 from memory_pipeline.distillers import attempt_by
 from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.killpoints import reached
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.conversation_model import asks_model, with_proposals
-from memory_pipeline.night.conversation_order import TOPIC_DAYS, ConversationOrder
+from memory_pipeline.night.conversation_order import ConversationOrder
+from memory_pipeline.night.conversation_reading import asks_model, read_turns
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.speakers import names_in, names_of
 from memory_pipeline.records import (
@@ -92,24 +92,12 @@ def left_in_words(days: Sequence[SpokenDay]) -> str:
 
 def _days_to_read(
     night: Night, order: ConversationOrder, asked: Collection[SpokenDay], *, also_open: bool
-) -> Iterator[tuple[SpokenDay, Proposals | None]]:
-    """Each day to read, in order, with what a model proposes to keep of it. A day that comes open while those before it
-    are read follows them."""
-    certain = [day for day in order.spoken if day in asked or (also_open and order.is_due(day))]
-    certain = [day for day in certain if night.plan.may_touch(day.project_id)]
-    others = iter(order.spoken)
-
-    def come_open(until: SpokenDay | None = None) -> Iterator[tuple[SpokenDay, Proposals | None]]:
-        for day in others:
-            if day == until:
-                return
-            if also_open and night.plan.may_touch(day.project_id) and order.is_due(day):
-                yield from with_proposals(night, [day])
-
-    for day, proposed in with_proposals(night, certain):
-        yield from come_open(day)
-        yield day, proposed
-    yield from come_open()
+) -> Iterator[SpokenDay]:
+    """Each day to read, in order, with those that come open while the days before them are read."""
+    for day in order.spoken:
+        is_due = day in asked or (also_open and order.is_due(day))
+        if is_due and night.plan.may_touch(day.project_id):
+            yield day
 
 
 def read_days(
@@ -118,10 +106,10 @@ def read_days(
     """Read the days that are asked for, and with `also_open` those that are open, in order, each in a transaction of
     its own."""
     done = []
-    for number, (day, proposed) in enumerate(_days_to_read(night, order, asked, also_open=also_open)):
+    for number, day in enumerate(_days_to_read(night, order, asked, also_open=also_open)):
         night.hold_lease()
         try:
-            done.append(_read_day(night, day, proposed, order.basis_of(day)))
+            done.append(_read_day(night, day, order.basis_of(day)))
             with night.store.reading() as tx:
                 order.note_read(tx, done[-1].kept)
         except Exception as error:  # one day never costs the others, or the night
@@ -146,24 +134,23 @@ def write_pages(night: Night) -> WrittenFiles:
     return written
 
 
-def _read_day(night: Night, day: SpokenDay, proposed: Proposals | None, basis: str) -> DayOfProject:
+def _read_day(night: Night, day: SpokenDay, basis: str) -> DayOfProject:
     rules = night.settings
     with night.store.reading() as tx:
         memories = tx.conversations.turns(day.project_id, day.night)
         known = standing_in(tx.conversations.standing(day.project_id, before=day.night, also_refused=True))
         refused = tx.refusals.of(day.project_id)
-        topics = tx.conversations.topics_before(day.project_id, day.night, day.night - timedelta(days=TOPIC_DAYS))
         utility = tx.opinions.utility(day.project_id, _end_of(day.night))
+    read = turns_of(memories, names_of(night.store, rules, day.project_id, memories))
     found = read_day(
-        memories,
+        len(memories),
+        read,
+        read_turns(night, read.turns, [one for one in known if one.night < day.night]),
         utility=utility,
         chunk_tokens=rules.conversations.chunk_tokens,
         known=known,
-        topics_before=topics,
         closed=_closed(rules),
         steers=lambda one: attempt_by(one.speaker, one.text) is not None,
-        proposed=proposed,
-        names=names_of(night.store, rules, day.project_id, memories),
     )
     run_id, as_of = night.options.run_id, _end_of(day.night)
     by_id = {memory.id: memory for memory in memories}
@@ -179,7 +166,7 @@ def _read_day(night: Night, day: SpokenDay, proposed: Proposals | None, basis: s
         night=day.night,
         run_id=run_id,
         digest=day.digest,
-        topics=tuple(sorted(found.topics)),
+        topics=(),
         coverage=json.dumps(found.coverage(), sort_keys=True, ensure_ascii=False),
         basis=basis,
     )

@@ -9,13 +9,14 @@ Questions of one project follow each other, since each is given the statements o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import groupby
 
 import numpy as np
 
+from memory_pipeline.conversations.asking import likeness_by
 from memory_pipeline.distillers import attempt_in
 from memory_pipeline.errors import EmbeddingError, ModelError, in_words
 from memory_pipeline.knowledge.entries import is_entry
@@ -53,7 +54,6 @@ from memory_pipeline.records import (
 from memory_pipeline.review.proposals import propose_distillation
 from memory_pipeline.store import AWAITS_REVIEW, Replacement, Transaction
 from memory_pipeline.wording.counts import how_many
-from memory_pipeline.wording.normalise import embedding_text
 from memory_pipeline.wording.subject import subject_beside
 
 #: Statements that a question is given at most, the nearest ones.
@@ -187,7 +187,7 @@ def _ask(
     night: Night, client: ModelClient, asked: Mapping[str, tuple[Item, ...]]
 ) -> Iterator[tuple[str, Reading | Declined | Exception]]:
     """The answers to one question of each project; an error of the model is noted once, and leaves the rest open."""
-    likeness = _likeness(night)
+    likeness = likeness_by(night.embedder)
     questions = {
         project: question_about("notes", items, _nearest(night, project, items), night.settings, likeness)
         for project, items in asked.items()
@@ -217,14 +217,6 @@ def _nearest(night: Night, project: str, items: Sequence[Item]) -> list[Standing
         ids = [ids[place] for place in sorted(best)]
     shown = sorted((known[i] for i in ids), key=lambda memory: (memory.day, memory.id))
     return [Standing(memory.id, memory.content, memory.day) for memory in shown]
-
-
-def _likeness(night: Night) -> Callable[[str, str], float]:
-    def cosine(a: str, b: str) -> float:
-        vectors = night.embedder.embed([embedding_text(a), embedding_text(b)])
-        return float(vectors[0] @ vectors[1])
-
-    return cosine
 
 
 def _keep(night: Night, unread: Unread, items: Sequence[Item], reading: Reading) -> list[Archive]:

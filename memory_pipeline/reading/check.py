@@ -220,7 +220,7 @@ def _not_borne_out(text: str, quotes: Sequence[str], sources: Sequence[str], num
     """What of a statement none of its sources says."""
     if strange := find_invention([*sources, numbered], text, days):
         return f"none of its items has '{strange.text}'"
-    if unknown := _unknown_name(text, [*sources, numbered]):
+    if unknown := unknown_name(text, [*sources, numbered]):
         return f"none of its items names '{unknown}'"
     if _denies(text) and not any(map(_denies, sources)):
         return "it denies or forbids something, and none of its items does"
@@ -236,7 +236,7 @@ def _denies(text: str) -> bool:
     return not words.isdisjoint(NEGATORS) or negates(text)
 
 
-def _unknown_name(text: str, sources: Sequence[str]) -> str:
+def unknown_name(text: str, sources: Sequence[str]) -> str:
     """A name of a statement that none of its sources has, in any form; empty if there is none."""
     told = "\n".join(sources).casefold()
     plain = not any(map(_writes_nouns_so, (text, *sources)))

@@ -82,7 +82,7 @@ class Extraction:
     rationale: Annotated[str, Column("Why, in the words of who decided; empty if nothing was said.")] = ""
     priority: Annotated[bool, Column("Whether its speaker marked it as important.")] = False
     withdraws: Annotated[tuple[str, ...], Column("The extractions that it corrects: they are kept, marked.")] = ()
-    proposed_by: Annotated[str, Column("The model that proposed it; empty if a rule found it.")] = ""
+    proposed_by: Annotated[str, Column("The model that found it; empty if the classifier or a mark did.")] = ""
 
     def __post_init__(self) -> None:
         """Raises ValueError for what no store should hold: words or a significance that cannot be."""

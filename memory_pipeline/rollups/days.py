@@ -8,12 +8,12 @@ from datetime import date
 
 from memory_pipeline.knowledge.entries import is_entry, read_entry
 from memory_pipeline.knowledge.threads import opens
+from memory_pipeline.reading.salience import is_passing
 from memory_pipeline.records import LEVEL_PATTERN, Memory
 from memory_pipeline.records.series import is_series
 from memory_pipeline.rollups.entries import DECISION, FACT, FIGURE, NOTE, PATTERN, Entry, place_of
 from memory_pipeline.wording.days import with_days
 from memory_pipeline.wording.kinds import is_machine_text
-from memory_pipeline.wording.lasting import is_passing
 from memory_pipeline.wording.normalise import strip_leading
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 from memory_pipeline.wording.temporary import is_temporary

@@ -19,16 +19,15 @@ from memory_pipeline.distillers.preservation import find_contradiction, find_inv
 from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session
 from memory_pipeline.models.choose import has_model
+from memory_pipeline.reading import period
+from memory_pipeline.reading.check import unknown_name
 from memory_pipeline.rollups.entries import Entry
 from memory_pipeline.rollups.pages import link_to
 from memory_pipeline.rollups.periods import Period
-from memory_pipeline.rollups.prompts import VERSION, read_prompt
 from memory_pipeline.store import Store
 from memory_pipeline.wording.quoting import plain
 from memory_pipeline.wording.redaction import redact
-from memory_pipeline.wording.retelling import joins_clauses_of
 
-PROMPT_VERSION = f"rollup-{VERSION}"
 #: Days are short enough, and a page of fewer entries is read whole.
 _LEVELS = frozenset(("week", "month", "year"))
 LEAST_ENTRIES = 12
@@ -146,8 +145,8 @@ def _question(telling: Telling, settings: Settings, count_tokens: Callable[[str]
         ],
     }
     return Question.about(
-        Prompt(read_prompt("in_short"), json.dumps(user, ensure_ascii=False, indent=1)),
-        version=PROMPT_VERSION,
+        Prompt(period.INSTRUCTIONS, json.dumps(user, ensure_ascii=False, indent=1)),
+        version=period.VERSION,
         schema=ShortAnswer,
         check=lambda answer: _checked(answer, telling, sent, count_tokens),
         source_tokens=sum(map(count_tokens, sent)),
@@ -189,11 +188,11 @@ def _paragraph(sentences: Sequence[tuple[str, str]]) -> str:
 
 
 def _is_borne_out(text: str, entries: Sequence[Entry], words: Sequence[str]) -> bool:
-    """Whether a sentence is made of whole clauses of its entries, word for word, and says no more than they do; nothing
-    that was masked is in it."""
+    """Whether a sentence says no more than its entries do; nothing that was masked is in it."""
     days = [[entry.day] for entry in entries]
-    return joins_clauses_of(text, words) and not (
+    return not (
         "[REDACTED" in text
+        or unknown_name(text, words)
         or attempt_in(text)
         or find_unborne_in(text, Evidence(words, days))
         or find_invention(words, text, [entry.day for entry in entries])

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from memory_pipeline.config.rollups import RollupSettings
 from memory_pipeline.distillers import may_guide
 from memory_pipeline.knowledge.threads import Thread, find_threads
+from memory_pipeline.reading.salience import is_passing
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.records.identifiers import derived_id
 from memory_pipeline.records.memory import EXTRACTED
@@ -22,10 +23,9 @@ from memory_pipeline.rollups.periods import Period
 from memory_pipeline.rollups.said import entries_of_conversations
 from memory_pipeline.store import Transaction
 from memory_pipeline.wording.days import with_days
-from memory_pipeline.wording.lasting import is_passing
 
 #: Of how the same memories are told. It is raised when the words of rollups change.
-RULES_VERSION = 5
+RULES_VERSION = 6
 #: From so many lines that differ only in figures on, they are readings.
 _LEAST_READINGS = 5
 #: Days after which an open thread is worth half as much as one of today.
@@ -196,7 +196,7 @@ class Maker:
             memories = [
                 memory
                 for memory in self._tx.memories.of_project(self._project)
-                if memory.source.connector != MADE and memory.memory_type != "conversation" and may_guide(memory)
+                if memory.memory_type != "conversation" and may_guide(memory)
             ]
             self._threads = (datetime.max.replace(tzinfo=as_of.tzinfo), find_threads(memories, self._gone))
         return self._threads[1]

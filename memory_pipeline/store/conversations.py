@@ -149,22 +149,6 @@ class Conversations:
         assert row is not None
         return int(row[0]), int(row[1]), int(row[2]), int(row[3])
 
-    def topics_before(self, project_id: str, night: date, first: date) -> dict[str, list[date]]:
-        """By stem, the days from the first one until before a night on which the human named it."""
-        rows = self._sql.rows(
-            """
-            select topic, list(night order by night)
-            from (
-                select unnest(topics) as topic, night
-                from conversation_days
-                where project_id = $1 and night < $2 and night >= $3 and gone_at is null
-            )
-            group by 1
-            """,
-            [project_id, night, first],
-        )
-        return {str(topic): list(days) for topic, days in rows}
-
     def read_before(self, run_id: str, night: date) -> int:
         """How many days before a night its run read, and made something else of than what stood."""
         return int(

@@ -12,11 +12,20 @@ from memory_pipeline.distillers import may_guide
 from memory_pipeline.errors import InputError
 from memory_pipeline.knowledge.contradictions import clear_conflicts
 from memory_pipeline.knowledge.playbook import guidance_of
-from memory_pipeline.records import EXTRACTED, LEVEL_PATTERN, LEVEL_PRINCIPLE, LineageLink, Memory, PlaybookEntry
+from memory_pipeline.reading.salience import is_passing
+from memory_pipeline.records import (
+    EXTRACTED,
+    LEVEL_PATTERN,
+    LEVEL_PRINCIPLE,
+    MADE,
+    READING,
+    LineageLink,
+    Memory,
+    PlaybookEntry,
+)
 from memory_pipeline.records.series import is_series, only_counts
 from memory_pipeline.store import Store
 from memory_pipeline.wording.hidden import visible
-from memory_pipeline.wording.lasting import is_passing
 from memory_pipeline.wording.lead_in import words_alone
 from memory_pipeline.wording.normalise import normalise, one_line
 from memory_pipeline.wording.sentences import split_statements
@@ -206,8 +215,14 @@ def lasts(memory: Memory) -> bool:
         or memory.abstraction_level >= LEVEL_PRINCIPLE
         or is_wanted(memory)
         or is_series(memory)
+        or (is_statement(memory) and memory.memory_type != "other")
         or not is_passing(memory.content)
     )
+
+
+def is_statement(memory: Memory) -> bool:
+    """Whether a reader found it: it says something that is worth keeping."""
+    return (memory.source.connector, memory.source.file) == (MADE, READING)
 
 
 def is_block(memory: Memory) -> bool:

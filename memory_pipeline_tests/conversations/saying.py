@@ -1,14 +1,12 @@
-"""Builds turns and what is extracted of them."""
+"""Builds turns, and what a reader may have found in them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from memory_pipeline.conversations.chunks import chunks_of
-from memory_pipeline.conversations.extraction import Extracted, extract
-from memory_pipeline.records import Extraction, Speaker, Turn
+from memory_pipeline.conversations.significance import significance_of
+from memory_pipeline.records import Extraction, ExtractionKind, Speaker, Turn, derived_id
 
 START = datetime(2026, 3, 30, 9, 0, tzinfo=UTC)
 
@@ -34,17 +32,19 @@ def talk(*said: str, at: datetime = START) -> list[Turn]:
     ]
 
 
-def read(turns: Sequence[Turn], **options: Any) -> Extracted:
-    """What is extracted of some turns."""
-    return extract(chunks_of(turns, 800), **options)
-
-
-def found(*said: str) -> list[tuple[str, str]]:
-    """The kind and the quote of what is extracted of a talk."""
-    return [(one.kind, one.quote) for one in read(talk(*said)).extractions]
-
-
-def only(*said: str) -> Extraction:
-    """The one extraction of a talk."""
-    (one,) = read(talk(*said)).extractions
-    return one
+def kept(words: str, kind: ExtractionKind = "fact", at: datetime = START, **fields: Any) -> Extraction:
+    """An extraction of a turn of these words, as any reader may find it."""
+    said = turn(words, at=at)
+    told: dict[str, Any] = {"speaker": "human", "significance": significance_of(kind)} | fields
+    return Extraction(
+        id=derived_id("extraction", said.memory_id, kind, words),
+        project_id="p",
+        day=said.day,
+        turn_id=said.memory_id,
+        conversation=said.conversation,
+        line=said.line,
+        kind=kind,
+        text=words,
+        quote=words,
+        **told,
+    )

@@ -5,19 +5,15 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 
 from memory_pipeline.conversations.patterns import RelationshipPattern, patterns_of
-from memory_pipeline.records import Extraction, PatternDecision
-from memory_pipeline_tests.conversations.saying import START, read, talk
+from memory_pipeline.records import Extraction, ExtractionKind, PatternDecision
+from memory_pipeline_tests.conversations.saying import START, kept
 
 DAY = START.date()
 
 
-def said(*days: str) -> list[Extraction]:
+def said(*days: str, kind: ExtractionKind = "dynamic") -> list[Extraction]:
     """What is extracted of one sentence a day."""
-    known: list[Extraction] = []
-    for number, words in enumerate(days):
-        at = START + timedelta(days=number)
-        known += read(talk(words, at=at), known=known).extractions
-    return known
+    return [kept(words, kind, START + timedelta(days=number)) for number, words in enumerate(days)]
 
 
 def only(*days: str) -> RelationshipPattern:
@@ -62,7 +58,11 @@ def test_other_patterns_are_left_alone() -> None:
 
 
 def test_what_a_person_rejected_does_not_hide_the_words_that_revoke_it() -> None:
-    extractions = said("You may restart the workers without asking me.", "You may no longer restart the workers.")
+    allowed = kept("You may restart the workers without asking me.", "trust")
+    revoked = kept(
+        "You may no longer restart the workers.", "trust", START + timedelta(days=1), withdraws=(allowed.id,)
+    )
+    extractions = [allowed, revoked]
     (pattern,) = patterns_of(extractions)
 
     def decided(text: str) -> RelationshipPattern:
@@ -101,35 +101,13 @@ def test_leave_or_a_limit_for_another_thing_contradicts_nothing() -> None:
     garden = "You can decide about the {} garden yourself."
     letter = "Never send the letter to {} without showing it to me first."
     for form, names in ((garden, ("Villa Rosa", "Villa Nova")), (letter, ("Porto", "Lisbon"))):
-        found = patterns_of(said(*map(form.format, names)))
+        found = patterns_of(said(*map(form.format, names), kind="boundary"))
         assert len(found) == 2 and not any(pattern.observed for pattern in found)
 
 
-def test_another_name_in_how_answers_are_to_be_is_for_a_person_to_decide() -> None:
-    found = patterns_of(said("Keep your answers in German from now on.", "Keep your answers in English from now on."))
-    assert [seen.resolution for pattern in found for seen in pattern.observed] == ["review"]
-
-
-HOUSE = "For anything to do with the house, ask Annelies before you order."
-
-
-def test_a_permission_for_another_thing_does_not_speak_against_a_limit() -> None:
-    found = patterns_of(
-        said(
-            HOUSE,
-            "You can order office supplies without asking me.",
-            "From now on ask me before you order any office supplies.",
-        )
-    )
-    house = next(pattern for pattern in found if pattern.text == HOUSE)
-    assert house.observed == [] and house.contradictions == 0
-
-
 def test_what_only_spoke_against_a_pattern_leaves_it_when_it_is_taken_back() -> None:
-    allowed, revoked = (
-        "You may push to main on Fridays without asking me.",
-        "You may no longer push to main on Fridays.",
-    )
-    known = said("Never push to main on Fridays.", allowed, revoked)
-    limit = patterns_of(known)[0]
-    assert limit.text in (known[0].text, revoked) and limit.contradictions == 0
+    limit = kept("Keep your answers short from now on.", "dynamic")
+    against = kept("Keep your answers long from now on.", "dynamic", START + timedelta(days=1))
+    back = kept("Short answers it is.", "correction", START + timedelta(days=2), withdraws=(against.id,))
+    (pattern,) = patterns_of([limit, against, back])
+    assert pattern.contradictions == 0 and pattern.text == limit.text

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from memory_pipeline.conversations.routing import ROUTES, route_all, route_of
+from memory_pipeline.conversations.routing import ROUTES, route_of
 from memory_pipeline.records import EXTRACTION_KINDS
-from memory_pipeline_tests.conversations.saying import only, read, talk
+from memory_pipeline_tests.conversations.saying import kept
 
 _PAGE = Path(__file__).parents[2] / "docs" / "conversations.md"
 _SHOWN = {
@@ -39,18 +39,6 @@ def test_the_page_shows_the_table() -> None:
 
 
 def test_what_matters_little_is_dropped_unless_it_is_marked() -> None:
-    plain, marked = only("I prefer tea to coffee."), only("I want to be clear: I prefer tea to coffee.")
+    plain, marked = kept("I prefer tea.", "preference"), kept("I prefer tea.", "preference", priority=True)
     assert route_of(plain, 0.9).destination == "drop"
     assert route_of(marked, 0.9).destination == "user"
-
-
-def test_what_is_withdrawn_goes_nowhere() -> None:
-    extractions = read(talk("I live in Lisbon.", "a: ok", "I live in Porto now.")).extractions
-    routing = route_all(extractions)
-    assert [one.extraction.quote for one in routing.kept] == ["I live in Porto now."]
-    assert routing.counts == {"user": 1, "drop": 1}
-
-
-def test_what_is_marked_comes_first() -> None:
-    extractions = read(talk("I speak Polish.", "I want to be clear: I prefer tea to coffee.")).extractions
-    assert [one.extraction.priority for one in route_all(extractions).kept] == [True, False]

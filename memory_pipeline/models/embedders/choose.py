@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import cache
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import EmbeddingError
@@ -46,3 +47,14 @@ def choose_embedder(settings: Settings) -> Embedder:
     raise EmbeddingError(
         f"embedding.model is '{wanted}'; use minilm, lexical, sentence-transformers:NAME or openai:NAME"
     )
+
+
+@cache
+def builtin_embedder() -> Embedder:
+    """The built-in model, whichever one embeds memories: the classifier's weights are for its vectors.
+
+    Raises EmbeddingError if it is not installed.
+    """
+    from memory_pipeline.models.embedders.minilm import MiniLM
+
+    return MiniLM(1)

@@ -20,7 +20,7 @@ from dagster import (
 
 from memory_pipeline.conversations.day import is_routed_as_told
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.conversation_model import ModelBill, asks_model, bill_of
+from memory_pipeline.night.conversation_reading import ModelBill, asks_model, bill_of
 from memory_pipeline.night.conversations import DayOfProject, read_conversations
 from memory_pipeline.night.run import report_failure, take_snapshot
 from memory_pipeline.orchestration.asset_defaults import CONVERSATIONS_GROUP, NIGHTLY, OWNERS
@@ -102,9 +102,9 @@ _SPECS = [
     _spec(
         EXTRACTIONS,
         CHUNKS,
-        "What is worth keeping, as sentences that say it themselves, with speaker, line and significance. What was "
-        "told before is counted; a correction withdraws what it corrects. With an API key, a model proposes more, of "
-        "which what the turns bear out is kept.",
+        "What is worth keeping, with speaker, line and significance: the statements of a model that reads, each "
+        "checked against its turns and withdrawing what it replaces; or else the sentences that a classifier keeps, "
+        "and what speakers marked. What was told before is counted.",
         {"duckdb", "python"},
         column_schema=schema_of(KeptExtraction),
         column_lineage=lineage_of_columns({"turn_id": [(CHUNKS, "turns")]}),
@@ -227,20 +227,18 @@ def _figures(days: Sequence[DayOfProject], night: Night) -> dict[str, dict[str, 
 
 def _of_model(days: Sequence[DayOfProject], bill: ModelBill, problems: Sequence[str]) -> dict[str, Any]:
     """What a model was asked, what came of it, and what it cost."""
-    proposed = [day.found.proposed for day in days if day.found.proposed is not None]
+    found = [day.found.found for day in days]
     refused = Counter[str]()
-    left = Counter[str]()
-    for one in proposed:
+    for one in found:
         refused.update(one.refused)
-        left.update(one.left)
     return {
-        "model_questions": sum(one.questions for one in proposed),
+        "model_questions": sum(one.questions for one in found),
         "model_calls": bill.calls,
         "model_answers_reused": bill.reused,
         "model_cost_usd": bill.cost_usd,
-        "extracted_by_model": sum(len(day.found.extracted.proposed) for day in days),
+        "extracted_by_model": sum(day.found.extracted.by_model for day in days),
         "not_borne_out": _told(refused),
-        "chunks_left_to_rules": _told(left),
+        "questions_open": sum(one.waiting for one in found),
         "model_problems": "; ".join(problems) or "none",
     }
 

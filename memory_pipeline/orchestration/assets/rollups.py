@@ -25,7 +25,7 @@ from dagster import (
 
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.conversation_model import bill_of
+from memory_pipeline.night.conversation_reading import bill_of
 from memory_pipeline.orchestration.asset_defaults import (
     DAILY_SUMMED,
     MONTHLY_FRESH,
