@@ -40,15 +40,14 @@ class Declined:
     """The reason for a missing result.
 
     `again`: no answer was available tonight; the next night tries again. `objection`: what is wrong with the answer, in
-    words that the model is told, so that it may answer once more; `wanted`: what it is to give then, if not the whole
-    answer; `repair`: the result, given that second answer; `fallback`: the result without one.
+    words that the model is told, so that it may answer once more; `instead`: makes the question that is asked then, if
+    not the whole one; `fallback`: the result if that gives none.
     """
 
     reason: str
     again: bool = False
     objection: str = ""
-    wanted: str = ""
-    repair: Callable[[Any], Any] | None = None
+    instead: Callable[[], Any] | None = None
     fallback: Any = None
 
 
@@ -134,14 +133,14 @@ class Question(Generic[AnswerT, ResultT]):
         result = self.read(reply)
         if not isinstance(result, Declined) or not result.objection:
             return ()
+        if result.instead is not None:
+            return (result.instead(),)
         objection, _ = redact(result.objection, personal=True)  # it may quote the notes as they stand in the store
-        request = self.request.asked_again(reply.text[: self.request.most_chars], objection, result.wanted)
+        request = self.request.asked_again(reply.text[: self.request.most_chars], objection)
         request = request.fitted_to(self.context_tokens)
         if request.max_tokens < min(self.request.max_tokens, len(reply.text) // 2):
             return ()
-        check = result.repair or self.last_check or self.check
-        fallback = result.fallback
-        return (replace(self, request=request, check=check, halves=None, too_long="", fallback=fallback),)
+        return (replace(self, request=request, check=self.last_check or self.check, halves=None, too_long=""),)
 
     def read(self, reply: Reply) -> ResultT | Declined | Exception:
         """The result of the check for a reply, or the reason why there is nothing to check."""

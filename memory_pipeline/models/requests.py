@@ -60,11 +60,9 @@ class Request:
         most = max(0, min(self.max_tokens, context_tokens - self.tokens_in))
         return self._changed(max_tokens=most)
 
-    def asked_again(self, answer: str, objection: str, wanted: str = "") -> Request:
-        """The request once more, with its answer and what is wrong with it. `wanted`: what is to be given now, if not
-        the whole answer."""
-        again = f"It was not accepted. {objection}\n{_AGAIN}" if not wanted else f"{objection}\n{wanted}"
-        user = f"{self.user}\n\nYour earlier answer:\n{answer}\n\n{again}"
+    def asked_again(self, answer: str, objection: str) -> Request:
+        """The request once more, with its answer and what is wrong with it."""
+        user = f"{self.user}\n\nYour earlier answer:\n{answer}\n\nIt was not accepted. {objection}\n{_AGAIN}"
         return self._changed(user=user, is_again=True)
 
     def _changed(self, **changes: Any) -> Request:

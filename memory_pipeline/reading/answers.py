@@ -19,7 +19,9 @@ class Source(_Answer):
     """An item that a statement rests on."""
 
     item: int = Field(description="The number of the item.")
-    quote: str = Field(max_length=_LONGEST, description="The 3 to 15 words of the item that say it, copied exactly.")
+    quote: str = Field(
+        max_length=_LONGEST, description="The 3 to 8 words of the item that bear it most, copied exactly."
+    )
 
 
 class SaidStatement(_Answer):

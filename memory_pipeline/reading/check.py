@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
 
 from memory_pipeline.distillers import attempt_by, attempt_in, find_invention
@@ -42,7 +42,8 @@ _PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What of an answer is borne out, by the ids of items and standing statements; and what is not, in words."""
+    """What of an answer is borne out, by the ids of items and standing statements; and what is not: in words, and the
+    statements with the reason."""
 
     items: Sequence[Item]
     statements: Sequence[Statement] = ()
@@ -52,7 +53,8 @@ class Checked:
     ended: Sequence[str] = ()
     steering: Sequence[str] = ()
     objections: Sequence[str] = ()
-    carried: Sequence[str] = field(default=())
+    failed: Sequence[tuple[SaidStatement, str]] = ()
+    carried: Sequence[str] = ()
 
     def with_repairs(self, second: Checked) -> Checked:
         """These with what a second answer put right. What it found to steer is believed in nothing."""
@@ -66,6 +68,7 @@ class Checked:
             digests=tuple(digests.items()),
             steering=steering,
             objections=second.objections,
+            failed=(),
         )
         return replace(joined, carried=_carried(joined.items, joined.statements))
 
@@ -78,10 +81,12 @@ def check_answer(
     numbered = _numbered([*(item.text for item in items), *(one.text for one in standing)])
     statements: list[Statement] = []
     objections: list[str] = []
+    failed: list[tuple[SaidStatement, str]] = []
     for said in answer.statements:
         found = _statement(said, items, standing, likeness, numbered, spoken=spoken)
         if isinstance(found, str):
             objections.append(f'"{said.text[:120]}": {found}')
+            failed.append((said, found))
         elif not set(found.item_ids) & set(steering) and found not in statements:
             statements.append(found)
     taken = {item for one in statements for item in one.item_ids} | set(steering)
@@ -109,6 +114,7 @@ def check_answer(
         ended=tuple(standing[n - 1].id for n in dict.fromkeys(answer.ended) if 1 <= n <= len(standing)),
         steering=steering,
         objections=objections,
+        failed=failed,
         carried=_carried(items, statements),
     )
 

@@ -8,7 +8,13 @@ a program, a file, a place), never `it`, `this` or `the bug` alone. Put the date
 the place of words like `today`, `tomorrow` and `next week`; what holds without end needs no date. Keep the figures, \
 names, paths and commands that matter exactly as they are written. Keep every `not`, `never`, `only`, `unless`: a \
 prohibition stays a prohibition. Say why, where an item says why. One thing a statement, at most 240 characters, in \
-the language of its items. Items that say one thing together make one statement.
+the language of its items. Items that say one thing together make one statement: five items about one piece of work \
+are one statement that says what came of it.
+
+Say of what a figure is (`mean relevance 0.72`, not `0.72`), and what a name names if an item says so (`the lint \
+script X`). What is planned, proposed or hoped for is said as planned, never as a result. Two things of one day are no \
+cause and effect unless an item says so. An item that gives no more than the name of a task or of a file, a list of \
+what waits today, or one measurement among many says nothing that lasts: it is routine.
 
 Kinds: `fact` (how something is), `decision` (what was chosen, with its reason), `lesson` (what experience taught), \
 `cause` (why something happened), `procedure` (how something is done), `rule` (what must or must not be done), \

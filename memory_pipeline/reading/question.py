@@ -19,12 +19,13 @@ from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.records import Statement
 from memory_pipeline.wording.redaction import redact
 
-#: Asks for what failed alone, so that a second answer costs little.
+#: Ends the second question, which is about what failed alone.
 _WANTED = (
-    "Give one JSON object of the same form with only the statements that were named, put right, or without those that "
-    "cannot be put right; all its other lists are empty."
+    "These statements of your earlier answer are not borne out by these items. Give one JSON object of the same form "
+    "with only these, put right, or without those that cannot be put right; and a digest for each day that is named. "
+    "All its other lists are empty."
 )
-_MOST_OBJECTIONS = 20
+_MOST_FAILED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +75,10 @@ def question_about(
         checked = check_answer(answer, masked, standing, likeness, spoken=use != "notes")
         if not checked.objections:
             return _reading(checked)
-        words = "\n".join(f"- {objection}" for objection in checked.objections[:_MOST_OBJECTIONS])
         return Declined(
             "statements that are not borne out",
-            objection=f"These statements are not borne out; all others are accepted:\n{words}",
-            wanted=_WANTED,
-            repair=lambda second: _reading(
-                checked.with_repairs(check_answer(second, masked, standing, likeness, spoken=use != "notes"))
-            ),
+            objection="some statements are not borne out",
+            instead=lambda: _second_question(use, checked, standing, settings, likeness),
             fallback=_reading(checked),
         )
 
@@ -101,6 +98,46 @@ def question_about(
         masked_personal=personal,
     )
     return replace(question, halves=halves, join=_joined)
+
+
+def _second_question(
+    use: str, checked: Checked, standing: Sequence[Standing], settings: Settings, likeness: Likeness
+) -> Question[ReadingAnswer, Reading]:
+    """The question about what failed alone: its statements with the reasons, and the items that they name."""
+    failed = checked.failed[:_MOST_FAILED]
+    days = {one.split(" ")[0] for one in checked.objections if one[:4].isdigit()}
+    days |= {one.split(" ")[3].rstrip(":") for one in checked.objections if one.startswith("the digest of ")}
+    named = {source.item for said, _ in failed for source in said.sources}
+    items = [item for n, item in enumerate(checked.items, start=1) if n in named or f"{item.day}" in days]
+    numbers = {item.id: n for n, item in enumerate(items, start=1)}
+    old = sorted({n for said, _ in failed for n in said.replaces if 1 <= n <= len(standing)})
+    shown = [standing[n - 1] for n in old]
+    lines = [
+        _line(
+            text=said.text,
+            items=[numbers[checked.items[s.item - 1].id] for s in said.sources if 1 <= s.item <= len(checked.items)],
+            replaces=[old.index(n) + 1 for n in said.replaces if n in old],
+            wrong=why,
+        )
+        for said, why in failed
+    ]
+    lines += [one for one in checked.objections if not one.startswith('"')]
+    asked = _USES[use]
+
+    def check(answer: ReadingAnswer) -> Reading | Declined:
+        second = check_answer(answer, items, shown, likeness, spoken=use != "notes")
+        return _reading(checked.with_repairs(second))
+
+    question = Question.about(
+        Prompt(asked.instructions, "\n".join([_user(items, shown), "", "Not borne out:", *lines, "", _WANTED])),
+        version=f"{asked.version}-again",
+        schema=ReadingAnswer,
+        check=check,
+        source_tokens=sum(item.tokens for item in items),
+        settings=settings,
+    )
+    request = replace(question.request, is_again=True)
+    return replace(question, request=request, fallback=_reading(checked))
 
 
 def _user(items: Sequence[Item], standing: Sequence[Standing]) -> str:

@@ -40,13 +40,13 @@ class Asked:
     @property
     def is_repair(self) -> bool:
         """Whether an earlier answer is to be put right."""
-        return "Your earlier answer:" in self.user
+        return "Not borne out:" in self.user
 
 
 def read_question(user: str) -> Asked:
     """A question from its text."""
     head, _, rest = user.partition("\n\nItems:\n")
-    given = rest.partition("\n\nYour earlier answer:")[0]
+    given = rest.partition("\n\nNot borne out:")[0]
     rows = [[json.loads(line) for line in part.splitlines() if line.startswith("{")] for part in (head, given)]
     return Asked(rows[1], rows[0], user)
 
