@@ -1,0 +1,185 @@
+"""Finds the sentences of a conversation that are worth keeping for months, and tells lasting notes from routine.
+
+No rule of any language: a kernel machine over the vectors of a sentence and of the one before it, and a logistic
+regression over runs of letters and words, both trained by `benchmarks/train_classifier.py` from `benchmarks/labels/`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_pipeline.distillers.orders import features_of
+from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.records import ExtractionKind, Speaker
+
+#: SHA-256 of the file with the weights.
+WEIGHTS_SHA256 = ""
+FILE = "classifier.npz"
+DIMENSION = 384
+#: What a machine can name: the kinds of sentences that were labelled.
+KINDS: tuple[ExtractionKind, ...] = (
+    "marker",
+    "correction",
+    "trust",
+    "boundary",
+    "emotion",
+    "decision",
+    "fact",
+    "preference",
+    "dynamic",
+    "learning",
+    "context",
+)
+#: How much the sentence before, the speaker, a digit and a final question mark count beside the sentence itself.
+_BEFORE, _SPEAKER, _SHAPE = 0.5, 1.0, 0.3
+#: Width of the kernel: exp(-GAMMA * squared distance).
+GAMMA = 1.0
+
+Embed = Callable[[Sequence[str]], Vectors]
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence as it was said. `before`: the sentence before it in its conversation, or ''."""
+
+    text: str
+    before: str
+    speaker: Speaker
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a sentence is, None if there is nothing to keep, and the probability that it is worth keeping, 0 to 1."""
+
+    kind: ExtractionKind | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The weights that turn what a text resembles, its runs, and its speaker into a probability.
+
+    `by_landmark`: float32 (landmarks,). `by_place`: float16 (places,), of the runs of letters and words.
+    `mix`: float64 (4,), of the first, the second, an agent as speaker, and the bias.
+    """
+
+    by_landmark: NDArray[np.float32]
+    by_place: NDArray[np.float16]
+    mix: Numbers
+
+    def probability(self, closeness: Numbers, text: str, *, is_agent: bool) -> float:
+        """The probability for a text, 0 to 1. `closeness`: float64 (landmarks,)."""
+        parts = (float(closeness @ self.by_landmark), sum_of_places(self.by_place, text), float(is_agent), 1.0)
+        return float(1 / (1 + np.exp(-np.dot(parts, self.mix))))
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """All that was learned. `landmarks`: float64 (landmarks, inputs), `lengths` their squared lengths;
+    `kinds`: float32 (landmarks + 1, kinds)."""
+
+    landmarks: Numbers
+    lengths: Numbers
+    keeping: Machine
+    threshold: float
+    kinds: NDArray[np.float32]
+    lasting: Machine
+
+
+def classify(sentences: Sequence[Sentence], embed: Embed) -> list[Verdict]:
+    """A verdict on each sentence, in order; the others of the batch make no difference to it.
+
+    `embed` gives unit vectors of all-MiniLM-L6-v2, float32 (n, 384). Raises ValueError for those of another dimension:
+    the weights would mean nothing there.
+    """
+    vectors = _vectors_by_text((text for one in sentences for text in (one.text, one.before)), embed)
+    return [_verdict(one, vectors) for one in sentences]
+
+
+def salience(texts: Sequence[str], embed: Embed) -> NDArray[np.float32]:
+    """How lasting each note is: float32 (n,), from 0, routine, to 1, worth knowing in months.
+
+    `embed` as in `classify`. Raises ValueError for vectors of another dimension.
+    """
+    vectors = _vectors_by_text(texts, embed)
+    learned, scores = weights(), np.empty(len(texts), dtype=np.float32)
+    for place, text in enumerate(texts):
+        closeness = _closeness_to(learned.landmarks, learned.lengths, inputs_of(Sentence(text, "", "human"), vectors))
+        scores[place] = learned.lasting.probability(closeness, text, is_agent=False)
+    return scores
+
+
+def _verdict(sentence: Sentence, vectors: dict[str, Vectors]) -> Verdict:
+    learned = weights()
+    closeness = _closeness_to(learned.landmarks, learned.lengths, inputs_of(sentence, vectors))
+    score = learned.keeping.probability(closeness, sentence.text, is_agent=sentence.speaker == "agent")
+    if score < learned.threshold:
+        return Verdict(None, score)
+    return Verdict(KINDS[int(np.argmax(closeness @ learned.kinds[:-1] + learned.kinds[-1]))], score)
+
+
+def inputs_of(sentence: Sentence, vectors: dict[str, Vectors]) -> Numbers:
+    """What the kernel compares of a sentence: float64 (2 * 384 + 3,)."""
+    before = vectors[sentence.before] if sentence.before.strip() else np.zeros(DIMENSION)
+    shape = (any(map(str.isdigit, sentence.text)), sentence.text.rstrip().endswith("?"))
+    sides = (_SPEAKER * (sentence.speaker == "agent"), *(_SHAPE * mark for mark in shape))
+    return np.concatenate([vectors[sentence.text], _BEFORE * before, sides], dtype=np.float64)
+
+
+def _closeness_to(landmarks: Numbers, lengths: Numbers, row: Numbers) -> Numbers:
+    # One row at a time: a product of matrices rounds a row by how many stand beside it.
+    near: Numbers = np.exp(-GAMMA * (lengths + row @ row - 2 * (landmarks @ row)))
+    return near
+
+
+def sum_of_places(by_place: NDArray[np.float16], text: str) -> float:
+    """What the runs of letters and words of a text weigh, whatever its length."""
+    places = features_of(text)
+    return float(by_place[places].astype(np.float64).sum() / np.sqrt(len(places))) if len(places) else 0.0
+
+
+def _vectors_by_text(texts: Iterable[str], embed: Embed) -> dict[str, Vectors]:
+    """The vector of every text that is not blank, and zeros for the others; each is embedded once."""
+    different = dict.fromkeys(texts)
+    full = [text for text in different if text.strip()]
+    vectors: dict[str, Vectors] = {text: np.zeros(DIMENSION, dtype=np.float32) for text in different}
+    if not full:
+        return vectors
+    made = embed(full)
+    if made.shape != (len(full), DIMENSION):
+        raise ValueError(
+            f"the classifier reads vectors of {DIMENSION} numbers (all-MiniLM-L6-v2), and the embedder gave "
+            f"{made.shape} for {len(full)} texts; set embedding.model to minilm"
+        )
+    return vectors | dict(zip(full, made, strict=True))
+
+
+def read_weights(raw: bytes) -> Weights:
+    """The weights from the bytes of their file."""
+    with np.load(io.BytesIO(raw)) as kept:
+        keeping, lasting = (
+            Machine(kept[f"{name}_by_landmark"], kept[f"{name}_by_place"], kept[f"{name}_mix"])
+            for name in ("keeping", "lasting")
+        )
+        landmarks = kept["landmarks"] * kept["scale"].astype(np.float64)
+        lengths = (landmarks**2).sum(axis=1)
+        return Weights(landmarks, lengths, keeping, float(kept["threshold"]), kept["kinds"], lasting)
+
+
+@cache
+def weights() -> Weights:
+    """The weights of the package. Raises ValueError if they are not those that were measured."""
+    raw = (resources.files(__package__) / FILE).read_bytes()
+    digest = hashlib.sha256(raw).hexdigest()
+    if digest != WEIGHTS_SHA256:
+        raise ValueError(f"{FILE} has the SHA-256 {digest}, and not {WEIGHTS_SHA256}; install memory_pipeline again")
+    return read_weights(raw)
