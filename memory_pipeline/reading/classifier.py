@@ -38,6 +38,8 @@ KINDS: tuple[ExtractionKind, ...] = (
     "learning",
     "context",
 )
+#: Number of places of runs of letters and words by which kinds are told apart.
+KIND_PLACES = 1 << 13
 #: How much the sentence before, the speaker, a digit and a final question mark count beside the sentence itself.
 _BEFORE, _SPEAKER, _SHAPE = 0.5, 1.0, 0.3
 #: Width of the kernel: exp(-GAMMA * squared distance).
@@ -83,15 +85,35 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
+class Namer:
+    """The weights that name the kind of a sentence that is kept.
+
+    `by_landmark`: float32 (landmarks, kinds). `by_place`: float16 (KIND_PLACES, kinds). `bias`: float64 (kinds,).
+    """
+
+    by_landmark: NDArray[np.float32]
+    by_place: NDArray[np.float16]
+    bias: Numbers
+
+    def kind_of(self, closeness: Numbers, text: str) -> ExtractionKind:
+        """The most probable kind. `closeness`: float64 (landmarks,)."""
+        places = kind_places(text)
+        runs = self.by_place[places].astype(np.float64).sum(axis=0) / np.sqrt(max(1, len(places)))
+        return KINDS[int(np.argmax(closeness @ self.by_landmark + runs + self.bias))]
+
+
+@dataclass(frozen=True, slots=True)
 class Weights:
-    """All that was learned. `landmarks`: float64 (landmarks, inputs), `lengths` their squared lengths;
-    `kinds`: float32 (landmarks + 1, kinds)."""
+    """All that was learned. `landmarks`: float64 (landmarks, inputs), `lengths` their squared lengths.
+
+    `thresholds`: the probability from which on a sentence is kept, by speaker.
+    """
 
     landmarks: Numbers
     lengths: Numbers
     keeping: Machine
-    threshold: float
-    kinds: NDArray[np.float32]
+    thresholds: dict[Speaker, float]
+    naming: Namer
     lasting: Machine
 
 
@@ -122,9 +144,9 @@ def _verdict(sentence: Sentence, vectors: dict[str, Vectors]) -> Verdict:
     learned = weights()
     closeness = _closeness_to(learned.landmarks, learned.lengths, inputs_of(sentence, vectors))
     score = learned.keeping.probability(closeness, sentence.text, is_agent=sentence.speaker == "agent")
-    if score < learned.threshold:
+    if score < learned.thresholds[sentence.speaker]:
         return Verdict(None, score)
-    return Verdict(KINDS[int(np.argmax(closeness @ learned.kinds[:-1] + learned.kinds[-1]))], score)
+    return Verdict(learned.naming.kind_of(closeness, sentence.text), score)
 
 
 def inputs_of(sentence: Sentence, vectors: dict[str, Vectors]) -> Numbers:
@@ -145,6 +167,11 @@ def sum_of_places(by_place: NDArray[np.float16], text: str) -> float:
     """What the runs of letters and words of a text weigh, whatever its length."""
     places = features_of(text)
     return float(by_place[places].astype(np.float64).sum() / np.sqrt(len(places))) if len(places) else 0.0
+
+
+def kind_places(text: str) -> NDArray[np.int64]:
+    """The places of the runs of a text among the fewer that the kinds are told by."""
+    return np.unique(features_of(text) % KIND_PLACES)
 
 
 def _vectors_by_text(texts: Iterable[str], embed: Embed) -> dict[str, Vectors]:
@@ -172,7 +199,9 @@ def read_weights(raw: bytes) -> Weights:
         )
         landmarks = kept["landmarks"] * kept["scale"].astype(np.float64)
         lengths = (landmarks**2).sum(axis=1)
-        return Weights(landmarks, lengths, keeping, float(kept["threshold"]), kept["kinds"], lasting)
+        human, agent = map(float, kept["thresholds"])
+        naming = Namer(kept["kinds_by_landmark"], kept["kinds_by_place"], kept["kinds_bias"])
+        return Weights(landmarks, lengths, keeping, {"human": human, "agent": agent}, naming, lasting)
 
 
 @cache
