@@ -5,7 +5,8 @@
 `labels/conversations_*.jsonl` and `labels/notes.jsonl` are labelled by hand; the planted sentences stand beside them.
 Every fifth conversation and log is held out: no weight and no threshold comes from it, and `--held-out` measures it.
 The other figures come from five-fold cross-validation by conversation. In the labels of single files the length of a
-sentence betrays what it is, so sentences weigh in such a way that among those of one length both classes count alike.
+sentence betrays what it is, so they weigh in such a way that among those of one length and speaker both classes count
+alike.
 `--write` puts the weights into the package and prints their hash, which `memory_pipeline/reading/classifier.py` states.
 """
 
@@ -17,7 +18,7 @@ import io
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -155,8 +156,8 @@ class Data:
 
 
 def weigh(data: Data, chosen: NDArray[np.intp]) -> Numbers:
-    """What each of the chosen rows counts: among those of about one length, both classes alike in sum."""
-    kept, length = data.kept[chosen], data.length[chosen]
+    """What each of the chosen rows counts: among those of one speaker and about one length, both classes alike."""
+    kept, length = data.kept[chosen], data.length[chosen] + (len(_LENGTHS) + 1) * (data.is_agent[chosen] > 0)
     share = kept.mean()
     among = np.array([(kept[length == n].sum() + 3 * share) / ((length == n).sum() + 3) for n in length])
     weights = np.where(kept, share / among, (1 - share) / (1 - among)).clip(_LEAST_WEIGHT, _MOST_WEIGHT)
@@ -353,11 +354,10 @@ def main() -> None:
     named = fit_kinds(talk, np.flatnonzero(~talk.held_out), near, kernel.basis)
     lasting, note_near = final(log, kernel, note_mix)
     if chosen.held_out:
-        everything: Callable[[Data], NDArray[np.intp]] = lambda data: np.arange(len(data.rows))  # noqa: E731
-        held = probabilities(parts_of(keeping, talk, everything(talk), near), mix)
+        held = probabilities(parts_of(keeping, talk, np.arange(len(talk.rows)), near), mix)
         given = [named.kind_of(row, one.sentence.text) for row, one in zip(near, talk.rows, strict=True)]
         show("Sentences held out", talk, talk.held_out, held >= least, given)
-        held = probabilities(parts_of(lasting, log, everything(log), note_near), note_mix)
+        held = probabilities(parts_of(lasting, log, np.arange(len(log.rows)), note_near), note_mix)
         show("Notes held out, from 0.5 on", log, log.held_out, held >= 0.5, [])
     kept = io.BytesIO()
     np.savez_compressed(

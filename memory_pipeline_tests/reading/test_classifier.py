@@ -10,7 +10,7 @@ import pytest
 
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.reading import classifier
-from memory_pipeline.reading.classifier import FILE, WEIGHTS_SHA256, Sentence, classify, salience
+from memory_pipeline.reading.classifier import FILE, WEIGHTS_SHA256, Sentence, Verdict, classify, salience
 
 KEEPERS = (
     "I'm allergic to shellfish and so is my younger son.",
@@ -61,7 +61,7 @@ def test_scores_are_probabilities(model: MiniLM) -> None:
 
 
 def test_a_verdict_does_not_depend_on_the_batch(model: MiniLM) -> None:
-    sentences = said(*KEEPERS, *LOOK_ALIKES)
+    sentences = said(*KEEPERS[:3], *LOOK_ALIKES[:3])
     together = classify(sentences, model.embed)
     assert classify(sentences[::-1], model.embed)[::-1] == together
     assert [classify([one], model.embed)[0] for one in sentences] == together
@@ -72,8 +72,9 @@ def test_blank_sentences_and_empty_batches_need_no_vectors() -> None:
         raise AssertionError(f"nothing is to be embedded, and {texts!r} was")
 
     assert classify([], refuse) == []
-    assert classify(said(" "), refuse)[0].kind is None
+    assert classify(said(" "), refuse) == [Verdict(None, 0.0)]
     assert salience([], refuse).shape == (0,)
+    assert salience(["\n"], refuse).tolist() == [0.0]
 
 
 def test_vectors_of_another_model_are_refused() -> None:
