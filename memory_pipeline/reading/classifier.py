@@ -143,7 +143,8 @@ def salience(texts: Sequence[str], embed: Embed) -> NDArray[np.float32]:
 
 
 def _verdict(sentence: Sentence, vectors: dict[str, Vectors]) -> Verdict:
-    if not sentence.text.strip():
+    # A bare number resembles a short answer that says something; alone, it says nothing.
+    if not any(map(str.isalpha, sentence.text)):
         return Verdict(None, 0.0)
     learned = weights()
     closeness = _closeness_to(learned.landmarks, learned.lengths, inputs_of(sentence, vectors))

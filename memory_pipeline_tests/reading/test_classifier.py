@@ -77,6 +77,10 @@ def test_blank_sentences_and_empty_batches_need_no_vectors() -> None:
     assert salience(["\n"], refuse).tolist() == [0.0]
 
 
+def test_a_sentence_without_letters_says_nothing_to_keep(model: MiniLM) -> None:
+    assert [one.kind for one in classify(said("12", "?", "👍"), model.embed)] == [None] * 3
+
+
 def test_vectors_of_another_model_are_refused() -> None:
     with pytest.raises(ValueError, match="reads vectors of 384 numbers"):
         classify(said("We moved to Porto."), lambda texts: np.ones((len(texts), 8), dtype=np.float32))
