@@ -21,7 +21,7 @@ from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import ExtractionKind, Speaker
 
 #: SHA-256 of the file with the weights.
-WEIGHTS_SHA256 = "6a82d377646935189320b37244b3a890eac7c5aa87c25b0f4bfaf37d496ade40"
+WEIGHTS_SHA256 = "2e43f1ec7651000e88cbe6ded722b7fca3e9be66a40ebc849890ef503a44d938"
 FILE = "classifier.npz"
 DIMENSION = 384
 #: What a machine can name: the kinds of sentences that were labelled.
@@ -133,14 +133,19 @@ def salience(texts: Sequence[str], embed: Embed) -> NDArray[np.float32]:
     `embed` as in `classify`. Raises ValueError for vectors of another dimension.
     """
     vectors = _vectors_by_text(texts, embed)
-    learned, scores = weights(), np.empty(len(texts), dtype=np.float32)
+    learned, scores = weights(), np.zeros(len(texts), dtype=np.float32)
     for place, text in enumerate(texts):
+        if not text.strip():
+            continue
         closeness = _closeness_to(learned.landmarks, learned.lengths, inputs_of(Sentence(text, "", "human"), vectors))
         scores[place] = learned.lasting.probability(closeness, text, is_agent=False)
     return scores
 
 
 def _verdict(sentence: Sentence, vectors: dict[str, Vectors]) -> Verdict:
+    # A bare number resembles a short answer that says something; alone, it says nothing.
+    if not any(map(str.isalpha, sentence.text)):
+        return Verdict(None, 0.0)
     learned = weights()
     closeness = _closeness_to(learned.landmarks, learned.lengths, inputs_of(sentence, vectors))
     score = learned.keeping.probability(closeness, sentence.text, is_agent=sentence.speaker == "agent")
