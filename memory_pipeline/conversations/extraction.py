@@ -142,9 +142,10 @@ def found_by_classifier(turns: Sequence[Turn], embed: Embed | None) -> Found:
                 sentences.append(Sentence(said.quote, before, turn.speaker))
                 places.append((turn, said.start))
                 before = said.quote
-        taken = {(one.turn_id, content_hash(one.text)) for one in found}
+        marked = [(one.turn_id, one.quote) for one in found]
         for sentence, (turn, start), verdict in zip(sentences, places, classify(sentences, embed), strict=True):
-            if verdict.kind is not None and (turn.memory_id, content_hash(sentence.text)) not in taken:
+            is_marked = any(turn.memory_id == turn_id and quote in sentence.text for turn_id, quote in marked)
+            if verdict.kind is not None and not is_marked:
                 text = with_days(" ".join(sentence.text.split()), turn.day)
                 found.append(_extraction(turn, verdict.kind, text, sentence.text, start))
     return Found(tuple(sorted(found, key=_place(turns))))
