@@ -64,6 +64,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         turns, kept, proposed, unknown = tx.conversations.read_by(night.options.run_id)
         again = tx.conversations.read_before(night.options.run_id, night.options.partition)
         moved = tx.journal.moved_by(night.options.run_id)
+        unread = tx.readings.count_unread(created_before=night.plan.fresh_after, as_of=night.as_of)
         left = sum(day <= night.options.partition for _, day in tx.conversations.taken_back())
     sides = night.reader.memories({side for conflict in conflicts for side in (conflict.a, conflict.b)})
     conflicts = clear_conflicts(conflicts, sides)
@@ -127,7 +128,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         avg_compression_ratio=round(sum(ratios) / len(ratios), 2) if ratios else 0.0,
         max_compression_ratio=round(max(ratios, default=0.0), 2),
         min_compression_ratio=round(min(ratios, default=0.0), 2),
-        **_bill(night.settings, answer_book(night).calls()),
+        **_bill(night.settings, answer_book(night).calls(), unread),
         facts_found=preserved.found,
         facts_kept=preserved.kept,
         facts_attached=preserved.attached,
@@ -225,7 +226,7 @@ def _refusals(archives: Sequence[Archive]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def _bill(settings: Settings, calls: Sequence[ModelCall]) -> dict[str, Any]:
+def _bill(settings: Settings, calls: Sequence[ModelCall], unread: tuple[int, int]) -> dict[str, Any]:
     """The model calls and their cost, from the recorded calls; a cached answer is not a call."""
     sent = [call for call in calls if call.mode != "cache"]
     latencies = sorted(call.latency_ms for call in sent if call.outcome == "answered")
@@ -238,7 +239,7 @@ def _bill(settings: Settings, calls: Sequence[ModelCall]) -> dict[str, Any]:
         "llm_answers_reused": sum(call.mode == "cache" for call in calls),
         "llm_latency_ms": latencies[len(latencies) // 2] if latencies else None,
         "llm_models": sorted({call.model for call in sent}),
-        "read_by": describe_reader(settings, calls),
+        "read_by": describe_reader(settings, calls, unread),
         "masked_secrets": sum(call.masked_secrets for call in sent),
         "masked_personal": sum(call.masked_personal for call in sent),
     }

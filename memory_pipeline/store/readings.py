@@ -9,6 +9,13 @@ from memory_pipeline.store.memories import MEMORIES, RIPE
 from memory_pipeline.store.rows import to_utc
 from memory_pipeline.store.sql import Sql
 
+_UNREAD = f"""archived_at is null and rolled_back_at is null and abstraction_level = 0
+    and memory_type <> 'conversation' and source_connector not in ('night', 'conversations') and {RIPE}
+    and not exists (
+        select 1
+        from compression_log l
+        where l.policy = $read and l.rolled_back_at is null and l.cluster_fingerprint = sha256(m.id))"""
+
 
 class Readings:
     """Notes that are to be read, statements that stand, and digests of days."""
@@ -23,18 +30,21 @@ class Readings:
             f"""
             select {MEMORIES.columns}
             from memories m
-            where archived_at is null and rolled_back_at is null and abstraction_level = 0
-              and memory_type <> 'conversation' and source_connector not in ('night', 'conversations')
-              and {RIPE}
-              and not exists (
-                  select 1
-                  from compression_log l
-                  where l.policy = $read and l.rolled_back_at is null and l.cluster_fingerprint = sha256(m.id))
+            where {_UNREAD}
             order by project_id, effective_date::date, source_file, source_line, effective_date, id
             """,
             {"created_before": to_utc(created_before), "as_of": to_utc(as_of), "read": READ},
         )
         return [MEMORIES.read(row) for row in rows]
+
+    def count_unread(self, *, created_before: datetime, as_of: datetime) -> tuple[int, int]:
+        """How many notes no reader has read, and their tokens."""
+        row = self._sql.row(
+            f"select count(*), coalesce(sum(token_count), 0) from memories m where {_UNREAD}",
+            {"created_before": to_utc(created_before), "as_of": to_utc(as_of), "read": READ},
+        )
+        assert row is not None
+        return int(row[0]), int(row[1])
 
     def standing(self, project_id: str, as_of: datetime) -> list[Memory]:
         """The active statements of a project that were known by a time, by id: what readers found, what conversations
