@@ -204,6 +204,7 @@ class SeriesSection(Section):
 class ReadingSection(Section):
     """`reading`: how a model reads notes."""
 
+    ask_model: bool = setting(True, "Let the model that is chosen read notes; else it distils clusters alone.")
     question_tokens: int = setting(
         6_000, "Maximum tokens of the notes in one question; a smaller context takes fewer.", ge=200, le=50_000
     )

@@ -106,7 +106,9 @@ def read_notes(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Archi
     scope = night.options
     if scope.memory_types or scope.first_day or scope.last_day or scope.days or scope.unconsolidated_only:
         return []
-    if scope.cluster_id or not has_model(night.settings) or too_few(night.store, night.plan) is not None:
+    if not night.settings.reading.ask_model or not has_model(night.settings):
+        return []
+    if scope.cluster_id or too_few(night.store, night.plan) is not None:
         return []
     copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
     unread = find_unread(night, copies)

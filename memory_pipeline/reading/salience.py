@@ -1,30 +1,27 @@
-"""Whether a note lasts or is routine, by the classifier: for ranking in exports, contexts and rollups, never to
-archive."""
+"""Which notes are routine, by the classifier: for the order of what rollups say, never to archive."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
 
-from memory_pipeline.errors import EmbeddingError
-from memory_pipeline.models.embedders.choose import builtin_embedder
+import numpy as np
+
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.reading.classifier import salience
+from memory_pipeline.records import Memory
 from memory_pipeline.wording.normalise import embedding_text
 
-#: A note with less is routine.
+#: A note that lasts less than this is routine.
 _LEAST = 0.35
-_LONGEST = 1_500
 
 
-@lru_cache(maxsize=50_000)
-def salience_of(text: str) -> float:
-    """How lasting a note is, 0 (routine) to 1; 1 where the classifier's model is not installed."""
-    try:
-        embedder = builtin_embedder()
-    except EmbeddingError:
-        return 1.0
-    return float(salience([embedding_text(text[:_LONGEST])], embedder.embed)[0])
-
-
-def is_passing(text: str) -> bool:
-    """Whether a note says what was done once, how it ended or how things stood."""
-    return salience_of(text) < _LEAST
+def routine_among(memories: Iterable[Memory], vectors: Mapping[str, Vectors]) -> frozenset[str]:
+    """The ids of the notes that are routine. `vectors`: by id, float32 (384,) of the built-in model; a note without
+    one counts as lasting."""
+    known = [memory for memory in memories if memory.id in vectors]
+    by_text = {embedding_text(memory.content): vectors[memory.id] for memory in known}
+    if not by_text:
+        return frozenset()
+    scores = salience(list(by_text), lambda texts: np.stack([by_text[text] for text in texts]))
+    score_of = dict(zip(by_text, map(float, scores), strict=True))
+    return frozenset(memory.id for memory in known if score_of[embedding_text(memory.content)] < _LEAST)

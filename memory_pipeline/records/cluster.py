@@ -94,7 +94,11 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class Distillation:
-    """A draft for one cluster, already judged."""
+    """A draft for one cluster, already judged.
+
+    `stays`: of a statement, the members that are not archived into it: they say more, or are archived into another;
+    `replaces`: the statements that it takes the place of.
+    """
 
     cluster: Annotated[Cluster, Column("The cluster that was distilled.")]
     similarities: Annotated[
@@ -130,10 +134,8 @@ class Distillation:
     utc_offset: Annotated[int, Column("The minutes by which the clock of its newest source was ahead of UTC.")] = 0
     headings: Annotated[tuple[str, ...], Column("The headings that stand above all members of a merge.")] = ()
     lead_in: Annotated[str, Column("The words that lead in to all members of a merge.")] = ""
-    stays: Annotated[
-        tuple[str, ...], Column("Members of a statement that are not archived into it: they say more, or it is theirs.")
-    ] = ()
-    replaces: Annotated[tuple[str, ...], Column("Statements that this one takes the place of.")] = ()
+    stays: tuple[str, ...] = ()
+    replaces: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

@@ -8,7 +8,6 @@ from datetime import date
 
 from memory_pipeline.knowledge.entries import is_entry, read_entry
 from memory_pipeline.knowledge.threads import opens
-from memory_pipeline.reading.salience import is_passing
 from memory_pipeline.records import LEVEL_PATTERN, Memory
 from memory_pipeline.records.series import is_series
 from memory_pipeline.rollups.entries import DECISION, FACT, FIGURE, NOTE, PATTERN, Entry, place_of
@@ -23,7 +22,6 @@ from memory_pipeline.workspace.contents import (
     TURNS,
     is_block,
     is_promoted,
-    lasts,
     why_not_told,
     without_marks,
     words_of,
@@ -40,7 +38,7 @@ _FACTS = {
     "codebase_knowledge": 0.85, "discovery": 0.75, "other": 0.7,
 }  # fmt: skip
 _LEAST_WORDS = 4
-#: What a note of something done once counts beside others.
+#: What a routine note counts beside others.
 _PASSING = 0.5
 #: A note of fewer words beside links and code, as a path, a label or a set of figures, says nothing by itself.
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -55,22 +53,26 @@ def entries_of_day(
     gone: Collection[str],
     count_tokens: Callable[[str], int],
     by_agent: Collection[str] = (),
+    routine: Collection[str] = (),
 ) -> list[Entry]:
     """What was decided, found and learned on a day, and the figures of its readings.
 
     `noted`: the memories of the day; `series`: the series memories of its end; `gone`: memories whose words have
-    left their source; `by_agent`: memories that were made of words of an agent.
+    left their source; `by_agent`: memories that were made of words of an agent; `routine`: notes that say nothing that
+    lasts.
     """
     found = []
     for memory in noted:
-        kind = _kind_of(memory)
+        kind = _kind_of(memory, is_routine=memory.id in routine)
         if kind is None or why_not_told(memory, gone) or is_temporary(memory.content, memory.tags):
             continue
         most = MOST_OF_WEIGHT if memory.memory_type in _WEIGHTY else MOST_TOKENS
         words = short(with_days(_words_of(memory), memory.day), count_tokens, most)
         if words is not None:
             words += f" ({BY_AGENT})" if memory.id in by_agent else ""
-            found.append(Entry(kind, words, min(memory.day, day), memory.id, _weight(memory, kind), place_of(memory)))
+            found.append(
+                Entry(kind, words, min(memory.day, day), memory.id, _weight(memory, kind, routine), place_of(memory))
+            )
     figures = [memory for memory in series if not why_not_told(memory, gone)]
     found += [
         Entry(FIGURE, " ".join(m.content.split()), m.day, m.id, round(worth_of(m), 4), m.content) for m in figures
@@ -101,12 +103,12 @@ def short(text: str, count_tokens: Callable[[str], int], most: int = MOST_TOKENS
     return told + _CUT if told else None
 
 
-def _kind_of(memory: Memory) -> str | None:
+def _kind_of(memory: Memory, *, is_routine: bool) -> str | None:
     """What kind of entry a memory is; None if a rollup does not say it. Open threads are found on their own."""
     if is_series(memory) or memory.memory_type == "conversation" or opens(memory):
         return None
     if memory.abstraction_level >= LEVEL_PATTERN:
-        return PATTERN if lasts(memory) else NOTE
+        return PATTERN
     if is_block(memory):
         return None
     if memory.memory_type == "decision":
@@ -115,7 +117,7 @@ def _kind_of(memory: Memory) -> str | None:
         return None
     if memory.memory_type == "other" and is_machine_text(memory.content):
         return None
-    return FACT if (memory.memory_type != "other" or is_promoted(memory)) and lasts(memory) else NOTE
+    return FACT if (memory.memory_type != "other" or is_promoted(memory)) and not is_routine else NOTE
 
 
 def _words_of(memory: Memory) -> str:
@@ -126,10 +128,10 @@ def _words_of(memory: Memory) -> str:
     return f"{entry.title.rstrip('.')}: {' '.join(entry.recommendations)}"
 
 
-def _weight(memory: Memory, kind: str) -> float:
+def _weight(memory: Memory, kind: str, routine: Collection[str]) -> float:
     worth = worth_of(memory)
     worth *= _FACTS.get(memory.memory_type, 1.0) if kind == FACT else 1.0
-    worth *= _PASSING if kind == NOTE and is_passing(memory.content) else 1.0
+    worth *= _PASSING if kind == NOTE and memory.id in routine else 1.0
     return round(worth, 4)
 
 

@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from memory_pipeline.config.rollups import RollupSettings
 from memory_pipeline.distillers import may_guide
 from memory_pipeline.knowledge.threads import Thread, find_threads
-from memory_pipeline.reading.salience import is_passing
+from memory_pipeline.models.embedders.minilm import MiniLM
+from memory_pipeline.reading.salience import routine_among
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.records.identifiers import derived_id
 from memory_pipeline.records.memory import EXTRACTED
@@ -93,7 +94,9 @@ class Maker:
         series = self._tx.rollups.series(self._project, period.starts_at, period.ends_at)
         gone = {memory_id for memory_id, at in self._gone.items() if at <= period.ends_at}
         told = [memory for memory in noted if not self._is_reading(memory, period.ends_at)]
-        entries = entries_of_day(period.first, told, series, gone, self._count, self._by_agent)
+        ids, vectors = self._tx.vectors.read([memory.id for memory in told], MiniLM.name, MiniLM.dimension)
+        routine = routine_among(told, dict(zip(ids, vectors, strict=True)))
+        entries = entries_of_day(period.first, told, series, gone, self._count, self._by_agent, routine)
         entries = self._with_said(entries, period) + self._thread_entries(period)
         raw = [memory for memory in noted if memory.source.connector not in (MADE, EXTRACTED)]
         return self._rollup(period, entries, (), len(raw))
@@ -106,8 +109,7 @@ class Maker:
             entry
             for _, one in parts
             for entry in from_json(one.entries)
-            if entry.kind not in (SAID, THREAD, CLOSED)
-            and (entry.kind != NOTE or (period.level == "week" and not is_passing(entry.words)))
+            if entry.kind not in (SAID, THREAD, CLOSED) and (entry.kind != NOTE or period.level == "week")
         ]
         entries = self._with_said(self._without_replaced(entries, period.ends_at), period)
         entries += self._thread_entries(period)

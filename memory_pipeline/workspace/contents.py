@@ -12,13 +12,10 @@ from memory_pipeline.distillers import may_guide
 from memory_pipeline.errors import InputError
 from memory_pipeline.knowledge.contradictions import clear_conflicts
 from memory_pipeline.knowledge.playbook import guidance_of
-from memory_pipeline.reading.salience import is_passing
 from memory_pipeline.records import (
     EXTRACTED,
     LEVEL_PATTERN,
     LEVEL_PRINCIPLE,
-    MADE,
-    READING,
     LineageLink,
     Memory,
     PlaybookEntry,
@@ -61,7 +58,6 @@ GONE = "memories whose words were removed from their source"
 COUNTS = "series in which nothing varies"
 STEERING = "memories that try to steer their reader"
 TEMPORARY = "memories marked as temporary"
-PASSING = "notes of what was done once"
 CUT_OFF = "notes that a program cut off"
 OF_ONE_DAY = "memories of a day that has a third of the lines"
 UNMARKED = "notes of no kind that nobody marked or used"
@@ -208,23 +204,6 @@ def is_wanted(memory: Memory) -> bool:
     )
 
 
-def lasts(memory: Memory) -> bool:
-    """Whether it says something that lasts, or somebody wants it to be known."""
-    return (
-        memory.memory_type in ("decision", "feedback")
-        or memory.abstraction_level >= LEVEL_PRINCIPLE
-        or is_wanted(memory)
-        or is_series(memory)
-        or (is_statement(memory) and memory.memory_type != "other")
-        or not is_passing(memory.content)
-    )
-
-
-def is_statement(memory: Memory) -> bool:
-    """Whether a reader found it: it says something that is worth keeping."""
-    return (memory.source.connector, memory.source.file) == (MADE, READING)
-
-
 def is_block(memory: Memory) -> bool:
     """Whether it is a table or a block of code, which no line can show."""
     return _BLOCK.match(memory.content) is not None
@@ -280,8 +259,6 @@ def why_not_loaded(memory: Memory, standing: Standing) -> str | None:
         return TEMPORARY
     if not is_promoted(memory):
         return UNMARKED
-    if not lasts(memory):
-        return PASSING
     if standing.says(memory):
         return STANDING
     return CHANGED if memory.id in standing.changed else None

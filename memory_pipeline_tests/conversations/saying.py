@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
+from memory_pipeline.conversations.extraction import Found
 from memory_pipeline.conversations.significance import significance_of
+from memory_pipeline.night import conversations
+from memory_pipeline.night.context import Night
 from memory_pipeline.records import Extraction, ExtractionKind, Speaker, Turn, derived_id
 
 START = datetime(2026, 3, 30, 9, 0, tzinfo=UTC)
@@ -47,4 +54,39 @@ def kept(words: str, kind: ExtractionKind = "fact", at: datetime = START, **fiel
         text=words,
         quote=words,
         **told,
+    )
+
+
+def reading_as(monkeypatch: pytest.MonkeyPatch, *told: tuple[str, ExtractionKind, str]) -> None:
+    """Let nights read turns as a model would that finds these sentences: each with its kind, and with words of the
+    statement that it takes the place of, or nothing."""
+
+    def read_turns(night: Night, turns: Sequence[Turn], known: Sequence[Extraction]) -> Found:
+        found: list[Extraction] = []
+        for said in turns:
+            for words, kind, old in told:
+                if words == said.words:
+                    gone = {i for one in found for i in one.withdraws}
+                    replaced = [one.id for one in (*known, *found) if old and old == one.text and one.id not in gone]
+                    one = kept_of(said, kind)
+                    found.append(replace(one, withdraws=tuple(replaced)))
+        return Found(tuple(found))
+
+    monkeypatch.setattr(conversations, "read_turns", read_turns)
+
+
+def kept_of(said: Turn, kind: ExtractionKind) -> Extraction:
+    """The extraction of a whole turn."""
+    return Extraction(
+        id=derived_id("extraction", said.memory_id, kind),
+        project_id=said.project_id,
+        day=said.day,
+        turn_id=said.memory_id,
+        conversation=said.conversation,
+        line=said.line,
+        speaker=said.speaker,
+        kind=kind,
+        text=said.words,
+        quote=said.words,
+        significance=significance_of(kind),
     )

@@ -26,6 +26,7 @@ def serving(script: Callable[[Body, int], Reaction] = faithful, **options: Any) 
 
 def claude_settings(store: Store, server: MessagesServer, **changes: object) -> Settings:
     model: dict[str, object] = {
+        "reading__ask_model": False,  # these nights are about clusters
         "anthropic__api_key": server.key,
         "anthropic__base_url": server.url,
         "model__burst": 1000,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from itertools import permutations
 from pathlib import Path
@@ -10,11 +11,13 @@ import pytest
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.night.conversation_runs import list_days, run_conversations
+from memory_pipeline.records import ExtractionKind
 from memory_pipeline.reporting.summary import summary
 from memory_pipeline.review.rollback import RollbackScope, preview_rollback, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.places import pages_of
 from memory_pipeline_tests.build import fill, run, settings_for
+from memory_pipeline_tests.conversations.saying import reading_as
 from memory_pipeline_tests.night.test_conversations import NOW, files_of, spoken
 
 DAYS = [date(2026, 3, 11) + timedelta(days=n) for n in range(4)]
@@ -24,6 +27,24 @@ TALKS = [
     spoken(DAYS[2], "Correction: we use DuckDB, not Postgres.", "I prefer short answers."),
     spoken(DAYS[3], "I live in Rome now."),
 ]
+
+#: What a reader finds in them, and what each takes the place of.
+FOUND: tuple[tuple[str, ExtractionKind, str], ...] = (
+    ("I live in Lisbon.", "fact", ""),
+    ("We decided to use Postgres because the team knows it.", "decision", ""),
+    ("I live in Porto now, not Lisbon.", "fact", "I live in Lisbon."),
+    ("I prefer short answers.", "preference", ""),
+    ("Correction: we use DuckDB, not Postgres.", "correction", "We decided to use Postgres because the team knows it."),
+    ("I live in Rome now.", "fact", "I live in Porto now, not Lisbon."),
+    ("I like tea.", "preference", ""),
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _reader() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        reading_as(patched, *FOUND)
+        yield
 
 
 def what_stands(store: Store) -> object:

@@ -22,6 +22,7 @@ from memory_pipeline.store import Store
 from memory_pipeline.workspace.places import PAGES, pages_of
 from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import candidate, fill, run, settings_for, sql_rows
+from memory_pipeline_tests.conversations.saying import reading_as
 from memory_pipeline_tests.ingest.test_whole_export import bring, exported
 
 MONDAY, TUESDAY, WEDNESDAY = date(2026, 3, 2), date(2026, 3, 3), date(2026, 3, 4)
@@ -94,7 +95,7 @@ def test_each_thing_goes_where_it_belongs(store: Store, settings: Settings, work
     assert "5 turns read" in files["daily/2026-03-02.md"]
     with store.reading() as tx:
         (made,) = [memory for memory in tx.memories.all() if memory.source.connector == "conversations"]
-        assert (made.memory_type, made.importance) == ("decision", 1.4)
+        assert (made.memory_type, made.importance) == ("decision", 1.3)
         assert made.effective_date == datetime(2026, 3, 2, 9, 2, tzinfo=UTC)
         assert [link.source_id for link in tx.lineage.of([made.id])] == ["turn-2026-03-02-9-2"]
         assert not tx.integrity.check(deep=True)
@@ -204,9 +205,10 @@ def test_rolling_back_a_second_reading_brings_the_first_one_back(
         assert not tx.integrity.check(deep=True)
 
 
-def test_what_an_earlier_day_said_is_withdrawn_by_a_correction(
-    store: Store, settings: Settings, workspace: Path
+def test_what_an_earlier_day_said_is_withdrawn_by_what_replaces_it(
+    store: Store, settings: Settings, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    reading_as(monkeypatch, ("I live in Lisbon.", "fact", ""), ("I live in Porto now.", "fact", "I live in Lisbon."))
     fill(store, [*spoken(MONDAY, "I live in Lisbon."), *spoken(TUESDAY, "I live in Porto now.")])
     read(store, settings)
     text = files_of(workspace)["USER.md"]
@@ -218,8 +220,12 @@ def test_what_an_earlier_day_said_is_withdrawn_by_a_correction(
 
 @pytest.mark.slow
 def test_a_memory_that_is_corrected_is_archived_into_its_correction(
-    store: Store, settings: Settings, workspace: Path
+    store: Store, settings: Settings, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    decided = "We decided to use Postgres because the team knows it."
+    reading_as(
+        monkeypatch, (decided, "decision", ""), ("Correction: we use DuckDB, not Postgres.", "correction", decided)
+    )
     fill(store, spoken(MONDAY, "We decided to use Postgres because the team knows it."))
     run(store, MONDAY, settings)
     fill(store, spoken(TUESDAY, "Correction: we use DuckDB, not Postgres."))

@@ -8,13 +8,17 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.conversations.asking import classifier_vectors
 from memory_pipeline.conversations.day import read_day
+from memory_pipeline.conversations.extraction import found_by_classifier
+from memory_pipeline.conversations.turns import turns_of
 from memory_pipeline.errors import InputError, NotFoundError
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Memory
 from memory_pipeline.review.patterns import decide_pattern, list_patterns
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill
+from memory_pipeline_tests.conversations.saying import reading_as
 from memory_pipeline_tests.night.test_conversations import (
     MONDAY,
     NOW,
@@ -53,21 +57,22 @@ def test_a_contradiction_is_written_and_a_rejected_pattern_is_not(
         assert not tx.integrity.check(deep=True)
 
 
-def test_a_permission_that_its_human_revokes_ends_at_once(store: Store, settings: Settings, workspace: Path) -> None:
+def test_a_permission_that_its_human_revokes_ends_at_once(
+    store: Store, settings: Settings, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     allowed = "You may restart the workers without asking me."
     ended = "You may no longer restart the workers without asking me."
+    again = "You may restart the workers again without asking me."
+    reading_as(monkeypatch, (allowed, "trust", ""), (ended, "boundary", allowed), (again, "trust", ended))
     fill(store, [*spoken(MONDAY, allowed), *spoken(TUESDAY, ended)])
     read(store, settings)
     text = files_of(workspace)["RELATIONAL.md"]
     assert f"### 2026-03-03\n\n- “{ended}” (boundary, the human)" in text
     assert f"- “{allowed}”" not in text
     assert (f"- Resolution: revoked by the human; the new one holds\n- Updated pattern: “{ended}”\n") in text
-    fill(store, spoken(WEDNESDAY, "You may restart the workers again without asking me."))
+    fill(store, spoken(WEDNESDAY, again))
     read(store, settings)
-    assert (
-        "- Updated pattern: “You may restart the workers again without asking me.”"
-        in files_of(workspace)["RELATIONAL.md"]
-    )
+    assert f"- Updated pattern: “{again}”" in files_of(workspace)["RELATIONAL.md"]
 
 
 def test_rules_of_the_human_are_kept_and_attempts_are_not(store: Store, settings: Settings, workspace: Path) -> None:
@@ -108,7 +113,10 @@ def test_feedback_moves_what_later_extractions_of_the_kind_matter(store: Store, 
     read(store, settings, MONDAY)
     assert standing(store) == [before]
     assert before.significance == 0.6
-    later = read_day(_memories(store), chunk_tokens=800, utility=utility)
+    turns = turns_of(_memories(store))
+    later = read_day(
+        1, turns, found_by_classifier(turns.turns, classifier_vectors()), chunk_tokens=800, utility=utility
+    )
     assert [one.significance for one in later.extracted.extractions] == [0.5]
 
 

@@ -10,6 +10,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill
+from memory_pipeline_tests.conversations.saying import reading_as
 from memory_pipeline_tests.night.test_conversations import (
     MONDAY,
     TUESDAY,
@@ -36,8 +37,9 @@ ENDED = "You may no longer restart the workers without asking me."
     ],
 )
 def test_a_context_tells_what_was_withdrawn_by_its_withdrawal_alone(
-    store: Store, settings: Settings, workspace: Path, first: str, then: str, task: str
+    store: Store, settings: Settings, workspace: Path, monkeypatch: pytest.MonkeyPatch, first: str, then: str, task: str
 ) -> None:
+    reading_as(monkeypatch, (first, "context", ""), (then, "correction", first))
     fill(store, [*spoken(MONDAY, first, "a: Good."), *spoken(TUESDAY, "a: Hello.", then)])
     read(store, settings)
     memory = ProjectMemory(store, settings, "p", actor="me")
@@ -49,9 +51,10 @@ def test_a_context_tells_what_was_withdrawn_by_its_withdrawal_alone(
 
 
 def test_who_says_it_again_is_withdrawn_too_and_the_last_word_is_told(
-    store: Store, settings: Settings, workspace: Path
+    store: Store, settings: Settings, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     again = "You may restart the workers again without asking me."
+    reading_as(monkeypatch, (ALLOWED, "trust", ""), (ENDED, "boundary", ALLOWED), (again, "trust", ENDED))
     fill(store, [*spoken(MONDAY, ALLOWED), *spoken(MONDAY, f"{ALLOWED}", hour=11), *spoken(TUESDAY, ENDED),
                  *spoken(WEDNESDAY, again)])  # fmt: skip
     read(store, settings)

@@ -57,6 +57,7 @@ ASSETS = (
     "routed_updates",
     "exact_duplicates",
     "series",
+    "readings",
     "eligible_memories",
     "similarity_batches",
     "merges",

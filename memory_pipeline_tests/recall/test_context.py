@@ -173,11 +173,11 @@ def test_a_value_that_a_newer_one_supersedes_is_not_given(tmp_path: Path) -> Non
 
 def test_a_task_is_not_given_beside_its_end(tmp_path: Path) -> None:
     store = Store(tmp_path / "store.duckdb")
-    task = "TODO: write the runbook for the restore of the shop database"
-    end = "Done: wrote the runbook for the restore of the shop database."
+    task = "- [ ] write the runbook for the restore of the shop database"
+    end = "- [x] write the runbook for the restore of the shop database"
     fill(store, [candidate(task, FIRST), candidate(end, FIRST + timedelta(days=1))])
     found = ProjectMemory(store, settings_for(store), "p", actor="agent").context("restore the shop database")
-    assert "Done: wrote the runbook" in found.text and "TODO" not in found.text
+    assert "[x] write the runbook" in found.text and "[ ]" not in found.text
 
 
 def test_a_contradiction_that_nobody_settled_is_said(tmp_path: Path) -> None:
