@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory_pipeline.reading.instructions import CHECKS, STATEMENTS
 
 #: Changes with the instructions, the fields of the answer, and the check.
-VERSION = "notes-2"
+VERSION = "notes-3"
 INSTRUCTIONS = f"""\
 You keep the memory of an AI agent that works for months. You are given its notes of some days, as numbered items: \
 bullets and paragraphs, each with its day and what it stands under. You decide what a careful person would still want \
@@ -19,9 +19,9 @@ announcements, greetings, what other memory programs wrote (`Candidate:`, `evide
 An item from which you took a statement is routine too if the rest of it is not worth keeping; do say so, since \
 otherwise an item stays unless its statements have every figure, name and path of it. What you list nowhere stays as \
 it is: lists, tables and texts that are looked up (addresses, commands, schedules, inventories) stay whole and are in \
-no list. Most notes of most days are routine: a hundred notes give some ten to twenty statements, a busy day three to \
-eight, a quiet one none. Ask of each whether anybody will look for it in half a year; what was added or tried where, and \
-figures that were measured in passing, nobody will. For each day with routine items give a digest of at most 160 characters \
+no list. Most notes of most days are routine; a hundred notes \
+give some twenty to forty statements, a quiet day none. Ask of each whether somebody may look for it in half a year: how \
+things are set up and why, what was decided, found out, broken and mended, who wants what, what is still open. For each day with routine items give a digest of at most 160 characters \
 that says what the day was about, with the names that somebody would search for.
 
 Examples of items and of what comes of them:
