@@ -180,7 +180,9 @@ SHOWN: dict[str, Shown] = {
         ),
         kinds={"python"},
         columns=describe.schema_of(
-            Distillation, ["cluster.cluster_id", "cluster.member_ids", "measured.tokens_before"]
+            Distillation,
+            ["cluster.cluster_id", "cluster.member_ids", "measured.tokens_before"],
+            without=("stays", "replaces"),
         ),
         figures=lambda night, value: previews.distillations(night, value),
         sentence=lambda night, value, given: sentences.of_distillations(value),
