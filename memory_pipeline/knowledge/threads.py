@@ -89,9 +89,14 @@ def _task(memory: Memory) -> str:
 
 
 def _replaced_by(memory: Memory, by_id: Mapping[str, Memory]) -> Memory | None:
-    """The statement or digest that took the place of one; what a night merged says it still."""
+    """The statement or digest that took the place of one, or its words as somebody edited them; what a night merged and
+    a copy say it still."""
     into = by_id.get(memory.consolidated_into_id or "")
-    return into if into is not None and into.source.file in (READING, DIGEST) and THREAD_TAG not in into.tags else None
+    if into is None or normalise(into.content) == normalise(memory.content):
+        return None
+    if into.source.connector != MADE:
+        return into
+    return into if into.source.file in (READING, DIGEST) and THREAD_TAG not in into.tags else None
 
 
 def _noted_on(memory: Memory) -> date:
