@@ -131,8 +131,9 @@ class _Reader:
 
     def read_blocks(self, blocks: Sequence[SyntaxTreeNode], around: LeadIn) -> None:
         """Read blocks in order; `around` leads in to all of them. A paragraph leads in to the block directly below
-        it."""
+        it; one that ends in a colon, to all that stands under the headings below its own."""
         waiting: list[Entry] = []
+        outside, below = around, 0
         for block in blocks:
             if block.map is None:
                 continue
@@ -159,15 +160,26 @@ class _Reader:
                 waiting = [above]
                 self.note.mark(start, end, "rule")
             else:
-                self._close(above)
+                level = int(block.tag[1]) if block.type == "heading" else 0
+                if level and level < below:
+                    around, below = outside, 0
+                if above is not None and level and self._leads_in_to_headings(above, level):
+                    around, below = self._lead_in(above), level
+                else:
+                    self._close(above)
                 if block.type == "heading":
-                    level, title = int(block.tag[1]), self._lines[start].lstrip("# \t").rstrip("# \t\r")
+                    title = self._lines[start].lstrip("# \t").rstrip("# \t\r")
                     self._headings = [one for one in self._headings if one[0] < level] + [(level, title)]
                     self.note.headings.append((level, title))
                 self.note.mark(start, end, {"heading": "heading", "hr": "rule"}.get(block.type, "html"))
             self.note.entries += waiting[:-1]
             waiting = waiting[-1:]
         self._close(waiting[-1] if waiting else None)
+
+    def _leads_in_to_headings(self, above: Entry, level: int) -> bool:
+        """Whether a paragraph ends in a colon directly above a heading of a level below that of its own."""
+        own = self._headings[-1][0] if self._headings else 0
+        return 0 < own < level and _EMPTY_LABEL.search(above.text) is not None
 
     def _close(self, entry: Entry | None) -> None:
         """A paragraph that leads in to nothing is an entry of its own, if it is no empty label."""

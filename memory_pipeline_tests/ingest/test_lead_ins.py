@@ -173,3 +173,20 @@ def test_a_vector_is_that_of_an_entrys_own_words(store: Store, tmp_path: Path) -
         (memory_id,) = [one.id for one in tx.memories.all()]
         vectors = tx.recallable.vectors([memory_id], Lexical.name, Lexical.dimension)
     assert np.allclose(vectors, Lexical().embed(["config.json im Keller"]))
+
+
+def test_a_paragraph_with_a_colon_leads_in_to_what_stands_under_the_headings_below_its_own() -> None:
+    note = parse_note(
+        "## Limits\n\nI am NOT allowed to do any of these:\n\n### Config\n\n- edit openclaw.json\n\n### Network\n\n"
+        "- open a port\n\n## Tools\n\n- rg is installed\n"
+    )
+    assert [entry.content for entry in note.entries] == [
+        "I am NOT allowed to do any of these: edit openclaw.json",
+        "I am NOT allowed to do any of these: open a port",
+        "rg is installed",
+    ]
+
+
+def test_a_label_at_the_top_leads_in_to_no_heading() -> None:
+    note = parse_note("Changes:\n\n## Version 2\n\n- faster\n")
+    assert [entry.content for entry in note.entries] == ["faster"]
