@@ -269,7 +269,11 @@ def members_of(body: Body) -> list[str]:
 
 
 def faithful(body: Body, number: int = 0, **changes: Any) -> Said:
-    """What a good model would answer: the first member's first sentence, claimed of all, and what each adds to it."""
+    """What a good model would answer: the first member's first sentence, claimed of all, and what each adds to it; of
+    notes and turns, that nothing is worth keeping."""
+    if "\n\nItems:\n" in body["messages"][0]["content"]:
+        lists = ("statements", "repeats", "routine", "digests", "ended", "steering")
+        return Said(json.dumps({name: [] for name in lists}))
     texts = members_of(body)
     sentence, *_ = texts[0].split(". ")
     sentence = sentence.rstrip(".") + "."

@@ -164,7 +164,7 @@ def test_a_night_killed_around_its_batch_pays_once(store: Store, place: str) -> 
         settings = {
             "store.path": str(store.path), "embedding.model": "lexical", "compression.min_active_memories": 0,
             "anthropic.api_key": server.key, "anthropic.base_url": server.url,
-            "model.calling": "batch", "model.batch_poll_s": 0.01,
+            "model.calling": "batch", "model.batch_poll_s": 0.01, "reading.ask_model": False,
         }  # fmt: skip
         command = [sys.executable, "-c", _NIGHT, json.dumps(settings)]
         # The commits of a night are counted: one in the middle of the batch's answers.

@@ -51,6 +51,7 @@ def night(store: Store, url: str, scenario: str, run_id: str = "r", **changes: A
     model = f"{BASE}:{scenario}"
     settings = settings_for(
         store,
+        reading__ask_model=False,
         anthropic__api_key="sk-any",
         anthropic__base_url=url,
         model__name=model,

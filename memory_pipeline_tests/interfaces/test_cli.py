@@ -186,6 +186,7 @@ def test_a_night_with_claude_asks_again_only_when_told(tmp_path: Path, workspace
     cli("import", "openclaw", workspace, "--tz", "America/New_York", home=tmp_path)
     with MessagesServer(faithful).running() as server:
         claude = {"ANTHROPIC_API_KEY": server.key, "MEMORY_PIPELINE_DISTILLATION_BASE_URL": server.url}
+        claude["MEMORY_PIPELINE_READING_ASK_MODEL"] = "false"
         preview = json.loads(cli("night", DAY, "--dry-run", "--json", home=tmp_path, **claude).stdout)
         assert preview["total_llm_calls"] == 1 and preview["clusters_compressed"] == 1
         again = json.loads(cli("night", DAY, "--dry-run", "--no-cache", "--json", home=tmp_path, **claude).stdout)

@@ -129,6 +129,7 @@ def test_a_night_with_claude_shows_its_bill_and_keeps_its_key(
     key = "sk-ant-secret-key-of-the-test"
     with MessagesServer(faithful, key=key).running() as server:
         monkeypatch.setenv("ANTHROPIC_API_KEY", key)
+        monkeypatch.setenv("MEMORY_PIPELINE_READING_ASK_MODEL", "false")
         monkeypatch.setenv("MEMORY_PIPELINE_DISTILLATION_BASE_URL", server.url)
         result = launch(instance)
     assert result.success and len(server.requests) == 1
