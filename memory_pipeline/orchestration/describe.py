@@ -16,7 +16,7 @@ from memory_pipeline.records.columns import columns_of
 def schema_of(record: type, inner: Collection[str] = (), without: Collection[str] = ()) -> TableSchema:
     """The columns of a record class, with their types and, if given, their meanings: a field that a record shares
     with a memory has the same meaning. A nested record is one column, so that a page does not begin with a long table;
-    of its fields, those `inner` ones follow that lineage names, as `cluster.member_ids`. `without`: fields that an asset
+    of its fields, those `inner` ones follow that lineage names, as `cluster.member_ids`. `without`: fields that it
     never fills."""
     columns = [column for column in _columns(record) if "." not in column.name or column.name in inner]
     return TableSchema(columns=[column for column in columns if column.name not in without])

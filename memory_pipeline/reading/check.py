@@ -13,9 +13,10 @@ from memory_pipeline.distillers import attempt_by, attempt_in, find_invention
 from memory_pipeline.reading.answers import MOST_DIGEST, MOST_STATEMENT, ReadingAnswer, SaidStatement
 from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.records import Statement
+from memory_pipeline.wording.days import days_meant
 from memory_pipeline.wording.facts import NEGATORS, Fact, find_facts
 from memory_pipeline.wording.keeping import keeps
-from memory_pipeline.wording.languages import negates
+from memory_pipeline.wording.languages import negates, with_iso_days
 from memory_pipeline.wording.redaction import redact
 from memory_pipeline.wording.scaffolding import without_scaffolding
 
@@ -224,6 +225,7 @@ def _long_words(text: str) -> set[str]:
 
 def _not_borne_out(text: str, quotes: Sequence[str], sources: Sequence[str], numbered: str, days: set[date]) -> str:
     """What of a statement none of its sources says."""
+    text = with_iso_days(text, {meant for day in days for meant in days_meant(day)})
     if strange := find_invention([*sources, numbered], text, days):
         return f"none of its items has '{strange.text}'"
     if unknown := unknown_name(text, [*sources, numbered]):

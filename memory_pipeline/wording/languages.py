@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
+from datetime import date
 from difflib import SequenceMatcher
 
 from memory_pipeline.wording.facts import STOP_WORDS
@@ -40,6 +42,23 @@ _NEGATIONS = frozenset(
     "ne n pas rien aucun aucune sans non mai niente nulla nessuno nessun nessuna senza "
     "не нет никогда ничего никто без нельзя "
     "değil yok hiç asla".split()
+)
+#: Words of negation that are words of English or another language too.
+_AMBIGUOUS = frozenset("no sin ne n non pas mai nada".split())
+#: January to December, from the Unicode CLDR, in German, Spanish, Portuguese, French, Italian, Russian and Turkish.
+_MONTHS_IN = (
+    "januar februar märz april mai juni juli august september oktober november dezember",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+    "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık",
+)
+_MONTHS_OF = {name: n for names in _MONTHS_IN for n, name in enumerate(names.split(), start=1)}
+_DAY_AND_MONTH = re.compile(
+    r"(?<![\d.])(?P<day>\d{1,2})(?:[./](?P<figure>\d{1,2})[./](?P<year>\d{4})"
+    r"|(?:\.|º|er)?\s+(?:de\s+)?(?P<word>[^\W\d_]{3,12})(?:\s+(?:de\s+)?(?P<years>\d{4}))?)(?!\d)"
 )
 _NEGATIONS_OF_CJK = (
     "没有",
@@ -194,10 +213,22 @@ def _negations_in(words: list[str]) -> list[str]:
 
 
 def negates(text: str) -> bool:
-    """Whether a text has a word of negation of one of these languages. A text in English has none of them, whose `no`
-    is read elsewhere."""
-    if is_english(text):
-        return False
-    return any(word.lower() in _NEGATIONS for word in _WORD.findall(text)) or any(
-        sign in text for sign in _NEGATIONS_OF_CJK
-    )
+    """Whether a text has a word of negation of one of these languages."""
+    words = {word.lower() for word in _WORD.findall(text)} & _NEGATIONS
+    if words - _AMBIGUOUS or any(sign in text for sign in _NEGATIONS_OF_CJK):
+        return True
+    return bool(words) and not is_english(text)
+
+
+def with_iso_days(text: str, days: Iterable[date]) -> str:
+    """A text in which days of those given are written as `2026-03-05`, whichever of these languages names their month, and
+    also where they are figures alone (`5.3.2026`)."""
+    known = {(day.day, day.month): day for day in days}
+
+    def iso(match: re.Match[str]) -> str:
+        month = int(match["figure"]) if match["figure"] else _MONTHS_OF.get((match["word"] or "").lower(), 0)
+        day = known.get((int(match["day"]), month))
+        year = match["year"] or match["years"]
+        return match.group() if day is None or (year and int(year) != day.year) else f"{day}"
+
+    return _DAY_AND_MONTH.sub(iso, text)
