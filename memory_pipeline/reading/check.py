@@ -16,7 +16,7 @@ from memory_pipeline.records import Statement
 from memory_pipeline.wording.days import days_meant
 from memory_pipeline.wording.facts import NEGATORS, Fact, find_facts
 from memory_pipeline.wording.keeping import keeps
-from memory_pipeline.wording.languages import negates, with_iso_days
+from memory_pipeline.wording.languages import is_english, negates, with_iso_days
 from memory_pipeline.wording.redaction import redact
 from memory_pipeline.wording.scaffolding import without_scaffolding
 
@@ -36,6 +36,9 @@ _FENCED = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)")
 _QUOTED_LINE = re.compile(r"(?m)^[ \t]*>.*$")
 #: Names that hold a digit: `ESP32`, `Level 7`.
 _NUMBERED = re.compile(r"\b[^\W\d_][\w./:-]*\d[\w./:-]*|\b[^\W\d_a-z][\w-]*[ -]\d+\b")
+_CLOCK_AND_COLON = re.compile(r"(\d:\d\d):(?=\s)")
+#: Words of negation, also as people type them: `dont`.
+_NEGATORS = NEGATORS | {word.replace("'", "") for word in NEGATORS if word.endswith("n't")}
 _MARKS = re.compile(r"[*_`~]+")
 _SPACE = re.compile(r"\s+")
 _PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u00a0": " "})
@@ -174,7 +177,8 @@ def _statement(
             return f'it replaces "{old.text[:80]}", which is about something else'
     sources = [*(own_text(item.text) for item in cited), *(old.text for old in replaced)]
     quotes = [source.quote for source in said.sources]
-    if wrong := _not_borne_out(text, quotes, sources, numbered, {item.day for item in cited}):
+    said_by_others = "\n".join(item.text for item in items) if spoken else ""
+    if wrong := _not_borne_out(text, quotes, sources, numbered, said_by_others, {item.day for item in cited}):
         return wrong
     said_by_human = any(item.speaker == "human" for item in cited)
     if attempt_by("human" if said_by_human else "agent", text):
@@ -223,12 +227,15 @@ def _long_words(text: str) -> set[str]:
     return {word.casefold() for word in _WORD.findall(text) if len(word) > 5}
 
 
-def _not_borne_out(text: str, quotes: Sequence[str], sources: Sequence[str], numbered: str, days: set[date]) -> str:
-    """What of a statement none of its sources says."""
+def _not_borne_out(
+    text: str, quotes: Sequence[str], sources: Sequence[str], numbered: str, others: str, days: set[date]
+) -> str:
+    """What of a statement none of its sources says. `others`: the other turns of a conversation, in which names may
+    stand."""
     text = with_iso_days(text, {meant for day in days for meant in days_meant(day)})
-    if strange := find_invention([*sources, numbered], text, days):
+    if strange := _invented(_CLOCK_AND_COLON.sub(r"\1,", text), [*sources, numbered], days):
         return f"none of its items has '{strange.text}'"
-    if unknown := unknown_name(text, [*sources, numbered]):
+    if unknown := unknown_name(text, [*sources, numbered, others]):
         return f"none of its items names '{unknown}'"
     if _denies(text) and not any(map(_denies, sources)):
         return "it denies or forbids something, and none of its items does"
@@ -239,20 +246,35 @@ def _not_borne_out(text: str, quotes: Sequence[str], sources: Sequence[str], num
     return ""
 
 
+def _invented(text: str, sources: Sequence[str], days: set[date]) -> Fact | None:
+    """A figure or identifier of a text that no source has, or None. The year of a source is known, and a number to which
+    a source gives no unit may have one."""
+    bare = {fact.value for source in sources for fact in find_facts(source) if fact.kind == "number"}
+    bare |= {f"{day.year}" for day in days}
+    known = list(sources)
+    while strange := find_invention(known, text, days):
+        if strange.kind != "number" or strange.value.split(" ")[0] not in bare or strange.text in known:
+            return strange
+        known.append(strange.text)
+    return None
+
+
 def _denies(text: str) -> bool:
     words = {word.casefold().replace("’", "'") for word in _WORD.findall(text)}
-    return not words.isdisjoint(NEGATORS) or negates(text)
+    return not words.isdisjoint(_NEGATORS) or negates(text)
 
 
 def unknown_name(text: str, sources: Sequence[str]) -> str:
     """A name of a statement that none of its sources has, in any form; empty if there is none."""
     told = "\n".join(sources).casefold()
-    plain = not any(map(_writes_nouns_so, (text, *sources)))
+    plain = is_english(f"{text}\n{told}") and not any(map(_writes_nouns_so, (text, *sources)))
     for fact in find_facts(text):
-        if fact.kind == "name" and (plain or _is_marked_name(fact.text)):
-            name = fact.value.casefold()
+        if fact.kind != "name":
+            continue
+        for part in (part for part in fact.text.split("-") if plain or _is_marked_name(part)):
+            name = part.casefold().removesuffix("'s").removesuffix("’s")
             if name[: max(3, len(name) - 2)] not in told:
-                return fact.text
+                return part
     return ""
 
 

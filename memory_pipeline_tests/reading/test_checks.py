@@ -38,6 +38,10 @@ def objection(text: str, quote: str, note: Item, **options: Any) -> str:
         ("Der Export läuft jetzt um 02:30", "läuft jetzt um 02:30", "Der Export läuft seit dem 5.3.2026 um 02:30."),
         ("Backups never run on weekends", "never run on weekends", "The backups never run on weekends."),
         ("Kein Deploy am Freitag", "Kein Deploy am Freitag", "Am Freitag gibt es keinen Deploy."),
+        ("dont soften bad news with me", "dont soften bad news", "The human does not want bad news to be softened."),
+        ("35 is too much, 30 it is", "30 it is", "The share is 30 percent, since 35 is too much."),
+        ("replaced by 9:50", "replaced by 9:50", "From 2026 on, no entries before 9:50: it was replaced."),
+        ("Frau Yilmaz findet es ohne mich", "findet es ohne mich", "Frau Yilmaz muss es ohne den Menschen finden."),
         ("moved it today", "moved it today", "It was moved on 5 March 2026."),
         (
             "El piso cuesta 980 euros desde hoy",
