@@ -247,8 +247,8 @@ def _not_borne_out(
 
 
 def _invented(text: str, sources: Sequence[str], days: set[date]) -> Fact | None:
-    """A figure or identifier of a text that no source has, or None. The year of a source is known, and a number to which
-    a source gives no unit may have one."""
+    """A figure or identifier of a text that no source has, or None. The year of a source is known, and a number to
+    which a source gives no unit may have one."""
     bare = {fact.value for source in sources for fact in find_facts(source) if fact.kind == "number"}
     bare |= {f"{day.year}" for day in days}
     known = list(sources)

@@ -40,7 +40,11 @@ def objection(text: str, quote: str, note: Item, **options: Any) -> str:
         ("Kein Deploy am Freitag", "Kein Deploy am Freitag", "Am Freitag gibt es keinen Deploy."),
         ("dont soften bad news with me", "dont soften bad news", "The human does not want bad news to be softened."),
         ("35 is too much, 30 it is", "30 it is", "The share is 30 percent, since 35 is too much."),
-        ("replaced by 9:50", "replaced by 9:50", "From 2026 on, no entries before 9:50: it was replaced."),
+        (
+            "no entries before 9:50 now",
+            "no entries before 9:50",
+            "From 2026 on no entries before 9:50: that is the rule.",
+        ),
         ("Frau Yilmaz findet es ohne mich", "findet es ohne mich", "Frau Yilmaz muss es ohne den Menschen finden."),
         ("moved it today", "moved it today", "It was moved on 5 March 2026."),
         (
