@@ -43,7 +43,7 @@ def objection(text: str, quote: str, note: Item, **options: Any) -> str:
         (
             "no entries before 9:50 now",
             "no entries before 9:50",
-            "From 2026 on no entries before 9:50: that is the rule.",
+            "In 2026 there are no entries before 9:50: a rule.",
         ),
         ("Frau Yilmaz findet es ohne mich", "findet es ohne mich", "Frau Yilmaz muss es ohne den Menschen finden."),
         ("moved it today", "moved it today", "It was moved on 5 March 2026."),
