@@ -15,7 +15,7 @@ from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.reading import PAGE
 from memory_pipeline.recall import SearchIndex, question_for, word_frequencies
-from memory_pipeline.records import MADE
+from memory_pipeline.records import DIGEST, MADE
 from memory_pipeline.store import Text
 from memory_pipeline.wording.facts import content_words, stem
 from memory_pipeline.wording.normalise import embedding_text
@@ -51,7 +51,8 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
 
     A memory counts as found if it is among the first ten results, or a replacement that answers the question too. The
     sample is derived from the night, so that a preview asks what the night will ask. A memory without a usable word is
-    omitted.
+    omitted, and so is what a reader found to hold nothing for a later day: nobody asks for it, and its digest lists
+    it.
     """
     if not archived_ids or not night.settings.compression.recall_sample:
         return RecallCheck()
@@ -68,8 +69,10 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
     for memory_id in sorted(set(archived_ids) & by_id.keys(), key=lambda i: _draw(night.as_of, i)):
         if len(questions) == night.settings.compression.recall_sample:
             break
-        memory = by_id[memory_id]
-        told_in = _series_words(by_id.get(replacements[memory_id]))
+        memory, stand_in = by_id[memory_id], by_id.get(replacements[memory_id])
+        if _made_as(stand_in) == DIGEST:
+            continue
+        told_in = stand_in.content if stand_in and _made_as(stand_in) == "series" else None
         question = question_for(line_in(memory.content), frequencies[memory.project_id], told_in)
         if question is not None:
             questions[memory_id] = question
@@ -90,11 +93,10 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
     return RecallCheck(len(found), len(questions), tuple(missed))
 
 
-def _series_words(stand_in: Text | None) -> str | None:
-    """What a series says of its line: a person asks for a reading by the words by which it is known."""
-    if stand_in is None or (stand_in.source.connector, stand_in.source.file) != (MADE, "series"):
-        return None
-    return stand_in.content
+def _made_as(stand_in: Text | None) -> str | None:
+    """Which part of the night made a replacement. A person asks for a reading by the words by which its series is
+    known."""
+    return stand_in.source.file if stand_in and stand_in.source.connector == MADE else None
 
 
 def _all_texts(night: Night) -> list[Text]:
