@@ -41,6 +41,10 @@ _CLOCK_AND_COLON = re.compile(r"(\d:\d\d):(?=\s)")
 _NEGATORS = NEGATORS | {word.replace("'", "") for word in NEGATORS if word.endswith("n't")}
 _MARKS = re.compile(r"[*_`~]+")
 _SPACE = re.compile(r"\s+")
+_CLAUSE_BREAK = re.compile(r"[.!?,;:…)]\s|\s[-(]|[。！？；，、]")
+_BRACKETS = re.compile(r"\([^()]*\)")
+#: So many words on each side of a quote may turn it.
+_WORDS_BESIDE = 4
 _PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u00a0": " "})
 
 
@@ -176,7 +180,7 @@ def _statement(
         if not _about_the_same(text, old.text, likeness):
             return f'it replaces "{old.text[:80]}", which is about something else'
     sources = [*(own_text(item.text) for item in cited), *(old.text for old in replaced)]
-    quotes = [source.quote for source in said.sources]
+    quotes = [_with_clause(source.quote, item) for source, item in zip(said.sources, cited, strict=True)]
     said_by_others = "\n".join(item.text for item in items) if spoken else ""
     if wrong := _not_borne_out(text, quotes, sources, numbered, said_by_others, {item.day for item in cited}):
         return wrong
@@ -202,6 +206,19 @@ def _not_quoted(quote: str, item: Item) -> str:
     if wanted in _plain(own_text(item.words)) or wanted in _plain(item.text):
         return "" if wanted in _plain(own_text(item.text)) else f'the quote "{quote[:80]}" is quoted or code there'
     return f'the quote "{quote[:80]}" does not stand in its item'
+
+
+def _with_clause(quote: str, item: Item) -> str:
+    """A quote with the nearest words of its clause, and with what leads in to it, if the item begins so: a quote may
+    leave out the word that forbids (`Never` | `deploy on Fridays`)."""
+    words, wanted = _plain(own_text(item.words)), _plain(quote)
+    start = words.find(wanted)
+    if start < 0:
+        return quote
+    before = _CLAUSE_BREAK.split(words[:start])[-1].split()[-_WORDS_BESIDE:]
+    after = _CLAUSE_BREAK.split(words[start + len(wanted) :])[0].split()[:_WORDS_BESIDE]
+    lead_in = _BRACKETS.sub(" ", item.under) if start == 0 else ""
+    return " ".join([lead_in, *before, wanted, *after])
 
 
 def _plain(text: str) -> str:

@@ -214,7 +214,7 @@ def _negations_in(words: list[str]) -> list[str]:
 
 def negates(text: str) -> bool:
     """Whether a text has a word of negation of one of these languages."""
-    words = {word.lower() for word in _WORD.findall(text)} & _NEGATIONS
+    words = {word.lower() for word in _WORD.findall(text)} & _NEGATIONS - {"n"}
     if words - _AMBIGUOUS or any(sign in text for sign in _NEGATIONS_OF_CJK):
         return True
     return bool(words) and not is_english(text)
