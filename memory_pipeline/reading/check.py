@@ -16,7 +16,7 @@ from memory_pipeline.records import Statement
 from memory_pipeline.wording.days import days_meant
 from memory_pipeline.wording.facts import NEGATORS, Fact, find_facts
 from memory_pipeline.wording.keeping import keeps
-from memory_pipeline.wording.languages import is_english, negates, with_iso_days
+from memory_pipeline.wording.languages import is_german, negates, with_iso_days
 from memory_pipeline.wording.redaction import redact
 from memory_pipeline.wording.scaffolding import without_scaffolding
 
@@ -284,13 +284,13 @@ def _denies(text: str) -> bool:
 def unknown_name(text: str, sources: Sequence[str]) -> str:
     """A name of a statement that none of its sources has, in any form; empty if there is none."""
     told = "\n".join(sources).casefold()
-    plain = is_english(f"{text}\n{told}") and not any(map(_writes_nouns_so, (text, *sources)))
+    plain = not is_german(f"{text}\n{told}") and not any(map(_writes_nouns_so, (text, *sources)))
     for fact in find_facts(text):
         if fact.kind != "name":
             continue
         for part in (part for part in fact.text.split("-") if plain or _is_marked_name(part)):
             name = part.casefold().removesuffix("'s").removesuffix("’s")
-            if name[: max(3, len(name) - 2)] not in told:
+            if not re.search(rf"(?<![^\W_]){re.escape(name[: max(3, len(name) - 2)])}", told):
                 return part
     return ""
 

@@ -119,6 +119,10 @@ _FUNCTION_WORDS = (
     - STOP_WORDS
     - frozenset("a no am die on as so".split())
 )
+_GERMAN = frozenset(
+    "der die das den dem ein eine einen ist sind war wurde werden und oder nicht für mit auf von zu im am bei nach ich "
+    "er sie wir es".split()
+)
 #: English words that are no words of the other languages.
 _ENGLISH = STOP_WORDS - frozenset(
     "a am an as at do has he her his i in me more no nor on so some to was we us via per".split()
@@ -155,6 +159,13 @@ def is_english(text: str) -> bool:
     english = contractions + sum(word in _ENGLISH for word in words)
     signs = foreign + accented
     return signs <= english or signs < (1 if english == 0 and len(words) > _FEW_WORDS else 2)
+
+
+def is_german(text: str) -> bool:
+    """Whether more of the small words of a text are German than English: German writes every noun with a capital
+    letter."""
+    words = [word.lower() for word in _WORD.findall(text)]
+    return sum(word in _GERMAN for word in words) > sum(word in _ENGLISH for word in words)
 
 
 @remembered
