@@ -92,4 +92,7 @@ def _nearest(embedder: Embedder, known: Sequence[Extraction], items: Sequence[It
         nearness = (vectors @ embedder.embed([item.words for item in items]).T).max(axis=1)
         order = np.lexsort((np.arange(len(shown)), -np.round(nearness, 5)))
         shown = [shown[place] for place in sorted(order[:_MOST_STANDING])]
-    return [Standing(one.id, one.text, one.day) for one in sorted(shown, key=lambda one: (one.day, one.id))]
+    return [
+        Standing(one.id, one.text, one.day, of_human=one.speaker == "human")
+        for one in sorted(shown, key=lambda one: (one.day, one.id))
+    ]

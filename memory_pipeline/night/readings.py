@@ -27,7 +27,8 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import session_of
 from memory_pipeline.night.eligibility import too_few
 from memory_pipeline.night.gates import refusals_of
-from memory_pipeline.reading.items import Item, Standing, split_into_questions
+from memory_pipeline.reading.check import carried_by
+from memory_pipeline.reading.items import Item, Standing, split_into_questions, standing_of
 from memory_pipeline.reading.question import Reading, question_about
 from memory_pipeline.records import (
     DIGEST,
@@ -80,6 +81,8 @@ MEMORY_TYPES: Mapping[StatementKind, str] = {
 }
 #: Added to the significance of a statement: its importance as a memory, which is never critical.
 _IMPORTANCE, _OF_DIGEST = 0.6, 0.5
+#: Characters after which the digest of a day grows no more, and the day gets a second one.
+_MOST_DIGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +148,9 @@ def read_notes(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Archi
 
 def find_unread(night: Night, left_out: Iterable[str] = ()) -> list[Unread]:
     """The notes that no night has read, by project, in the questions that they make. Notes that try to steer their
-    reader are shown to no model."""
+    reader are shown to no model, and notes that are longer than half of what it takes wait for one that takes more."""
     gone = set(left_out)
+    longest = min(context_tokens(night.settings), night.settings.distillation.max_prompt_tokens) // 2
     with night.store.reading() as tx:
         memories = tx.readings.unread(created_before=night.plan.fresh_after, as_of=night.as_of)
         readings = tx.series.reading_ids(night.plan.fresh_after, night.settings.series.min_readings)
@@ -159,6 +163,7 @@ def find_unread(night: Night, left_out: Iterable[str] = ()) -> list[Unread]:
             if memory.id not in gone
             and memory.id not in readings
             and not is_entry(memory.content)
+            and memory.token_count <= longest
             and attempt_in(memory.content) is None
         ]
         if not notes or not night.plan.may_touch(project):
@@ -218,20 +223,26 @@ def _nearest(night: Night, project: str, items: Sequence[Item]) -> list[Standing
         best = np.lexsort((np.arange(len(ids)), -np.round(nearness, 5)))[:MOST_STANDING]
         ids = [ids[place] for place in sorted(best)]
     shown = sorted((known[i] for i in ids), key=lambda memory: (memory.day, memory.id))
-    return [Standing(memory.id, memory.content, memory.day) for memory in shown]
+    return [standing_of(memory) for memory in shown]
 
 
 def _keep(night: Night, unread: Unread, items: Sequence[Item], reading: Reading) -> list[Archive]:
     """Write what was read in some items, in one transaction; if that fails, they are read again."""
     try:
-        drafts = _drafts(night, unread, items, reading)
+        is_reviewed = night.settings.is_reviewed(unread.project_id)
+        drafts = _drafts(night, unread, items, reading, together=not is_reviewed)
         refused = refusals_of(night.reader, drafts)
+        if refused:  # what the refused ones carried, stays
+            texts = {draft.content for draft in drafts if draft.id in refused}
+            left = [one for one in reading.statements if one.text not in texts]
+            rest = replace(reading, statements=tuple(left), carried=carried_by(items, left))
+            drafts = _drafts(night, unread, items, rest, together=not is_reviewed)
+            refused = refused | refusals_of(night.reader, drafts)
         kept = [draft for draft in drafts if draft.id not in refused]
         for why in refused.values():
             night.log.warning("a statement is left out: %s", why)
         for why in reading.refused:
             night.log.info("a statement is left out: %s", why)
-        is_reviewed = night.settings.is_reviewed(unread.project_id)
         made = make_abstractions(night.reader, [] if is_reviewed else kept)
         with night.writing() as tx:
             if is_reviewed:
@@ -308,11 +319,16 @@ def _row(
     )
 
 
-def _drafts(night: Night, unread: Unread, items: Sequence[Item], reading: Reading) -> list[Distillation]:
+def _drafts(
+    night: Night, unread: Unread, items: Sequence[Item], reading: Reading, *, together: bool
+) -> list[Distillation]:
     """The memories that statements and digests become. A note is archived into the first statement that rests on it, if
-    its statements carry all of it or the rest of it is routine."""
+    its statements carry all of it (`together`, or one alone) or the rest of it is routine."""
     keeps_routine = night.settings.reading.routine == "keep"
-    away = set(reading.carried) | set(() if keeps_routine else reading.routine)
+    carried = set(reading.carried)
+    if not together:
+        carried = {i for one in reading.statements for i in carried_by(items, [one])}
+    away = carried | set(() if keeps_routine else reading.routine)
     away -= {item.id for item in items if item.is_protected}
     taken: set[str] = set()
     drafts = []
@@ -331,7 +347,9 @@ def _drafts(night: Night, unread: Unread, items: Sequence[Item], reading: Readin
         is_last = day == max(routine.keys() & digests.keys())
         replaced = {old for statement in reading.statements for old in statement.replaces}
         ended = tuple(old for old in reading.ended if is_last and old not in replaced)
-        drafts.append(_digest_draft(night, day, digests[day], sorted(routine[day], key=lambda m: m.id), ended))
+        put_away = {memory.id for memory in routine[day]}
+        beside = [unread.memories[item.id] for item in items if item.day == day and item.id not in put_away]
+        drafts.append(_digest_draft(night, day, digests[day], routine[day], beside, ended))
     return drafts
 
 
@@ -345,15 +363,22 @@ def _statement_draft(
     return replace(draft, tags=tags, replaces=tuple(dict.fromkeys(statement.replaces)))
 
 
-def _digest_draft(night: Night, day: date, text: str, members: Sequence[Memory], ended: Sequence[str]) -> Distillation:
-    """The digest of a day. One that was made before, of other notes of the day, is replaced, and said again."""
+def _digest_draft(
+    night: Night, day: date, text: str, routine: Sequence[Memory], beside: Sequence[Memory], ended: Sequence[str]
+) -> Distillation:
+    """The digest of a day. One that was made before, of other notes of the day, is replaced and said again, unless it
+    is long. It may have words of any note that its reader saw `beside` the routine, so it rests on these too."""
     with night.store.reading() as tx:
-        before = tx.readings.digest_of(members[0].project_id, day)
-        stood_for = len(tx.lineage.raw_sources_of([before.id]).get(before.id, ())) if before else 0
-    number = len(members) + stood_for
+        before = tx.readings.digest_of(routine[0].project_id, day)
+        if before is not None and len(before.content) > _MOST_DIGEST:
+            before = None
+        stood_for = tx.readings.count_routine(before.id) if before else 0
+    number = len(routine) + stood_for
     said = f"{_without_count(before.content)} {text}" if before else f"{day}: {text}"
     content = f"{said} ({how_many(number, 'routine note')})"
-    draft = _draft(night, content, members, DIGEST, ROUTINE, "other", _OF_DIGEST)
+    members = sorted([*routine, *beside], key=lambda memory: memory.id)
+    stays = tuple(memory.id for memory in beside)
+    draft = _draft(night, content, members, DIGEST, ROUTINE, "other", _OF_DIGEST, stays)
     return replace(draft, replaces=(*((before.id,) if before else ()), *ended))
 
 

@@ -23,8 +23,9 @@ from memory_pipeline.wording.scaffolding import without_scaffolding
 #: The cosine of two texts.
 Likeness = Callable[[str, str], float]
 
-#: A statement and the one that it replaces are about one thing if they share a long word, or have at least this cosine.
-_SAME_SUBJECT = 0.35
+#: A statement and the one that it replaces are about one thing if they share so many long words, or have at least this
+#: cosine. Of 82 replacements that models named on a real workspace 80 pass.
+_SAME_WORDS, _SAME_SUBJECT = 2, 0.5
 _LEAST_WORDS_QUOTED = 2
 #: Kinds that only a human's own words can show, whomever they are about.
 _OF_HUMAN = frozenset(("trust", "boundary", "emotion"))
@@ -36,6 +37,8 @@ _FENCED = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)")
 _QUOTED_LINE = re.compile(r"(?m)^[ \t]*>.*$")
 #: Names that hold a digit: `ESP32`, `Level 7`.
 _NUMBERED = re.compile(r"\b[^\W\d_][\w./:-]*\d[\w./:-]*|\b[^\W\d_a-z][\w-]*[ -]\d+\b")
+_COUNTED = re.compile(r"(?<![\w.,-])(\d+) ([^\W\d_]{5,})(?![\w-])")
+_FIRST_WORD = re.compile(r"(?:^|[.!?]\s+)([^\W\d_a-z][\w'’-]*)")
 _CLOCK_AND_COLON = re.compile(r"(\d:\d\d):(?=\s)")
 #: Words of negation, also as people type them: `dont`.
 _NEGATORS = NEGATORS | {word.replace("'", "") for word in NEGATORS if word.endswith("n't")}
@@ -78,7 +81,29 @@ class Checked:
             objections=second.objections,
             failed=(),
         )
-        return replace(joined, carried=_carried(joined.items, joined.statements))
+        return replace(joined, carried=carried_by(joined.items, joined.statements))
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What all items and statements of a question name: `numbered`, the names with digits, which are no new figures in
+    a statement; `names`, the others, which are not to be mixed up."""
+
+    numbered: str
+    names: frozenset[str]
+
+    @staticmethod
+    def of(texts: Sequence[str]) -> _Around:
+        """What these texts name."""
+        numbered = " ; ".join(dict.fromkeys(name for text in texts for name in _NUMBERED.findall(text)))
+        plain = (text for text in texts if not is_german(text) and not _writes_nouns_so(text))
+        return _Around(numbered, frozenset(f.value for text in plain for f in find_facts(text) if f.kind == "name"))
+
+    def borrowed_name(self, text: str, sources: Sequence[str]) -> str:
+        """A name at the start of a sentence that only other items have; empty if there is none."""
+        told = "\n".join(sources).casefold()
+        firsts = (match.group(1) for match in _FIRST_WORD.finditer(text))
+        return next((word for word in firsts if word.casefold() in self.names and not _is_said(word, told)), "")
 
 
 def check_answer(
@@ -86,16 +111,16 @@ def check_answer(
 ) -> Checked:
     """What of an answer about some items is borne out. `spoken`: the items are turns with speakers."""
     steering = _ids(answer.steering, items)
-    numbered = _numbered([*(item.text for item in items), *(one.text for one in standing)])
+    around = _Around.of([*(item.text for item in items), *(one.text for one in standing)])
     statements: list[Statement] = []
     objections: list[str] = []
     failed: list[tuple[SaidStatement, str]] = []
     for said in answer.statements:
-        found = _statement(said, items, standing, likeness, numbered, spoken=spoken)
+        found = _statement(said, items, standing, likeness, around, spoken=spoken)
         if isinstance(found, str):
             objections.append(f'"{said.text[:120]}": {found}')
             failed.append((said, found))
-        elif not set(found.item_ids) & set(steering) and found not in statements:
+        elif not set(found.item_ids) & set(steering) and found.text not in {one.text for one in statements}:
             statements.append(found)
     taken = {item for one in statements for item in one.item_ids} | set(steering)
     by_id = {item.id: item for item in items}
@@ -119,11 +144,15 @@ def check_answer(
         repeats=tuple(dict.fromkeys(repeats)),
         routine=tuple(i for i in routine if i in taken or f"{by_id[i].day}" in days),
         digests=digests,
-        ended=tuple(standing[n - 1].id for n in dict.fromkeys(answer.ended) if 1 <= n <= len(standing)),
+        ended=tuple(
+            standing[n - 1].id
+            for n in dict.fromkeys(answer.ended)
+            if 1 <= n <= len(standing) and standing[n - 1].is_thread
+        ),
         steering=steering,
         objections=objections,
         failed=failed,
-        carried=_carried(items, statements),
+        carried=carried_by(items, statements),
     )
 
 
@@ -142,6 +171,15 @@ def lacking(item: Item, texts: Iterable[str]) -> list[Fact]:
     ]
 
 
+def carried_by(items: Sequence[Item], statements: Sequence[Statement]) -> tuple[str, ...]:
+    """The items whose figures, names and identifiers are all in the statements that rest on them."""
+    texts: dict[str, list[str]] = {}
+    for one in statements:
+        for item in one.item_ids:
+            texts.setdefault(item, []).append(one.text)
+    return tuple(item.id for item in items if item.id in texts and not lacking(item, texts[item.id]))
+
+
 def own_text(words: str) -> str:
     """What somebody says in words of his or her own: without code, quoted lines and what programs put around it."""
     return _QUOTED_LINE.sub(" ", _FENCED.sub(" ", without_scaffolding(words)))
@@ -152,7 +190,7 @@ def _statement(
     items: Sequence[Item],
     standing: Sequence[Standing],
     likeness: Likeness,
-    numbered: str,
+    around: _Around,
     *,
     spoken: bool,
 ) -> Statement | str:
@@ -174,17 +212,19 @@ def _statement(
         return "it replaces a statement that was not given"
     replaced = [standing[number - 1] for number in dict.fromkeys(said.replaces)]
     newest = max(item.day for item in cited)
+    said_by_human = any(item.speaker == "human" for item in cited)
     for old in replaced:
         if old.day > newest:
             return f'it replaces "{old.text[:80]}", which is newer'
         if not _about_the_same(text, old.text, likeness):
             return f'it replaces "{old.text[:80]}", which is about something else'
+        if spoken and old.of_human and not said_by_human:
+            return f'it replaces "{old.text[:80]}", which only the human can do'
     sources = [*(own_text(item.text) for item in cited), *(old.text for old in replaced)]
     quotes = [_with_clause(source.quote, item) for source, item in zip(said.sources, cited, strict=True)]
     said_by_others = "\n".join(item.text for item in items) if spoken else ""
-    if wrong := _not_borne_out(text, quotes, sources, numbered, said_by_others, {item.day for item in cited}):
+    if wrong := _not_borne_out(text, quotes, sources, around, said_by_others, {item.day for item in cited}):
         return wrong
-    said_by_human = any(item.speaker == "human" for item in cited)
     if attempt_by("human" if said_by_human else "agent", text):
         return "it reads like an order to whoever reads it"
     significance = said.significance if math.isfinite(said.significance) else 0.5
@@ -236,7 +276,8 @@ def _wrong_speaker(said: SaidStatement, cited: Sequence[Item]) -> str:
 
 
 def _about_the_same(text: str, other: str, likeness: Likeness) -> bool:
-    return bool(_long_words(text) & _long_words(other)) or likeness(text, other) >= _SAME_SUBJECT
+    shared = _long_words(text) & _long_words(other)
+    return len(shared) >= _SAME_WORDS or likeness(text, other) >= _SAME_SUBJECT
 
 
 def _long_words(text: str) -> set[str]:
@@ -245,16 +286,17 @@ def _long_words(text: str) -> set[str]:
 
 
 def _not_borne_out(
-    text: str, quotes: Sequence[str], sources: Sequence[str], numbered: str, others: str, days: set[date]
+    text: str, quotes: Sequence[str], sources: Sequence[str], around: _Around, others: str, days: set[date]
 ) -> str:
     """What of a statement none of its sources says. `others`: the other turns of a conversation, in which names may
     stand."""
     text = with_iso_days(text, {meant for day in days for meant in days_meant(day)})
-    if strange := _invented(_CLOCK_AND_COLON.sub(r"\1,", text), [*sources, numbered], days):
-        return f"none of its items has '{strange.text}'"
-    if unknown := unknown_name(text, [*sources, numbered, others]):
+    if strange := _invented(_CLOCK_AND_COLON.sub(r"\1,", text), [*sources, around.numbered], days):
+        return f"none of its items has '{strange}'"
+    told = [*sources, around.numbered, others]
+    if unknown := unknown_name(text, told) or around.borrowed_name(text, told):
         return f"none of its items names '{unknown}'"
-    if _denies(text) and not any(map(_denies, sources)):
+    if _denies(text) and not any(map(_denies, [*quotes, *sources[len(quotes) :]])):
         return "it denies or forbids something, and none of its items does"
     if not _denies(text) and all(map(_denies, quotes)):
         return "its quote denies or forbids something, and the statement does not"
@@ -263,17 +305,34 @@ def _not_borne_out(
     return ""
 
 
-def _invented(text: str, sources: Sequence[str], days: set[date]) -> Fact | None:
-    """A figure or identifier of a text that no source has, or None. The year of a source is known, and a number to
-    which a source gives no unit may have one."""
-    bare = {fact.value for source in sources for fact in find_facts(source) if fact.kind == "number"}
-    bare |= {f"{day.year}" for day in days}
+def _invented(text: str, sources: Sequence[str], days: set[date]) -> str:
+    """A figure or identifier of a text that no source has; empty if there is none. The year of a source is known, and a
+    number to which a source gives no unit may have one that another number there has."""
+    numbers = [fact.value.split(" ") for source in sources for fact in find_facts(source) if fact.kind == "number"]
+    bare = {value[0] for value in numbers if len(value) == 1}
+    units = {value[1] for value in numbers if len(value) > 1}
+    years = {f"{day.year}" for day in days}
     known = list(sources)
     while strange := find_invention(known, text, days):
-        if strange.kind != "number" or strange.value.split(" ")[0] not in bare or strange.text in known:
-            return strange
+        value, _, unit = strange.value.partition(" ")
+        is_known = strange.value in years or (value in bare and unit in units)
+        if strange.kind != "number" or not is_known or strange.text in known:
+            return strange.text
         known.append(strange.text)
-    return None
+    return _other_counted(text, "\n".join(sources))
+
+
+def _other_counted(text: str, told: str) -> str:
+    """A number of a text with the word after it, if its sources count something else with that number: `30 Stunden` of
+    `30 Minuten`."""
+    counted: dict[str, set[str]] = {}
+    for number, word in _COUNTED.findall(told):
+        counted.setdefault(number, set()).add(word)
+    lower = told.casefold()
+    for number, word in _COUNTED.findall(text):
+        if number in counted and word not in counted[number] and not _is_said(word, lower):
+            return f"{number} {word}"
+    return ""
 
 
 def _denies(text: str) -> bool:
@@ -289,10 +348,15 @@ def unknown_name(text: str, sources: Sequence[str]) -> str:
         if fact.kind != "name":
             continue
         for part in (part for part in fact.text.split("-") if plain or _is_marked_name(part)):
-            name = part.casefold().removesuffix("'s").removesuffix("’s")
-            if not re.search(rf"(?<![^\W_]){re.escape(name[: max(3, len(name) - 2)])}", told):
+            if not _is_said(part, told):
                 return part
     return ""
+
+
+def _is_said(name: str, told: str) -> bool:
+    """Whether a casefolded text has a name, in any form."""
+    bare = name.casefold().removesuffix("'s").removesuffix("’s")
+    return re.search(rf"(?<![^\W_]){re.escape(bare[: max(3, len(bare) - 2)])}", told) is not None
 
 
 def _is_marked_name(word: str) -> bool:
@@ -322,25 +386,15 @@ def _digests(
             wrong.append(f'the digest of {day} has {len(text)} characters; say it in 160: "{text[:80]}"')
         elif strange := find_invention(sources, text, {date.fromisoformat(day)}):
             wrong.append(f"the digest of {day}: none of its items has '{strange.text}'")
+        elif unknown := unknown_name(text, sources):
+            wrong.append(f"the digest of {day}: none of its items names '{unknown}'")
+        elif _denies(text) and not any(map(_denies, sources)):
+            wrong.append(f"the digest of {day} denies something, and none of its items does")
         elif attempt_in(text) or redact(text, personal=False)[1].total() > 0:
             wrong.append(f"the digest of {day} copies a secret or an order to its reader")
         else:
             found[day] = text
     return tuple(found.items()), wrong
-
-
-def _carried(items: Sequence[Item], statements: Sequence[Statement]) -> tuple[str, ...]:
-    """The items whose figures, names and identifiers are all in the statements that rest on them."""
-    texts: dict[str, list[str]] = {}
-    for one in statements:
-        for item in one.item_ids:
-            texts.setdefault(item, []).append(one.text)
-    return tuple(item.id for item in items if item.id in texts and not lacking(item, texts[item.id]))
-
-
-def _numbered(texts: Iterable[str]) -> str:
-    """The names with digits in some texts, which are no new figures in a statement."""
-    return " ; ".join(dict.fromkeys(name for text in texts for name in _NUMBERED.findall(text)))
 
 
 def _ids(numbers: Iterable[int], items: Sequence[Item]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from memory_pipeline.records import Speaker
+from memory_pipeline.records import Memory, Speaker
 
 #: Tokens of an item besides its words: number, day, heading.
 _FRAME_TOKENS = 12
@@ -36,11 +36,19 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A statement that holds as of the question."""
+    """A statement that holds as of the question. A thread can be finished without a new statement; what the human said
+    (`of_human`) only the human's own words replace."""
 
     id: str
     text: str
     day: date
+    is_thread: bool = False
+    of_human: bool = False
+
+
+def standing_of(memory: Memory) -> Standing:
+    """The standing statement that a memory says."""
+    return Standing(memory.id, memory.content, memory.day, is_thread="kind:thread" in memory.tags)
 
 
 def split_into_questions(items: Iterable[Item], most_tokens: int) -> Iterator[list[Item]]:

@@ -29,14 +29,14 @@ from memory_pipeline.night.gates import refusals_of
 from memory_pipeline.night.plan import NightOptions, NightPlan
 from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.similarity import find_similar
-from memory_pipeline.records import SERIES, Distillation, DuplicateGroup, Proposal
+from memory_pipeline.records import ROUTINE, SERIES, STATED, Distillation, DuplicateGroup, Proposal
 from memory_pipeline.records.drafts import DraftError, drafted, drafts_of
 from memory_pipeline.reporting.report import report_run
 from memory_pipeline.review.proposals import proposed_memories, resting_on_others
 from memory_pipeline.store import Store, Transaction, create_snapshot
 
 _HOLDER = "memory-pipeline proposals"
-_ORDER = (SERIES, "merged", "canonical", DISTILLED)
+_ORDER = (SERIES, STATED, ROUTINE, "merged", "canonical", DISTILLED)
 
 
 class DecidedProposal(Document):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
-from memory_pipeline.records import DIGEST, MADE, READ, Memory
+from memory_pipeline.records import DIGEST, MADE, READ, ROUTINE, Memory
 from memory_pipeline.store.memories import MEMORIES, RIPE
 from memory_pipeline.store.rows import to_utc
 from memory_pipeline.store.sql import Sql
@@ -61,6 +61,27 @@ class Readings:
             [project_id, to_utc(as_of), DIGEST],
         )
         return [MEMORIES.read(row) for row in rows]
+
+    def count_routine(self, digest_id: str) -> int:
+        """The notes for which a digest stands, with those of the digests that it replaced."""
+        return int(
+            self._sql.value(
+                """
+                with recursive digests(id) as (
+                    select $1
+                    union
+                    select l.source_id
+                    from lineage l
+                    join digests d on l.memory_id = d.id and l.relation = 'replaced'
+                )
+                select count(distinct l.source_id)
+                from lineage l
+                join digests d on l.memory_id = d.id and l.relation = $2
+                join memories m on m.id = l.source_id and m.consolidated_into_id in (select id from digests)
+                """,
+                [digest_id, ROUTINE],
+            )
+        )
 
     def digest_of(self, project_id: str, day: date) -> Memory | None:
         """The active digest of a project's day."""

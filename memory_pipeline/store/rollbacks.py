@@ -140,7 +140,9 @@ class Rollbacks:
             select m.id
             from memories m
             join lineage l on l.source_id = m.id and l.memory_id = $1
-            where m.consolidated_into_id = $1 and l.relation not in ('duplicate', 'superseded')
+            where (m.consolidated_into_id = $1 and l.relation not in ('duplicate', 'superseded'))
+               -- A note that several statements carried together is carried no longer.
+               or (m.archived_at is not null and m.rolled_back_at is null and l.relation = 'stated')
             """,
             [memory_id],
         )
@@ -312,7 +314,8 @@ class Rollbacks:
             join memories m on m.id = l.memory_id
             where l.relation not in ('duplicate', 'superseded', 'extracted', 'replaced') and m.rolled_back_at is null
               and (l.source_id in (select unnest($1::text[]))
-                   or (l.relation not in ('principle', 'part') and l.source_id in (select unnest($2::text[]))))
+                   or (l.relation not in ('principle', 'part', 'stated', 'routine')
+                       and l.source_id in (select unnest($2::text[]))))
             """,
             [gone, list(restored)],
         )

@@ -143,9 +143,10 @@ _IDENTIFIER = re.compile(
     r")(?![\w])"
 )
 _NUMBER = re.compile(
-    r"(?<![\w.])([~≈<>≤≥]?[-+]?)([$€£]?)(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)"
+    r"(?<![\w.])([~≈<>≤≥]?[-+]?)([$€£]?)(\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<!\d,)\d+,\d{1,2}(?![\d,])|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)"
     r"(?:(/\d+(?:\.\d+)?)|(?:\s?-\s?|–)(\d+(?:\.\d+)?))?(?:\s?(%|°[CF]|µs)|\s?-?([A-Za-z]+))?"
 )
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d{1,2}$)")
 _SPELLED_NUMBER = re.compile(
     r"\b(" + "|".join(w for w in _SPELLED if w not in ("one", "zero")) + r")\b(?:[\s-]([A-Za-z]+))?", re.IGNORECASE
 )
@@ -287,7 +288,7 @@ def _spelled(match: re.Match[str]) -> Iterator[Fact]:
 
 
 def _plain_number(digits: str) -> str:
-    whole = digits.replace(",", "")
+    whole = _DECIMAL_COMMA.sub(".", digits).replace(",", "")
     if "." in whole:
         whole = whole.rstrip("0").rstrip(".")
     whole = whole.lstrip("0")

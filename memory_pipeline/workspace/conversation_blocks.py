@@ -193,9 +193,10 @@ def _of_model(model: Mapping[str, Any]) -> str:
     words = (
         f"The model was asked {how_many(model['questions'], 'question')}; {model['extracted']:,} extractions are its"
     )
-    for name, of in (("refused", "not borne out"), ("left_to_rules", "chunks left to the rules")):
-        if model[name]:
-            words += f"; {of}: {', '.join(f'{why}: {count:,}' for why, count in model[name].items())}"
+    if model["refused"]:
+        words += f"; left out: {', '.join(f'{why}: {count:,}' for why, count in model['refused'].items())}"
+    if model.get("waiting"):
+        words += f"; {how_many(model['waiting'], 'question')} without an answer yet"
     return f"{words}."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -39,7 +40,7 @@ def objection(text: str, quote: str, note: Item, **options: Any) -> str:
         ("Backups never run on weekends", "never run on weekends", "The backups never run on weekends."),
         ("Kein Deploy am Freitag", "Kein Deploy am Freitag", "Am Freitag gibt es keinen Deploy."),
         ("dont soften bad news with me", "dont soften bad news", "The human does not want bad news to be softened."),
-        ("35 is too much, 30 it is", "30 it is", "The share is 30 percent, since 35 is too much."),
+        ("35% is too much, 30 it is", "30 it is", "The share is 30 percent, since 35% is too much."),
         (
             "no entries before 9:50 now",
             "no entries before 9:50",
@@ -68,6 +69,19 @@ def test_what_its_note_says_is_accepted(note: str, quote: str, text: str) -> Non
         ("Push to main", "Push to main", "Never push to main.", "it denies or forbids something"),
         ("Never push to main", "Never push to main", "Push to main.", "the statement does not"),
         ("Niemals auf main pushen", "Niemals auf main pushen", "Auf main pushen.", "the statement does not"),
+        ("Never deploy on Fridays", "deploy on Fridays", "Deploy on Fridays.", "the statement does not"),
+        ("You must not delete backups", "delete backups", "Delete backups.", "the statement does not"),
+        ("Der Agent darf die Daten nicht ändern", "Der Agent darf die Daten", "Der Agent darf die Daten ändern.",
+         "the statement does not"),
+        ("Redis was not slow; Postgres lost jobs", "Postgres lost jobs", "Postgres never lost jobs.",
+         "it denies or forbids something"),
+        ("Mira told the customers about it", "told the customers", "The customers were told by Tom.",
+         "none of its items names 'Tom'"),
+        ("Mira pagó la factura de la oficina", "pagó la factura", "La factura de la oficina la pagó Gregor.",
+         "none of its items names 'Gregor'"),
+        ("Der Preis ist 12,50 Euro", "Der Preis ist", "Der Preis ist 50 Euro.", "none of its items has '50 Euro'"),
+        ("The timeout is 30", "timeout is 30", "The timeout is 30 minutes.", "none of its items has '30 minutes'"),
+        ("Das Timeout ist 30 Minuten", "Das Timeout ist", "Das Timeout ist 30 Stunden.", "has '30 Stunden'"),
         ("> The rent is 980", "The rent is 980", "The rent is 980.", "quoted or code there"),
         ("```\nrent = 980\n```", "rent = 980", "The rent is 980.", "quoted or code there"),
         ("The rent is 980", "rent", "The rent is 980.", "too few words"),
@@ -99,6 +113,33 @@ def test_what_is_replaced_is_older_and_about_the_same() -> None:
     assert "about something else" in checked(answer(new), note, standing=(old,)).objections[0]
     newer = Standing("s", "The rent is 940.", date(2026, 3, 9))
     assert "which is newer" in checked(answer(new), note, standing=(newer,), alike=0.6).objections[0]
+
+
+def test_only_the_human_replaces_what_the_human_said() -> None:
+    old = Standing("s", "The agent never restarts the billing database.", date(2026, 3, 1), of_human=True)
+    new = statement("The billing database was restarted.", {1: "restarted the billing database"}, replaces=[1])
+    agents, humans = (item("restarted the billing database", speaker=who) for who in ("agent", "human"))
+    assert "only the human" in checked(answer(new), agents, standing=(old,), alike=0.9, spoken=True).objections[0]
+    assert not checked(answer(new), humans, standing=(old,), alike=0.9, spoken=True).objections
+
+
+def test_only_a_thread_is_finished_without_a_statement() -> None:
+    rule, thread = (
+        Standing(name, f"The {name} of the vault.", date(2026, 3, 1), is_thread=name == "thread")
+        for name in ("rule", "thread")
+    )
+    assert checked(answer(ended=[1, 2]), item("a walk"), standing=(rule, thread)).ended == ("thread",)
+
+
+def test_a_name_is_not_taken_from_another_item() -> None:
+    mine, other = item("approved the budget"), replace(item("so Gregor went home"), id="b")
+    made = checked(answer(statement("Gregor approved the budget.", {1: "approved the budget"})), mine, other)
+    assert "names 'Gregor'" in made.objections[0]
+
+
+def test_a_statement_that_is_said_twice_is_one() -> None:
+    said = statement("The rent is 980.", {1: "The rent is 980"})
+    assert len(checked(answer(said, {**said, "kind": "decision"}), item("The rent is 980")).statements) == 1
 
 
 def test_a_note_is_carried_only_if_its_figures_and_names_are() -> None:

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from memory_pipeline.forgetting import Selection, forget, preview
 from memory_pipeline.records import Memory
+from memory_pipeline.review.decisions import approve_proposals, reject_proposals
+from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill
 from memory_pipeline_tests.reading.answering import Answer, Asked, Model, answer, statement
@@ -237,3 +240,91 @@ def test_live_nights_and_a_backfill_leave_the_same_store(tmp_path: Path) -> None
         second.night(note.created_at.date() + timedelta(days=1))
     with live.reading() as one, later.reading() as other:
         assert one.contents.digest(active_only=True) == other.contents.digest(active_only=True)
+
+
+PAIR = "Server osprey7 has 64 GB; server heron2 has 32 GB in rack 9"
+
+
+def read_pair(asked: Asked) -> Answer:
+    """Two statements of one note, which only together say all of it."""
+    if asked.is_repair or not asked.says("osprey7"):
+        return answer()
+    note = asked.number("osprey7")
+    return answer(
+        statement("Server osprey7 has 64 GB.", {note: "Server osprey7 has 64 GB"}),
+        statement("Server heron2 has 32 GB in rack 9.", {note: "server heron2 has 32 GB"}),
+    )
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Store:
+    made = Store(tmp_path / "pair.duckdb")
+    fill(made, [candidate(PAIR, FIRST, native_id="pair")])
+    return made
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_undoing_one_of_two_statements_gives_the_note_back(pair: Store, which: int) -> None:
+    model = Model(pair, read_pair)
+    model.night(NIGHT)
+    assert by_id(pair)["pair"].archived_at is not None
+    undone = sorted(made(pair, "reading"), key=lambda one: one.content)[which]
+    roll_back(pair, model.settings, RollbackScope(abstraction=undone.id))
+    assert by_id(pair)["pair"].archived_at is None
+    assert len(made(pair, "reading")) == 1
+    with pair.reading() as tx:
+        assert not tx.integrity.check(deep=True)
+
+
+def test_a_note_stays_if_only_half_of_it_is_approved(pair: Store) -> None:
+    model = Model(pair, read_pair, compression__review="manual")
+    model.night(NIGHT)
+    with pair.reading() as tx:
+        first, second = (proposal.id for proposal in tx.proposals.list())
+    (approved,) = approve_proposals(pair, model.settings, [first], "dana")
+    reject_proposals(pair, [second], "dana", "no longer so")
+    assert approved.outcome == "approved"
+    assert len(made(pair, "reading")) == 1
+    assert by_id(pair)["pair"].archived_at is None
+
+
+def test_a_digest_is_approved_like_a_statement(store: Store) -> None:
+    model = Model(store, read, compression__review="manual")
+    model.night(NIGHT)
+    with store.reading() as tx:
+        proposed = [proposal.id for proposal in tx.proposals.list()]
+    assert {one.outcome for one in approve_proposals(store, model.settings, proposed, "dana")} == {"approved"}
+    assert len(made(store, "digest")) == len(made(store, "reading")) == 1
+    assert by_id(store)["walk"].archived_at is not None
+
+
+def test_a_digest_counts_what_came_before_it(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store.duckdb")
+
+    def walks(asked: Asked) -> Answer:
+        numbers = [one["n"] for one in asked.items]
+        return answer(routine=numbers, digests=[{"day": "2026-03-02", "text": "A walk."}])
+
+    model = Model(store, walks)
+    for number in range(3):
+        fill(store, [candidate(f"Walk {'again ' * number}", FIRST + timedelta(minutes=number), native_id=f"{number}")])
+        model.night(NIGHT + timedelta(days=number))
+    (digest,) = made(store, "digest")
+    assert digest.content.endswith("(3 routine notes)")
+
+
+def test_forgetting_a_note_takes_the_digest_that_may_tell_of_it(store: Store) -> None:
+    model = Model(store, read)
+    model.night(NIGHT)
+    selection = Selection(("table",))
+    forget(store, model.settings, selection, code=preview(store, model.settings, selection).code, actor="pia")
+    assert not made(store, "digest")
+    assert by_id(store)["walk"].archived_at is None
+    with store.reading() as tx:
+        assert not tx.integrity.check(deep=True)
+
+
+def test_a_note_that_no_question_takes_waits(store: Store) -> None:
+    fill(store, [candidate("word " * 9_000, FIRST, native_id="long")])
+    assert Model(store, read, model__context_tokens=16_000).night(NIGHT).verdict == "PASS"
+    assert by_id(store)["long"].archived_at is None
