@@ -99,10 +99,10 @@ def _lately_observed(patterns: Sequence[RelationshipPattern], characters: int) -
             "",
             "## Observed Contradiction",
             "",
-            f"- Previous: “{plain(seen.previous)}” ({seen.previous_day})",
-            f"- New: “{plain(seen.new)}” ({seen.new_day})",
+            f"- Previous: {plain(seen.previous)} ({seen.previous_day})",
+            f"- New: {plain(seen.new)} ({seen.new_day})",
             f"- Resolution: {_RESOLVED[seen.resolution]}",
-            f"- Updated pattern: “{plain(seen.updated)}”",
+            f"- Updated pattern: {plain(seen.updated)}",
         ]
         characters -= sum(map(len, section))
         if sections and characters < 0:
@@ -232,7 +232,9 @@ def _by_day(extractions: Iterable[KeptExtraction]) -> Iterator[tuple[date, list[
 
 
 def _bullet(one: KeptExtraction) -> str:
-    words = plain(one.text) if ROUTES[one.kind, one.speaker].is_inferred else f"“{plain(one.text)}”"
+    """A line; in quotation marks are words as they were said, not what a model or the routing says of them."""
+    is_said = not one.proposed_by and not ROUTES[one.kind, one.speaker].is_inferred
+    words = f"“{plain(one.text)}”" if is_said else plain(one.text)
     return f"- {'**Important:** ' if one.priority else ''}{words}"
 
 

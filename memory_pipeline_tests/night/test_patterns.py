@@ -40,10 +40,10 @@ def test_a_contradiction_is_written_and_a_rejected_pattern_is_not(
     text = files_of(workspace)["RELATIONAL.md"]
     assert (
         "## Observed Contradiction\n\n"
-        "- Previous: “Keep your answers short from now on.” (2026-03-02)\n"
-        "- New: “Keep your answers long from now on.” (2026-03-03)\n"
+        "- Previous: Keep your answers short from now on. (2026-03-02)\n"
+        "- New: Keep your answers long from now on. (2026-03-03)\n"
         "- Resolution: said once; noted, and the previous one holds\n"
-        "- Updated pattern: “Keep your answers short from now on.”\n"
+        "- Updated pattern: Keep your answers short from now on.\n"
     ) in text
     fill(store, spoken(WEDNESDAY, "Keep your answers long from now on."))
     read(store, settings)
@@ -68,11 +68,11 @@ def test_a_permission_that_its_human_revokes_ends_at_once(
     read(store, settings)
     text = files_of(workspace)["RELATIONAL.md"]
     assert f"### 2026-03-03\n\n- “{ended}” (boundary, the human)" in text
-    assert f"- “{allowed}”" not in text
-    assert (f"- Resolution: revoked by the human; the new one holds\n- Updated pattern: “{ended}”\n") in text
+    assert f"- {allowed}" not in text
+    assert (f"- Resolution: revoked by the human; the new one holds\n- Updated pattern: {ended}\n") in text
     fill(store, spoken(WEDNESDAY, again))
     read(store, settings)
-    assert f"- Updated pattern: “{again}”" in files_of(workspace)["RELATIONAL.md"]
+    assert f"- Updated pattern: {again}" in files_of(workspace)["RELATIONAL.md"]
 
 
 def test_rules_of_the_human_are_kept_and_attempts_are_not(store: Store, settings: Settings, workspace: Path) -> None:
