@@ -27,6 +27,8 @@ Likeness = Callable[[str, str], float]
 #: cosine. Of 82 replacements that models named on a real workspace 80 pass.
 _SAME_WORDS, _SAME_SUBJECT = 2, 0.5
 _LEAST_WORDS_QUOTED = 2
+#: The words that statements have at least, as a part of the words of the note that they carry.
+_LEAST_CARRIED = 0.5
 #: Kinds that only a human's own words can show, whomever they are about.
 _OF_HUMAN = frozenset(("trust", "boundary", "emotion"))
 _FIGURES = frozenset(("number", "time", "date", "identifier", "name"))
@@ -38,6 +40,7 @@ _QUOTED_LINE = re.compile(r"(?m)^[ \t]*>.*$")
 #: Names that hold a digit: `ESP32`, `Level 7`.
 _NUMBERED = re.compile(r"\b[^\W\d_][\w./:-]*\d[\w./:-]*|\b[^\W\d_a-z][\w-]*[ -]\d+\b")
 _COUNTED = re.compile(r"(?<![\w.,-])(\d+) ([^\W\d_]{5,})(?![\w-])")
+_NUMBER_OF = re.compile(r"\b[Nn]o\.? ?(?=\d)")
 _FIRST_WORD = re.compile(r"(?:^|[.!?]\s+)([^\W\d_a-z][\w'’-]*)")
 _CLOCK_AND_COLON = re.compile(r"(\d:\d\d):(?=\s)")
 #: Words of negation, also as people type them: `dont`.
@@ -54,7 +57,7 @@ _PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "
 @dataclass(frozen=True, slots=True)
 class Checked:
     """What of an answer is borne out, by the ids of items and standing statements; and what is not: in words, and the
-    statements with the reason."""
+    statements with the reason. `claimed`: what is said to be routine, also of days that lack a digest."""
 
     items: Sequence[Item]
     statements: Sequence[Statement] = ()
@@ -66,6 +69,7 @@ class Checked:
     objections: Sequence[str] = ()
     failed: Sequence[tuple[SaidStatement, str]] = ()
     carried: Sequence[str] = ()
+    claimed: Sequence[str] = ()
 
     def with_repairs(self, second: Checked) -> Checked:
         """These with what a second answer put right. What it found to steer is believed in nothing."""
@@ -76,6 +80,8 @@ class Checked:
         joined = replace(
             self,
             statements=[one for one in statements if not set(one.item_ids) & set(steering)],
+            repeats=[pair for pair in self.repeats if pair[0] not in steering],
+            routine=[i for i in dict.fromkeys([*self.routine, *second.routine]) if i not in steering],
             digests=tuple(digests.items()),
             steering=steering,
             objections=second.objections,
@@ -107,9 +113,16 @@ class _Around:
 
 
 def check_answer(
-    answer: ReadingAnswer, items: Sequence[Item], standing: Sequence[Standing], likeness: Likeness, *, spoken: bool
+    answer: ReadingAnswer,
+    items: Sequence[Item],
+    standing: Sequence[Standing],
+    likeness: Likeness,
+    *,
+    spoken: bool,
+    claimed: Sequence[str] = (),
 ) -> Checked:
-    """What of an answer about some items is borne out. `spoken`: the items are turns with speakers."""
+    """What of an answer about some items is borne out. `spoken`: the items are turns with speakers; `claimed`: items
+    that a first answer called routine."""
     steering = _ids(answer.steering, items)
     around = _Around.of([*(item.text for item in items), *(one.text for one in standing)])
     statements: list[Statement] = []
@@ -132,9 +145,14 @@ def check_answer(
         and items[one.item - 1].id not in taken
         and not items[one.item - 1].is_protected
         and not lacking(items[one.item - 1], [standing[one.statement - 1].text])
+        and _denies(items[one.item - 1].text) == _denies(standing[one.statement - 1].text)
     ]
     repeated = {item for item, _ in repeats}
-    routine = [i for i in _ids(answer.routine, items) if not by_id[i].is_protected and i not in {*steering, *repeated}]
+    routine = [
+        i
+        for i in dict.fromkeys([*_ids(answer.routine, items), *(i for i in claimed if i in by_id)])
+        if not by_id[i].is_protected and i not in {*steering, *repeated}
+    ]
     digests, wrong = _digests(answer, [by_id[i] for i in routine if i not in taken], items)
     objections += wrong
     days = {day for day, _ in digests}
@@ -153,6 +171,7 @@ def check_answer(
         objections=objections,
         failed=failed,
         carried=carried_by(items, statements),
+        claimed=routine,
     )
 
 
@@ -172,12 +191,23 @@ def lacking(item: Item, texts: Iterable[str]) -> list[Fact]:
 
 
 def carried_by(items: Sequence[Item], statements: Sequence[Statement]) -> tuple[str, ...]:
-    """The items whose figures, names and identifiers are all in the statements that rest on them."""
+    """The items whose figures, names and identifiers are all in the statements that rest on them, if these have half as
+    many words."""
     texts: dict[str, list[str]] = {}
     for one in statements:
         for item in one.item_ids:
             texts.setdefault(item, []).append(one.text)
-    return tuple(item.id for item in items if item.id in texts and not lacking(item, texts[item.id]))
+    return tuple(
+        item.id
+        for item in items
+        if item.id in texts
+        and not lacking(item, texts[item.id])
+        and sum(map(_count_words, texts[item.id])) >= _LEAST_CARRIED * _count_words(item.words)
+    )
+
+
+def _count_words(text: str) -> int:
+    return len(_WORD.findall(text))
 
 
 def own_text(words: str) -> str:
@@ -336,6 +366,7 @@ def _other_counted(text: str, told: str) -> str:
 
 
 def _denies(text: str) -> bool:
+    text = _NUMBER_OF.sub(" ", text)
     words = {word.casefold().replace("’", "'") for word in _WORD.findall(text)}
     return not words.isdisjoint(_NEGATORS) or negates(text)
 

@@ -125,7 +125,7 @@ def _second_question(
     asked = _USES[use]
 
     def check(answer: ReadingAnswer) -> Reading | Declined:
-        second = check_answer(answer, items, shown, likeness, spoken=use != "notes")
+        second = check_answer(answer, items, shown, likeness, spoken=use != "notes", claimed=checked.claimed)
         return _reading(checked.with_repairs(second))
 
     question = Question.about(
