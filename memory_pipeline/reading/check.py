@@ -41,6 +41,7 @@ _QUOTED_LINE = re.compile(r"(?m)^[ \t]*>.*$")
 _NUMBERED = re.compile(r"\b[^\W\d_][\w./:-]*\d[\w./:-]*|\b[^\W\d_a-z][\w-]*[ -]\d+\b")
 _COUNTED = re.compile(r"(?<![\w.,-])(\d+) ([^\W\d_]{5,})(?![\w-])")
 _NUMBER_OF = re.compile(r"\b[Nn]o\.? ?(?=\d)")
+_DIGITS = re.compile(r"\d+")
 _FIRST_WORD = re.compile(r"(?:^|[.!?]\s+)([^\W\d_a-z][\w'’-]*)")
 _CLOCK_AND_COLON = re.compile(r"(\d:\d\d):(?=\s)")
 #: Words of negation, also as people type them: `dont`.
@@ -297,12 +298,20 @@ def _plain(text: str) -> str:
 
 
 def _wrong_speaker(said: SaidStatement, cited: Sequence[Item]) -> str:
-    """Why a statement cannot be of the kind that it is said to be, by who says it."""
-    if any(item.speaker == "human" for item in cited):
+    """Why a statement cannot be of the kind that it is said to be, by who says it. A turn of the human's that says
+    nothing of it (`ok, thanks`) bears nothing out."""
+    if said.kind not in _OF_HUMAN and said.about != "human":
         return ""
-    if said.kind in _OF_HUMAN or said.about == "human":
-        return "what is about the human must rest on a turn of the human's own"
-    return ""
+    beginnings = _beginnings(said.text)
+    for source, item in zip(said.sources, cited, strict=True):
+        if item.speaker == "human" and beginnings & _beginnings(_with_clause(source.quote, item)):
+            return ""
+    return "what is about the human must rest on a turn of the human's own that says it"
+
+
+def _beginnings(text: str) -> set[str]:
+    """The first letters of the longer words, in which the forms of one word agree."""
+    return {word.casefold()[:4] for word in _WORD.findall(text) if len(word) > 3} | set(_DIGITS.findall(text))
 
 
 def _about_the_same(text: str, other: str, likeness: Likeness) -> bool:

@@ -103,6 +103,8 @@ def test_what_is_about_the_human_rests_on_the_humans_own_turn() -> None:
     agents, humans = item("You like tea", speaker="agent"), item("I like tea", speaker="human")
     assert "a turn of the human's own" in objection("The human likes tea.", "You like tea", agents, **given)
     assert objection("The human likes tea.", "I like tea", humans, **given) == ""
+    thanks = item("ok thanks", speaker="human")
+    assert "that says it" in objection("The human likes tea.", "ok thanks", thanks, **given)
 
 
 def test_what_is_replaced_is_older_and_about_the_same() -> None:
