@@ -136,6 +136,7 @@ def _openai(settings: Settings) -> Provider:
         endpoint.key,
         model_price(settings),
         context_tokens=context_tokens(settings),
+        timeout_s=settings.model.timeout_s,
     )
 
 
@@ -149,6 +150,7 @@ def _ollama(settings: Settings) -> Provider:
         endpoint.key,
         model_price(settings),
         context_tokens=context_tokens(settings),
+        timeout_s=settings.model.timeout_s,
     )
 
 

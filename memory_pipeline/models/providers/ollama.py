@@ -23,8 +23,11 @@ class Ollama:
 
     name = "ollama"
 
-    def __init__(self, model: str, base_url: str, key: str, price: Price, *, context_tokens: int) -> None:
+    def __init__(
+        self, model: str, base_url: str, key: str, price: Price, *, context_tokens: int, timeout_s: float
+    ) -> None:
         """Sends nothing yet. `key`: for a server behind a proxy that asks for one."""
+        self._listing_s = min(_LISTING_S, timeout_s)
         self.model, self.place, self.price, self.context_tokens = model, base_url.rstrip("/"), price, context_tokens
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._thinking = {"think": False}
@@ -100,6 +103,6 @@ class Ollama:
             f"{self.place}{path}",
             body=body,
             headers=self._headers,
-            timeout_s=_LISTING_S,
+            timeout_s=self._listing_s,
             most_bytes=_LISTING_BYTES,
         )

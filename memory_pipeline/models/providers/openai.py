@@ -34,8 +34,11 @@ class ChatCompletions:
 
     name = "openai"
 
-    def __init__(self, model: str, base_url: str, key: str, price: Price, *, context_tokens: int) -> None:
+    def __init__(
+        self, model: str, base_url: str, key: str, price: Price, *, context_tokens: int, timeout_s: float
+    ) -> None:
         """`base_url` ends before `/chat/completions`. Sends nothing yet."""
+        self._listing_s = min(_LISTING_S, timeout_s)
         self.model, self.place, self.price, self.context_tokens = model, base_url.rstrip("/"), price, context_tokens
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._ways = [SCHEMA, OBJECT_SCHEMA, OBJECT, WORDS]
@@ -48,7 +51,7 @@ class ChatCompletions:
                 "GET",
                 f"{self.place}/models",
                 headers=self._headers,
-                timeout_s=_LISTING_S,
+                timeout_s=self._listing_s,
                 most_bytes=_LISTING_BYTES,
             )
         except CallError as error:
