@@ -328,3 +328,12 @@ def test_a_note_that_no_question_takes_waits(store: Store) -> None:
     fill(store, [candidate("word " * 9_000, FIRST, native_id="long")])
     assert Model(store, read, model__context_tokens=16_000).night(NIGHT).verdict == "PASS"
     assert by_id(store)["long"].archived_at is None
+
+
+def test_questions_are_not_written_through_a_link(store: Store, tmp_path: Path) -> None:
+    model = Model(store, read)
+    (tmp_path / "elsewhere").touch()
+    model.record.symlink_to(tmp_path / "elsewhere")
+    report = model.night(NIGHT)
+    assert "is a link" in report.errors[0].error
+    assert (tmp_path / "elsewhere").read_text() == ""
