@@ -50,8 +50,8 @@ _MARKS = re.compile(r"[*_`~]+")
 _SPACE = re.compile(r"\s+")
 _CLAUSE_BREAK = re.compile(r"[.!?,;:…)]\s|\s[-(]|[。！？；，、]")
 _BRACKETS = re.compile(r"\([^()]*\)")
-#: So many words on each side of a quote may turn it.
-_WORDS_BESIDE = 4
+#: So many words before and after a quote may turn it.
+_WORDS_BEFORE, _WORDS_AFTER = 4, 2
 _PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u00a0": " "})
 
 
@@ -286,8 +286,8 @@ def _with_clause(quote: str, item: Item) -> str:
     start = words.find(wanted)
     if start < 0:
         return quote
-    before = _CLAUSE_BREAK.split(words[:start])[-1].split()[-_WORDS_BESIDE:]
-    after = _CLAUSE_BREAK.split(words[start + len(wanted) :])[0].split()[:_WORDS_BESIDE]
+    before = _CLAUSE_BREAK.split(words[:start])[-1].split()[-_WORDS_BEFORE:]
+    after = _CLAUSE_BREAK.split(words[start + len(wanted) :])[0].split()[:_WORDS_AFTER]
     lead_in = _BRACKETS.sub(" ", item.under) if start == 0 else ""
     return " ".join([lead_in, *before, wanted, *after])
 

@@ -121,7 +121,7 @@ _WEEKDAY_WORD = "|".join(full for full in dict.fromkeys(_WEEKDAYS.values())) + "
 
 _ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _WORD_DATE = re.compile(
-    rf"\b(?:(?<![\d/.:])(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH_WORD})|({_MONTH_WORD})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?)"
+    rf"\b(?:(?<![\d/.:-])(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH_WORD})|({_MONTH_WORD})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?)"
     r"(?:,?\s+(\d{4}))?\b",
     re.IGNORECASE,
 )

@@ -36,7 +36,7 @@ _MORE_WEEKDAYS = frozenset(
     "среду пятницу субботу понедельника вторника среды четверга пятницы субботы воскресенья".split()
 )
 _NEGATIONS = frozenset(
-    "nicht kein keine keinen keinem keiner keines nie niemals nichts niemand weder ohne "
+    "nicht kein keine keinen keinem keiner keines nie niemals nichts niemand weder ohne nix net ned nit koa koan koane "
     "no nunca jamás nada nadie ningún ninguna ninguno sin tampoco "
     "não jamais ninguém nenhum nenhuma sem "
     "ne n pas rien aucun aucune sans non mai niente nulla nessuno nessun nessuna senza "
@@ -44,7 +44,7 @@ _NEGATIONS = frozenset(
     "değil yok hiç asla".split()
 )
 #: Words of negation that are words of English or another language too.
-_AMBIGUOUS = frozenset("no sin ne n non pas mai nada".split())
+_AMBIGUOUS = frozenset("no sin ne n non pas mai nada net ned nit".split())
 #: January to December, from the Unicode CLDR, in German, Spanish, Portuguese, French, Italian, Russian and Turkish.
 _MONTHS_IN = (
     "januar februar märz april mai juni juli august september oktober november dezember",
