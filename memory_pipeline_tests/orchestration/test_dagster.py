@@ -104,6 +104,7 @@ def test_every_check_is_evaluated_and_the_metadata_says_what_happened(instance: 
         *SOURCE_CHECKS,
         *CONVERSATION_CHECKS,
         *checks.SERIES_CHECKS,
+        *checks.READING_CHECKS,
         *checks.MERGE_CHECKS,
         *checks.CANONICAL_CHECKS,
         *checks.DISTILLATION_CHECKS,
@@ -112,7 +113,7 @@ def test_every_check_is_evaluated_and_the_metadata_says_what_happened(instance: 
         *checks.REPORT_CHECKS,
         *checks.EXPORT_CHECKS,
     ]
-    assert set(evaluated) == {spec.name for spec in expected} and len(evaluated) == 23
+    assert set(evaluated) == {spec.name for spec in expected} and len(evaluated) == 24
     assert evaluated["nothing_lost"] and evaluated["sources_intact"] and evaluated["store_sound"]
     metadata = {e.asset_key.path[-1]: e.materialization.metadata for e in result.get_asset_materialization_events()}
     assert metadata["eligible_memories"]["memories_scanned"].value == 5
