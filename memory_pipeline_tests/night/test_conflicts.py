@@ -211,7 +211,8 @@ def test_the_side_that_lost_is_archived_into_what_the_other_was_distilled_into(s
     roll_back(store, settings_for(store), RollbackScope(abstraction=pattern), cascade=True)
     with store.reading() as tx:
         assert tx.lineage.replacement_of("other") == "other"
-    assert conflict_id in {case.id for case in list_conflicts(store, each=True)}
+    reopened = next(case for case in list_conflicts(store, settled=True) if case.id == conflict_id)
+    assert reopened.status == "open"
     active_hash(store)
 
 

@@ -22,7 +22,7 @@ from memory_pipeline_tests.build import fill, lesson, settings_for
 from memory_pipeline_tests.interfaces.in_process import command
 
 DAY = "2026-03-03"
-BESIDE = {"other.duckdb", "other.night", "other.snapshots", "reports", "playbook"}
+BESIDE = {"other.duckdb", "other.night", "other.snapshots", "reports"}
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ from memory_pipeline.workspace import export_to
 from memory_pipeline.workspace.places import pages_of
 from memory_pipeline.workspace.rollup_pages import rollup_page
 from memory_pipeline_tests.build import candidate, fill, lesson, memory, run, settings_for, sql_rows
+from memory_pipeline_tests.conversations.saying import reading_as
 from memory_pipeline_tests.ingest.bring import bring
 from memory_pipeline_tests.interfaces.in_process import bytes_of
 
@@ -317,18 +318,19 @@ def test_entries_of_a_day_stand_in_the_order_of_their_source(store: Store) -> No
 
 
 @pytest.mark.slow
-def test_what_was_said_is_told_until_it_is_withdrawn(store: Store) -> None:
+def test_what_was_said_is_told_until_it_is_withdrawn(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    lisbon, decided = "I live in Lisbon.", "We decided to keep PostgreSQL, because it is known."
+    told = (lisbon, "fact", ""), (decided, "decision", ""), ("I live in Porto now.", "fact", lisbon)
+    reading_as(monkeypatch, *told)
     said = [
-        ("I live in Lisbon.", 0),
-        ("We decided to keep PostgreSQL, because it is known.", 0),
+        (lisbon, 0),
+        (decided, 0),
         ("I live in Porto now.", 1),
     ]
     fill(
         store,
         [
-            candidate(
-                f"user: {text}", MONDAY + timedelta(days=n, minutes=k), memory_type="conversation", tags=("human",)
-            )
+            candidate(text, MONDAY + timedelta(days=n, minutes=k), memory_type="conversation", tags=("human",))
             for k, (text, n) in enumerate(said)
         ],
     )
