@@ -37,8 +37,6 @@ _CAPITALISED = 0.3
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _FENCED = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)")
 _QUOTED_LINE = re.compile(r"(?m)^[ \t]*>.*$")
-#: Names that hold a digit: `ESP32`, `Level 7`.
-_NUMBERED = re.compile(r"\b[^\W\d_][\w./:-]*\d[\w./:-]*|\b[^\W\d_a-z][\w-]*[ -]\d+\b")
 _COUNTED = re.compile(r"(?<![\w.,-])(\d+) ([^\W\d_]{5,})(?![\w-])")
 _NUMBER_OF = re.compile(r"\b[Nn]o\.? ?(?=\d)")
 _DIGITS = re.compile(r"\d+")
@@ -49,6 +47,7 @@ _NEGATORS = NEGATORS | {word.replace("'", "") for word in NEGATORS if word.endsw
 _MARKS = re.compile(r"[*_`~]+")
 _SPACE = re.compile(r"\s+")
 _CLAUSE_BREAK = re.compile(r"[.!?,;:…)]\s|\s[-(]|[。！？；，、]")
+_SENTENCE_BREAK = re.compile(r"[.!?;…]\s|[。！？；]")
 _BRACKETS = re.compile(r"\([^()]*\)")
 #: So many words before and after a quote may turn it.
 _WORDS_BEFORE, _WORDS_AFTER = 4, 2
@@ -91,28 +90,6 @@ class Checked:
         return replace(joined, carried=carried_by(joined.items, joined.statements))
 
 
-@dataclass(frozen=True, slots=True)
-class _Around:
-    """What all items and statements of a question name: `numbered`, the names with digits, which are no new figures in
-    a statement; `names`, the others, which are not to be mixed up."""
-
-    numbered: str
-    names: frozenset[str]
-
-    @staticmethod
-    def of(texts: Sequence[str]) -> _Around:
-        """What these texts name."""
-        numbered = " ; ".join(dict.fromkeys(name for text in texts for name in _NUMBERED.findall(text)))
-        plain = (text for text in texts if not is_german(text) and not _writes_nouns_so(text))
-        return _Around(numbered, frozenset(f.value for text in plain for f in find_facts(text) if f.kind == "name"))
-
-    def borrowed_name(self, text: str, sources: Sequence[str]) -> str:
-        """A name at the start of a sentence that only other items have; empty if there is none."""
-        told = "\n".join(sources).casefold()
-        firsts = (match.group(1) for match in _FIRST_WORD.finditer(text))
-        return next((word for word in firsts if word.casefold() in self.names and not _is_said(word, told)), "")
-
-
 def check_answer(
     answer: ReadingAnswer,
     items: Sequence[Item],
@@ -125,12 +102,12 @@ def check_answer(
     """What of an answer about some items is borne out. `spoken`: the items are turns with speakers; `claimed`: items
     that a first answer called routine."""
     steering = _ids(answer.steering, items)
-    around = _Around.of([*(item.text for item in items), *(one.text for one in standing)])
+    named = _named([*(item.text for item in items), *(one.text for one in standing)])
     statements: list[Statement] = []
     objections: list[str] = []
     failed: list[tuple[SaidStatement, str]] = []
     for said in answer.statements:
-        found = _statement(said, items, standing, likeness, around, spoken=spoken)
+        found = _statement(said, items, standing, likeness, named, spoken=spoken)
         if isinstance(found, str):
             objections.append(f'"{said.text[:120]}": {found}')
             failed.append((said, found))
@@ -221,7 +198,7 @@ def _statement(
     items: Sequence[Item],
     standing: Sequence[Standing],
     likeness: Likeness,
-    around: _Around,
+    named: frozenset[str],
     *,
     spoken: bool,
 ) -> Statement | str:
@@ -251,10 +228,17 @@ def _statement(
             return f'it replaces "{old.text[:80]}", which is about something else'
         if spoken and old.of_human and not said_by_human:
             return f'it replaces "{old.text[:80]}", which only the human can do'
-    sources = [*(own_text(item.text) for item in cited), *(old.text for old in replaced)]
-    quotes = [_with_clause(source.quote, item) for source, item in zip(said.sources, cited, strict=True)]
-    said_by_others = "\n".join(item.text for item in items) if spoken else ""
-    if wrong := _not_borne_out(text, quotes, sources, around, said_by_others, {item.day for item in cited}):
+    pairs = list(zip(said.sources, cited, strict=True))
+    older = [old.text for old in replaced]
+    evidence = _Evidence(
+        quotes=[_with_clause(source.quote, item) for source, item in pairs],
+        sentences=[*(_with_sentence(source.quote, item) for source, item in pairs), *older],
+        sources=[*(own_text(item.text) for item in cited), *older],
+        others="\n".join(item.text for item in items) if spoken else "",
+        named=named,
+        days={item.day for item in cited},
+    )
+    if wrong := _not_borne_out(text, evidence):
         return wrong
     if attempt_by("human" if said_by_human else "agent", text):
         return "it reads like an order to whoever reads it"
@@ -292,6 +276,13 @@ def _with_clause(quote: str, item: Item) -> str:
     return " ".join([lead_in, *before, wanted, *after])
 
 
+def _with_sentence(quote: str, item: Item) -> str:
+    """The whole sentences of a quote, in which its statement finds what it denies."""
+    words, wanted = _plain(own_text(item.words)), _plain(quote)
+    before, found, after = words.partition(wanted)
+    return _SENTENCE_BREAK.split(before)[-1] + found + _SENTENCE_BREAK.split(after)[0]
+
+
 def _plain(text: str) -> str:
     """A text as quotes are compared: without emphasis, with one space and plain marks."""
     return _SPACE.sub(" ", _MARKS.sub("", text.translate(_PLAIN))).strip().strip(".,;:!…").strip().casefold()
@@ -324,20 +315,31 @@ def _long_words(text: str) -> set[str]:
     return {word.casefold() for word in _WORD.findall(text) if len(word) > 5}
 
 
-def _not_borne_out(
-    text: str, quotes: Sequence[str], sources: Sequence[str], around: _Around, others: str, days: set[date]
-) -> str:
-    """What of a statement none of its sources says. `others`: the other turns of a conversation, in which names may
-    stand."""
-    text = with_iso_days(text, {meant for day in days for meant in days_meant(day)})
-    if strange := _invented(_CLOCK_AND_COLON.sub(r"\1,", text), [*sources, around.numbered], days):
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What a statement rests on: its quotes with the words around them, their whole sentences, its items and what it
+    replaces, the days of the items; the other turns of a conversation, in which names may stand; and what all items of
+    the question name."""
+
+    quotes: Sequence[str]
+    sentences: Sequence[str]
+    sources: Sequence[str]
+    others: str
+    named: frozenset[str]
+    days: set[date]
+
+
+def _not_borne_out(text: str, evidence: _Evidence) -> str:
+    """What of a statement its evidence does not say; empty if it says all."""
+    text = with_iso_days(text, {meant for day in evidence.days for meant in days_meant(day)})
+    if strange := _invented(_CLOCK_AND_COLON.sub(r"\1,", text), evidence.sources, evidence.days):
         return f"none of its items has '{strange}'"
-    told = [*sources, around.numbered, others]
-    if unknown := unknown_name(text, told) or around.borrowed_name(text, told):
+    told = [*evidence.sources, evidence.others]
+    if unknown := unknown_name(text, told) or _borrowed_name(text, evidence.named, told):
         return f"none of its items names '{unknown}'"
-    if _denies(text) and not any(map(_denies, [*quotes, *sources[len(quotes) :]])):
-        return "it denies or forbids something, and none of its items does"
-    if not _denies(text) and all(map(_denies, quotes)):
+    if _denies(text) and not any(map(_denies, [*evidence.quotes, *evidence.sentences])):
+        return "it denies or forbids something, and the sentences of its quotes do not"
+    if not _denies(text) and all(map(_denies, evidence.quotes)):
         return "its quote denies or forbids something, and the statement does not"
     if redact(text, personal=False)[1].total() > 0:
         return "it copies a secret"
@@ -391,6 +393,19 @@ def unknown_name(text: str, sources: Sequence[str]) -> str:
             if not _is_said(part, told):
                 return part
     return ""
+
+
+def _named(texts: Iterable[str]) -> frozenset[str]:
+    """What some texts name, casefolded, of those that do not write all nouns like names."""
+    plain = (text for text in texts if not is_german(text) and not _writes_nouns_so(text))
+    return frozenset(fact.value for text in plain for fact in find_facts(text) if fact.kind == "name")
+
+
+def _borrowed_name(text: str, named: frozenset[str], sources: Sequence[str]) -> str:
+    """A name at the start of a sentence that only other items have; empty if there is none. `named`: by all items."""
+    told = "\n".join(sources).casefold()
+    firsts = (match.group(1) for match in _FIRST_WORD.finditer(text))
+    return next((word for word in firsts if word.casefold() in named and not _is_said(word, told)), "")
 
 
 def _is_said(name: str, told: str) -> bool:

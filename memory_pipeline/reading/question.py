@@ -123,9 +123,10 @@ def _second_question(
     ]
     lines += [one for one in checked.objections if not one.startswith('"')]
     asked = _USES[use]
+    left = [i for i in checked.claimed if i not in checked.routine]
 
     def check(answer: ReadingAnswer) -> Reading | Declined:
-        second = check_answer(answer, items, shown, likeness, spoken=use != "notes", claimed=checked.claimed)
+        second = check_answer(answer, items, shown, likeness, spoken=use != "notes", claimed=left)
         return _reading(checked.with_repairs(second))
 
     question = Question.about(
