@@ -29,7 +29,8 @@ def describe_reader(settings: Settings, calls: Sequence[ModelCall], unread: tupl
     again = {call.prompt_hash for call in sent if call.asked_again}
     reused = {call.prompt_hash for call in calls if call.mode == "cache"}
     if not calls:
-        return f"{model_name(settings)} reads {_place(settings, provider)}; there was nothing to ask."
+        nothing = "no question has an answer" if provider == "recorded" else "there was nothing to ask"
+        return f"{model_name(settings)} reads {_place(settings, provider)}; {nothing}."
     parts = [_count(len(asked), "question")]
     if again:
         parts.append(f"{len(again):,} asked again")
@@ -48,7 +49,7 @@ def _would_read(settings: Settings, notes: int, tokens: int) -> str:
     asked = ceil(_FRAMED * tokens / settings.reading.question_tokens)
     cost = PRICES[DEFAULT_CLAUDE].cost(round(_FRAMED * tokens) + asked * _PER_QUESTION, tokens // 2)
     return (
-        f"{DEFAULT_CLAUDE} would read {_count(notes, 'note')} in about {_count(asked, 'question')}, for {cost:.2f} USD."
+        f"{DEFAULT_CLAUDE} would read {_count(notes, 'note')} in about {_count(asked, 'question')}, for {max(cost, 0.01):.2f} USD."
     )
 
 

@@ -40,6 +40,8 @@ class Recorded:
             raise ModelError("'recorded' needs model.answers (a file of answers) or --record FILE (for questions)")
         if self._path is not None and not self._path.is_file():
             raise ModelError(f"there is no file '{self._path}' of recorded answers; check model.answers")
+        if self._record is not None and not self._record.parent.is_dir():
+            raise ModelError(f"there is no directory '{self._record.parent}' for the questions; make it first")
         if self._record is not None and self._record.is_symlink():
             raise ModelError(f"'{self._record}' is a link, and questions hold notes; name the file that it leads to")
         try:
