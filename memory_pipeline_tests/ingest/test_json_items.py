@@ -101,7 +101,7 @@ def test_no_document_takes_more_than_its_length(tmp_path: Path, before: bytes, p
     )
     told = subprocess.run([sys.executable, "-c", code, str(tmp_path / "a.json")], capture_output=True, check=True)
     megabytes, seconds = map(float, told.stdout.split())
-    assert megabytes < 400 and seconds < 15
+    assert megabytes < 400 and seconds < 120  # a quadratic reader takes hours
 
 
 @pytest.mark.slow
