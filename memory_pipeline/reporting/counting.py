@@ -17,6 +17,7 @@ from memory_pipeline.night.preservation_check import measure_preservation
 from memory_pipeline.night.reading import NightReader
 from memory_pipeline.night.recall_check import RecallCheck, check_recall
 from memory_pipeline.records import (
+    DIGEST,
     MADE,
     SERIES,
     Archive,
@@ -261,10 +262,15 @@ def _atom_words(decision: AtomDecision, causal: Causal) -> AtomReport:
 def _examples(
     reader: NightReader, distillations: Sequence[Distillation], archives: Sequence[Archive]
 ) -> tuple[ClusterReport, ...]:
-    """The largest clusters, with their members' content and their results; readings are told as series."""
+    """The largest clusters and statements, with their members' content and their results; readings of series are told as
+    series, and the digests of routine are left out."""
     drafts = {distillation.id: distillation.content for distillation in distillations}
     told = [archive for archive in archives if archive.cluster.policy == SERIES and archive.status == "compressed"]
-    worked_on = [archive for archive in archives if archive.status != "settled" and archive not in told]
+    worked_on = [
+        archive
+        for archive in archives
+        if archive.status != "settled" and archive not in told and archive.cluster.policy != DIGEST
+    ]
     shown = sorted(worked_on, key=lambda archive: (-len(archive.member_ids), archive.cluster.fingerprint))[:LARGEST]
     made = {archive.abstraction_id for archive in shown if archive.abstraction_id}
     memories = reader.memories(made | {i for archive in shown for i in archive.member_ids})

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memory_pipeline.config.night import RECALL_FLOOR
+from memory_pipeline.records import READING
 from memory_pipeline.reporting.model import TITLES, ClusterReport, Report
 from memory_pipeline.wording.counts import how_many
 from memory_pipeline.wording.quoting import clipped
@@ -136,8 +137,10 @@ def made_of(report: Report) -> list[ClusterReport]:
 
 def _says_the_same(report: Report) -> str:
     """The title above the clusters, with how many of them are shown."""
-    many = len(made_of(report))
-    return f"What says the same thing (the {CLUSTERS} largest)" if many > CLUSTERS else "What says the same thing"
+    made = made_of(report)
+    is_read = any(cluster.policy == READING for cluster in made)
+    title = "What was read, and what says the same thing" if is_read else "What says the same thing"
+    return f"{title} (the {CLUSTERS} largest)" if len(made) > CLUSTERS else title
 
 
 def _clusters(report: Report) -> Iterator[str]:

@@ -9,6 +9,7 @@ import pytest
 
 from memory_pipeline.forgetting import Selection, forget, preview
 from memory_pipeline.records import Memory
+from memory_pipeline.reporting.summary import summary
 from memory_pipeline.review.decisions import approve_proposals, reject_proposals
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
@@ -71,6 +72,7 @@ def test_a_statement_stands_for_its_note_and_a_digest_for_the_routine(store: Sto
     assert digest.content == "2026-03-02: A green deploy, and a look at the logs. (2 routine notes)"
     assert notes["table"].archived_at is None
     assert report.verdict == "PASS"
+    assert "What was read" in summary(report) and "green deploy" not in summary(report)
     assert report.recall_sampled == 1, "nobody asks for what holds nothing for a later day"
 
 
