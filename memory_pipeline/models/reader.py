@@ -48,7 +48,8 @@ def _would_read(settings: Settings, notes: int, tokens: int) -> str:
         return ""
     asked = ceil(_FRAMED * tokens / settings.reading.question_tokens)
     cost = PRICES[DEFAULT_CLAUDE].cost(round(_FRAMED * tokens) + asked * _PER_QUESTION, tokens // 2)
-    return f"{DEFAULT_CLAUDE} would read {_count(notes, 'note')} in about {_count(asked, 'question')}, for {max(cost, 0.01):.2f} USD."
+    words = f"{DEFAULT_CLAUDE} would read {_count(notes, 'note')} in about {_count(asked, 'question')}"
+    return f"{words}, for {max(cost, 0.01):.2f} USD."
 
 
 def _place(settings: Settings, provider: str) -> str:

@@ -262,8 +262,8 @@ def _atom_words(decision: AtomDecision, causal: Causal) -> AtomReport:
 def _examples(
     reader: NightReader, distillations: Sequence[Distillation], archives: Sequence[Archive]
 ) -> tuple[ClusterReport, ...]:
-    """The largest clusters and statements, with their members' content and their results; readings of series are told as
-    series, and the digests of routine are left out."""
+    """The largest clusters and statements, with their members' content and their results; readings of series are told
+    as series, and the digests of routine are left out."""
     drafts = {distillation.id: distillation.content for distillation in distillations}
     told = [archive for archive in archives if archive.cluster.policy == SERIES and archive.status == "compressed"]
     worked_on = [

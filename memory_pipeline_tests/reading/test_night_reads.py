@@ -72,7 +72,8 @@ def test_a_statement_stands_for_its_note_and_a_digest_for_the_routine(store: Sto
     assert digest.content == "2026-03-02: A green deploy, and a look at the logs. (2 routine notes)"
     assert notes["table"].archived_at is None
     assert report.verdict == "PASS"
-    assert "What was read" in summary(report) and "green deploy" not in summary(report)
+    told = "\n".join(summary(report))
+    assert "What was read" in told and "green deploy" not in told
     assert report.recall_sampled == 1, "nobody asks for what holds nothing for a later day"
 
 
