@@ -177,9 +177,11 @@ class _Reader:
         self._close(waiting[-1] if waiting else None)
 
     def _leads_in_to_headings(self, above: Entry, level: int) -> bool:
-        """Whether a paragraph ends in a colon directly above a heading of a level below that of its own."""
+        """Whether a paragraph, and no bold label, ends in a colon directly above a heading of a level below that of its
+        own."""
         own = self._headings[-1][0] if self._headings else 0
-        return 0 < own < level and _EMPTY_LABEL.search(above.text) is not None
+        leads_in = _EMPTY_LABEL.search(above.text) is not None and not _is_bold_label(above.text)
+        return 0 < own < level and leads_in
 
     def _close(self, entry: Entry | None) -> None:
         """A paragraph that leads in to nothing is an entry of its own, if it is no empty label."""

@@ -132,7 +132,8 @@ def test_entries_have_the_time_and_the_project_of_their_thread(memories: Path) -
     }
     kinds = {c.content[:12]: c.memory_type for c in found.candidates}
     assert kinds["when the use"] == kinds["Answer in sh"] == "feedback" and kinds["The log hold"] == "lesson"
-    assert found.skipped.counts == {"lines of an index": 5, "times that cannot be read": 1} and not found.rejected
+    # A line of the index that ends in a colon leads in to the headings below it.
+    assert found.skipped.counts == {"lines of an index": 4, "times that cannot be read": 1} and not found.rejected
 
 
 def test_what_its_user_told_it_to_remember_is_read_with_the_time_of_its_name(memories: Path) -> None:
