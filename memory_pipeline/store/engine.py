@@ -346,6 +346,9 @@ def _attach_to(engine: duckdb.DuckDBPyConnection, path: Path, alias: str, *, rea
     except (duckdb.FatalException, duckdb.InternalException):
         _abandon(engine)
         raise
+    except duckdb.ResourceInUseException as error:
+        # What was detached a moment ago is still being closed.
+        raise InUseError(f"process {os.getpid()} (this one, closing it)") from error
 
 
 def _engine() -> duckdb.DuckDBPyConnection:
