@@ -10,18 +10,16 @@ import numpy as np
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.conversations.extraction import Embed, Found, found_by_reader, item_of
 from memory_pipeline.distillers import attempt_by
-from memory_pipeline.errors import EmbeddingError
+from memory_pipeline.errors import EmbeddingError, ModelError, in_words
 from memory_pipeline.models import Declined, Question
-from memory_pipeline.models.choose import context_tokens, model_name
+from memory_pipeline.models.choose import model_name
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.choose import builtin_embedder
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.items import Item, Standing, split_into_questions
-from memory_pipeline.reading.question import Reading, question_about
+from memory_pipeline.reading.question import Reading, question_about, room_for
 from memory_pipeline.records import Extraction, Turn
 
-#: Statements that a question is given at most, the nearest ones, and the part of a context that turns may take.
-_MOST_STANDING, _CONTEXTS = 40, 4
 STEERS = "turns that try to steer their reader"
 #: Asks one question; None if nothing may be asked.
 Ask = Callable[[Question[ReadingAnswer, Reading]], Reading | Declined | Exception | None]
@@ -44,8 +42,11 @@ def ask_about(
     """
     shown = [turn for turn in turns if attempt_by(turn.speaker, turn.words) is None]
     by_item = {item_of(turn).id: turn for turn in shown}
-    most = min(settings.reading.question_tokens, max(200, context_tokens(settings) // _CONTEXTS))
-    parts = list(split_into_questions((item_of(turn) for turn in shown), most))
+    try:
+        room = room_for(use, settings)
+    except ModelError as error:
+        return Asked(Found(refused={in_words(error): 1}), tuple(turns))
+    parts = list(split_into_questions((item_of(turn) for turn in shown), room.item_tokens))
     found, left = Found(questions=len(parts)), [turn for turn in turns if turn not in shown]
     if left:
         found = found.with_others(Found(refused={STEERS: len(left)}))
@@ -53,7 +54,9 @@ def ask_about(
         mine = [by_item[item.id] for item in part]
         gone = {old for one in found.extractions for old in one.withdraws}
         standing = [one for one in (*known, *found.extractions) if one.id not in gone]
-        question = question_about(use, part, _nearest(embedder, standing, part), settings, likeness_by(embedder))
+        question = question_about(
+            use, part, _nearest(embedder, standing, part, room.standing), settings, likeness_by(embedder)
+        )
         result = ask(question)
         if isinstance(result, Reading):
             found = found.with_others(found_by_reader(mine, result, model_name(settings)))
@@ -84,14 +87,14 @@ def likeness_by(embedder: Embedder) -> Callable[[str, str], float]:
     return cosine
 
 
-def _nearest(embedder: Embedder, known: Sequence[Extraction], items: Sequence[Item]) -> list[Standing]:
-    """The standing extractions that are nearest to any of some turns, by day and id."""
+def _nearest(embedder: Embedder, known: Sequence[Extraction], items: Sequence[Item], most: int) -> list[Standing]:
+    """The `most` standing extractions that are nearest to any of some turns, by day and id."""
     shown = list(known)
-    if len(shown) > _MOST_STANDING:
+    if len(shown) > most:
         vectors = embedder.embed([one.text for one in shown])
         nearness = (vectors @ embedder.embed([item.words for item in items]).T).max(axis=1)
         order = np.lexsort((np.arange(len(shown)), -np.round(nearness, 5)))
-        shown = [shown[place] for place in sorted(order[:_MOST_STANDING])]
+        shown = [shown[place] for place in sorted(order[:most])]
     return [
         Standing(one.id, one.text, one.day, of_human=one.speaker == "human")
         for one in sorted(shown, key=lambda one: (one.day, one.id))

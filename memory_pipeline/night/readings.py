@@ -21,7 +21,7 @@ from memory_pipeline.distillers import attempt_in
 from memory_pipeline.errors import EmbeddingError, ModelError, in_words
 from memory_pipeline.knowledge.entries import is_entry
 from memory_pipeline.models import Declined, ModelClient
-from memory_pipeline.models.choose import context_tokens, has_model
+from memory_pipeline.models.choose import has_model
 from memory_pipeline.night.archive import make_abstractions, write_abstractions
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import session_of
@@ -29,7 +29,7 @@ from memory_pipeline.night.eligibility import too_few
 from memory_pipeline.night.gates import refusals_of
 from memory_pipeline.reading.check import carried_by
 from memory_pipeline.reading.items import Item, Standing, split_into_questions, standing_of
-from memory_pipeline.reading.question import Reading, question_about
+from memory_pipeline.reading.question import Reading, Room, question_about, room_for
 from memory_pipeline.records import (
     DIGEST,
     READ,
@@ -57,10 +57,6 @@ from memory_pipeline.store import AWAITS_REVIEW, Replacement, Transaction
 from memory_pipeline.wording.counts import how_many
 from memory_pipeline.wording.subject import subject_beside
 
-#: Statements that a question is given at most, the nearest ones.
-MOST_STANDING = 40
-#: Notes take one part in so many of a context; the rest is for instructions, statements and the answer.
-_CONTEXTS = 4
 VERSION = "reading-1"
 #: The type of the memory that a statement becomes, by its kind.
 MEMORY_TYPES: Mapping[StatementKind, str] = {
@@ -114,10 +110,11 @@ def read_notes(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Archi
     if scope.cluster_id or too_few(night.store, night.plan) is not None:
         return []
     copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
-    unread = find_unread(night, copies)
-    if not unread:
-        return []
     try:
+        room = room_for("notes", night.settings)
+        unread = find_unread(night, room, copies)
+        if not unread:
+            return []
         night.embed_missing()
         client = ModelClient(night.settings)
     except (EmbeddingError, ModelError) as error:
@@ -131,7 +128,7 @@ def read_notes(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Archi
     done = 0
     while left:
         asked = {project: questions.pop(0) for project, questions in left.items()}
-        for project, result in _ask(night, client, asked):
+        for project, result in _ask(night, client, room, asked):
             if isinstance(result, Reading):
                 done += 1
                 archives += _keep(night, by_project[project], asked[project], result)
@@ -146,11 +143,10 @@ def read_notes(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Archi
     return archives
 
 
-def find_unread(night: Night, left_out: Iterable[str] = ()) -> list[Unread]:
+def find_unread(night: Night, room: Room, left_out: Iterable[str] = ()) -> list[Unread]:
     """The notes that no night has read, by project, in the questions that they make. Notes that try to steer their
-    reader are shown to no model, and notes that are longer than half of what it takes wait for one that takes more."""
+    reader are shown to no model, and notes that are longer than what it takes wait for one that takes more."""
     gone = set(left_out)
-    longest = min(context_tokens(night.settings), night.settings.distillation.max_prompt_tokens) // 2
     with night.store.reading() as tx:
         memories = tx.readings.unread(created_before=night.plan.fresh_after, as_of=night.as_of)
         readings = tx.series.reading_ids(night.plan.fresh_after, night.settings.series.min_readings)
@@ -163,20 +159,15 @@ def find_unread(night: Night, left_out: Iterable[str] = ()) -> list[Unread]:
             if memory.id not in gone
             and memory.id not in readings
             and not is_entry(memory.content)
-            and memory.token_count <= longest
+            and memory.token_count <= room.longest_item
             and attempt_in(memory.content) is None
         ]
         if not notes or not night.plan.may_touch(project):
             continue
         items = [_item(memory, floor) for memory in notes]
-        questions = split_into_questions(items, _most_tokens(night))
+        questions = split_into_questions(items, room.item_tokens)
         found.append(Unread(project, {m.id: m for m in notes}, tuple(tuple(part) for part in questions)))
     return found
-
-
-def _most_tokens(night: Night) -> int:
-    """Tokens of notes in one question: fewer than the setting says if the model's context is small."""
-    return min(night.settings.reading.question_tokens, max(200, context_tokens(night.settings) // _CONTEXTS))
 
 
 def _item(memory: Memory, critical_floor: float) -> Item:
@@ -191,12 +182,14 @@ def _item(memory: Memory, critical_floor: float) -> Item:
 
 
 def _ask(
-    night: Night, client: ModelClient, asked: Mapping[str, tuple[Item, ...]]
+    night: Night, client: ModelClient, room: Room, asked: Mapping[str, tuple[Item, ...]]
 ) -> Iterator[tuple[str, Reading | Declined | Exception]]:
     """The answers to one question of each project; an error of the model is noted once, and leaves the rest open."""
     likeness = likeness_by(night.embedder)
     questions = {
-        project: question_about("notes", items, _nearest(night, project, items), night.settings, likeness)
+        project: question_about(
+            "notes", items, _nearest(night, project, items, room.standing), night.settings, likeness
+        )
         for project, items in asked.items()
     }
     answered = set()
@@ -212,15 +205,15 @@ def _ask(
         yield project, Declined("no answer", again=True)
 
 
-def _nearest(night: Night, project: str, items: Sequence[Item]) -> list[Standing]:
-    """The standing statements that are nearest to any of some items, by day and id."""
+def _nearest(night: Night, project: str, items: Sequence[Item], most: int) -> list[Standing]:
+    """The `most` standing statements that are nearest to any of some items, by day and id."""
     with night.store.reading() as tx:
         known = {memory.id: memory for memory in tx.readings.standing(project, night.as_of)}
     ids, vectors = night.reader.vectors_of(list(known))
     _, own = night.reader.vectors_of([item.id for item in items])
-    if len(ids) > MOST_STANDING and len(own):
+    if len(ids) > most and len(own):
         nearness = (vectors @ own.T).max(axis=1)
-        best = np.lexsort((np.arange(len(ids)), -np.round(nearness, 5)))[:MOST_STANDING]
+        best = np.lexsort((np.arange(len(ids)), -np.round(nearness, 5)))[:most]
         ids = [ids[place] for place in sorted(best)]
     shown = sorted((known[i] for i in ids), key=lambda memory: (memory.day, memory.id))
     return [standing_of(memory) for memory in shown]

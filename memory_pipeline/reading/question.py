@@ -11,7 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import ModelError
 from memory_pipeline.models import Declined, Prompt, Question
+from memory_pipeline.models.choose import context_tokens
+from memory_pipeline.models.requests import Request
 from memory_pipeline.reading import conversation, notes
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.check import Checked, Likeness, check_answer
@@ -26,6 +29,11 @@ _WANTED = (
     "All its other lists are empty."
 )
 _MOST_FAILED = 20
+#: Of what is left of a context one part is for items, half a part for statements, and the rest for how both are written
+#: and for the answer.
+_PARTS, _LEAST_ITEM_TOKENS = 4, 400
+#: Statements that a question is given at most, and the tokens of one with its frame.
+_MOST_STANDING, _STATEMENT_TOKENS = 40, 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,36 @@ _USES = {
     "conversation": _Use(conversation.VERSION, conversation.INSTRUCTIONS),
     "session": _Use(conversation.SESSION_VERSION, conversation.SESSION_INSTRUCTIONS),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a question takes beside its instructions and its answer: tokens of items, the longest item in tokens, and a
+    number of standing statements."""
+
+    item_tokens: int
+    longest_item: int
+    standing: int
+
+
+def room_for(use: str, settings: Settings) -> Room:
+    """What a question has room for in the model's context. `use`: as in `question_about`.
+
+    Raises ModelError for a context that the instructions fill.
+    """
+    context = context_tokens(settings)
+    instructions = Request.to_model("", "", _USES[use].instructions, "", max_tokens=0, schema={}).tokens_in
+    free = context - instructions
+    if free // _PARTS < _LEAST_ITEM_TOKENS:
+        raise ModelError(
+            f"a question needs {instructions + _PARTS * _LEAST_ITEM_TOKENS:,} tokens at least, and the model takes "
+            f"{context:,}; choose a model that takes more, or set model.context_tokens if it does"
+        )
+    return Room(
+        item_tokens=min(settings.reading.question_tokens, free // _PARTS),
+        longest_item=min(free, settings.distillation.max_prompt_tokens) // _PARTS,
+        standing=min(_MOST_STANDING, free // (2 * _PARTS * _STATEMENT_TOKENS)),
+    )
 
 
 def question_about(
