@@ -10,8 +10,8 @@ from pathlib import Path
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo import scorecard, scoring
-from memory_pipeline.demo.generate import TABLES, ZONES
-from memory_pipeline.demo.workspace import NOW, days_of_demo, demo_directory, import_demo, last_nights
+from memory_pipeline.demo.generate import FIRST_DAY, TABLES, ZONES
+from memory_pipeline.demo.workspace import NOW, demo_directory, import_demo, last_nights
 from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.dates import zone
@@ -20,6 +20,8 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.run import run_night
 from memory_pipeline.store import Store
+
+DAYS = [FIRST_DAY + timedelta(days=number) for number in range(45)]
 
 
 def settings_of(store: Store, block_size: int = 2048) -> Settings:
@@ -50,7 +52,7 @@ def bring(store: Store, settings: Settings, items: list[tuple[str, Candidate]]) 
 
 def nights(store: Store, settings: Settings, label: str) -> str:
     """Run all 45 nights and return the hash of the store with its log."""
-    for day in days_of_demo():
+    for day in DAYS:
         run_night(Night(store, settings, NightOptions(day, f"{label}-{day}")))
     return hash_of(store)
 
@@ -71,12 +73,13 @@ def main() -> None:
         before = scoring.measure(shown, settings_of(shown))
         for day in last_nights():
             run_night(Night(shown, settings_of(shown), NightOptions(day, f"demo-{day}")))
-        print(scorecard.as_text(scoring.score(shown, settings_of(shown), before)))
+        card = scoring.score(shown, settings_of(shown), before)
+        print(scorecard.as_text(scorecard.DemoResult(without_model=card, with_model=None, report="")))
         print(f"  {time.perf_counter() - start:.1f} s without Dagster\n")
 
         items = read_all(settings_of(shown))
         live = Store(root / "live.duckdb")
-        for day in days_of_demo():
+        for day in DAYS:
             end = datetime.combine(day + timedelta(days=1), datetime.min.time(), UTC)
             bring(live, settings_of(live), [(p, c) for p, c in items if (c.created_at or NOW) < end])
             run_night(Night(live, settings_of(live), NightOptions(day, f"live-{day}")))

@@ -43,19 +43,6 @@ def test_the_shipped_workspace_is_what_the_script_makes(tmp_path: Path) -> None:
     assert same(filecmp.dircmp(SHIPPED, tmp_path / "demo"))
 
 
-def test_a_demo_that_ends_on_another_day_is_the_same_but_for_its_days(tmp_path: Path) -> None:
-    shipped, later = make_demo(), make_demo(date(2027, 1, 10))
-    shift = date(2027, 1, 10) - LAST_DAY
-    assert [(note.project, note.at + shift) for note in shipped.notes] == [(n.project, n.at) for n in later.notes]
-    changed = [(a.text, b.text) for a, b in zip(shipped.notes, later.notes, strict=True) if a.text != b.text]
-    assert any("2026-03-12" in one and "2026-12-22" in other for one, other in changed) and len(changed) < 20
-    assert all(question["evidence"] for question in later.truth["questions"])  # type: ignore[index, call-overload]
-    write_demo(tmp_path, date(2027, 1, 10))
-    assert (tmp_path / "webshop" / "memory" / "2027-01-10.md").exists()
-    assert "Light Sleep" in (tmp_path / "homelab" / "memory" / "2026-12-20.md").read_text()
-    assert (tmp_path / "homelab" / "raw" / "2027-01-10.md").exists()
-
-
 def test_the_demo_holds_what_it_promises() -> None:
     demo = make_demo()
     truth = demo.truth

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -27,7 +26,6 @@ from memory_pipeline.wording.redaction import redact
 
 SEED = 20260215
 FIRST_DAY, LAST_DAY = date(2026, 2, 15), date(2026, 3, 31)
-_DAY_IN_TEXT = re.compile(r"\b2026-\d\d-\d\d\b")
 #: The day whose log of the homelab also has a block that another consolidator manages, from the first day on.
 _MANAGED_DAY = 23
 #: Notes of these projects are OpenClaw workspaces, in these zones; the others are JSONL files.
@@ -60,25 +58,13 @@ class Demo:
     """The notes in the order of writing, and the truth about them."""
 
     random: random.Random
-    last_day: date = LAST_DAY
     notes: list[Note] = field(default_factory=list)
     truth: dict[str, list[object]] = field(default_factory=lambda: defaultdict(list))
     _counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     _seen: set[str] = field(default_factory=set)
 
-    @property
-    def first_day(self) -> date:
-        """The first of the 45 days."""
-        return self.last_day - (LAST_DAY - FIRST_DAY)
-
-    def dated(self, text: str) -> str:
-        """A text with its days, written as in 2026-03-12, as many days later as the demo is."""
-        later = self.last_day - LAST_DAY
-        return _DAY_IN_TEXT.sub(lambda day: str(date.fromisoformat(day[0]) + later), text)
-
     def add(self, project: str, text: str, at: datetime, importance: float = 1.0) -> Note:
         """Write a note; a second one with the same words on the same day moves to the next day."""
-        text = self.dated(text)
         while (note_id := self._id(project, text, at)) in self._seen:
             at += timedelta(days=1)
         self._seen.add(note_id)
@@ -88,7 +74,7 @@ class Demo:
 
     def moment(self, first: int = 0, last: int = 42) -> datetime:
         """A minute of waking time on one of the days `first` to `last`, UTC; day 44 is the last one."""
-        day = self.first_day + timedelta(days=self.random.randint(first, last))
+        day = FIRST_DAY + timedelta(days=self.random.randint(first, last))
         return datetime.combine(day, time(13, 0), UTC) + timedelta(minutes=5 * self.random.randint(0, 84))
 
     def _id(self, project: str, text: str, at: datetime) -> str:
@@ -102,9 +88,9 @@ def _local(project: str, at: datetime) -> datetime:
     return at.astimezone(ZoneInfo(ZONES.get(project, "UTC")))
 
 
-def make_demo(last_day: date = LAST_DAY) -> Demo:
-    """All notes of the 45 days up to `last_day`, and the truth about them."""
-    demo = Demo(random.Random(SEED), last_day)
+def make_demo() -> Demo:
+    """All notes of the 45 days, and the truth about them."""
+    demo = Demo(random.Random(SEED))
     _lessons(demo)
     _contradictions_and_chain(demo)
     _causal(demo)
@@ -134,7 +120,7 @@ def _lessons(demo: Demo) -> None:
             text = texts.PREFIXES[(turn + number) % len(texts.PREFIXES)] + wording + detail
             at = demo.moment(0, _LAST_DAY_OF_RULES) if lesson.rule else demo.moment()
             if number in _LATE_LESSONS:
-                day = demo.first_day + timedelta(days=_LATE_DAYS[turn > 1])
+                day = FIRST_DAY + timedelta(days=_LATE_DAYS[turn > 1])
                 at = datetime.combine(day, at.time(), UTC)
             members.append(demo.add(lesson.project, text, at))
         ids = [note.id for note in members]
@@ -144,7 +130,7 @@ def _lessons(demo: Demo) -> None:
             critical = demo.add(lesson.project, f"{lesson.wordings[0]} This one is vital.", demo.moment(), 2.8)
             demo.truth["critical"].append(critical.id)
         demo.truth["clusters"].append({"project": lesson.project, "members": ids})
-        answer = demo.dated(lesson.answer)
+        answer = lesson.answer
         demo.truth["questions"].append(
             {
                 "project": lesson.project,
@@ -246,13 +232,13 @@ def _fresh(demo: Demo, plain: list[tuple[str, str]]) -> None:
     written += [(form.project, form.write(demo.random, form.lines)) for form in TELEMETRY[::5]]
     written += [(owner, f"Today {text[0]}{text[1:]}") for owner, text in plain[len(written) - _FRESH :]]
     for project, text in written:
-        at = datetime.combine(demo.last_day, time(14, 0), UTC) + timedelta(minutes=5 * demo.random.randint(0, 60))
+        at = datetime.combine(LAST_DAY, time(14, 0), UTC) + timedelta(minutes=5 * demo.random.randint(0, 60))
         demo.truth["fresh"].append(demo.add(project, text, at).id)
 
 
 def _copies(demo: Demo, kind: str, originals: list[Note], change: Callable[[str], str]) -> None:
     for original in originals:
-        days_left = (demo.last_day - original.at.date()).days - 2
+        days_left = (LAST_DAY - original.at.date()).days - 2
         at = original.at + timedelta(days=demo.random.randint(1, max(1, days_left)))
         copy = demo.add(original.project, change(original.text), at)
         demo.truth[kind].append([original.id, copy.id])
@@ -272,9 +258,9 @@ def _disguise(chance: random.Random, text: str) -> str:
     return chance.choice(disguises)
 
 
-def write_demo(directory: Path, last_day: date = LAST_DAY) -> None:
-    """Write the workspace that ends on a day, its JSONL files and `truth.json` into a directory."""
-    demo = make_demo(last_day)
+def write_demo(directory: Path) -> None:
+    """Write the workspace, its JSONL files and `truth.json` into a directory."""
+    demo = make_demo()
     for project, zone in ZONES.items():
         _write_workspace(demo, directory / project, project, zone)
     for project in TABLES:
@@ -308,7 +294,7 @@ def _write_workspace(demo: Demo, root: Path, project: str, zone: str) -> None:
             ]
             if here:
                 lines += [f"## {part} - {_stamp(project, zone, here[0].at)}", *(f"- {note.text}" for note in here), ""]
-        if project == "homelab" and day == demo.first_day + timedelta(days=_MANAGED_DAY):
+        if project == "homelab" and day == FIRST_DAY + timedelta(days=_MANAGED_DAY):
             repeated = [f"- {note.text}" for note in written[:4]]
             lines += [
                 "<!-- openclaw:dreaming:light:start -->", "## Light Sleep", *repeated,
@@ -322,9 +308,8 @@ def _write_workspace(demo: Demo, root: Path, project: str, zone: str) -> None:
     _write(root / "USER.md", "# User\n\n- Likes short answers with the result first\n")
     for talk in conversations():
         if talk.project == project and talk.in_workspace:
-            day_written = demo.dated(talk.day)
-            said = "\n\n".join(f"{turn.role}: {demo.dated(turn.words)}" for turn in talk.turns)
-            _write(root / "raw" / f"{day_written}.md", f"# Conversation {day_written}\n\n{said}\n")
+            said = "\n\n".join(f"{turn.role}: {turn.words}" for turn in talk.turns)
+            _write(root / "raw" / f"{talk.day}.md", f"# Conversation {talk.day}\n\n{said}\n")
 
 
 def _stamp(project: str, zone: str, at: datetime) -> str:

@@ -1,8 +1,9 @@
-"""The score card of the demo: its figures, what each promises, and how it is printed."""
+"""The score cards of the demo, without a model and with the recorded answers of one: their figures, what each promises,
+and how they are printed side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from textwrap import wrap
@@ -19,11 +20,6 @@ READINGS_GOAL = 0.98
 #: Share of the active tokens that seven nights should save, in percent.
 TOKENS_GOAL = 25
 _SHOWN_SOURCES, _WIDTH = 4, 112
-#: What it means that paraphrases are missed.
-_WITHOUT_MODEL = (
-    "Notes that say one thing in words of their own stay apart when no model reads them; nothing of them is lost."
-)
-
 
 #: The kind of an example that is a series.
 SERIES = "A series"
@@ -116,39 +112,40 @@ class ScoreCard(Document):
     reached: bool = Field(description="Whether every promise was kept.")
 
 
-class DemoResult(ScoreCard):
-    """A score card, with the report of the last night."""
+class DemoResult(Document):
+    """What seven nights made of the demo, without a model and with the recorded answers of one."""
 
+    without_model: ScoreCard = Field(description="The card of the nights without a model.")
+    with_model: ScoreCard | None = Field(
+        description="The card of the nights with recorded answers; null if the package came without them."
+    )
     report: str = Field(description="The page of the last night's report.")
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A line of the card. `kept`: whether its promise was kept, or None if it promises nothing; `promise`: what was
-    promised, in words."""
+    """A line of a card. `kept`: whether its promise was kept, or None if it promises nothing; `promise`: what was
+    promised, in words; `by_model`: whether only a model keeps it."""
 
     label: str
     figure: str
     kept: bool | None = None
     promise: str = ""
-
-    @property
-    def text(self) -> str:
-        return f"{self.figure}  MISSED, promised: {self.promise}" if self.kept is False else self.figure
+    by_model: bool = False
 
 
-def judged(card: ScoreCard) -> ScoreCard:
+def judged(card: ScoreCard, *, with_model: bool) -> ScoreCard:
     """The card with the promises that its figures miss."""
-    missed = tuple(row.label for row in _rows(card) if row.kept is False)
+    missed = tuple(row.label for row in _rows(card) if row.kept is False and (with_model or not row.by_model))
     return card.model_copy(update={"missed": missed, "reached": not missed})
 
 
 def _rows(card: ScoreCard) -> Iterator[_Row]:
     """The lines of the card with their promises."""
 
-    def share(label: str, found: int, planted: int, least: float) -> _Row:
+    def share(label: str, found: int, planted: int, least: float, *, by_model: bool = False) -> _Row:
         needed = ceil(least * planted)
-        return _Row(label, f"{found} of {planted}", found >= needed, f"at least {needed}")
+        return _Row(label, f"{found} of {planted}", found >= needed, f"at least {needed}", by_model)
 
     def none_of(label: str, found: int, planted: int) -> _Row:
         return _Row(f"{label} (should be 0)", f"{found} of {planted}", found == 0, "0")
@@ -160,10 +157,11 @@ def _rows(card: ScoreCard) -> Iterator[_Row]:
     yield none_of("Fresh memories touched", card.fresh_touched, card.fresh)
     chained = card.chain_in_one_cluster
     yield _Row("Chain trap in one cluster", "yes" if chained else "no", not chained, "no")
-    yield share("Paraphrases found", card.paraphrases_found, card.paraphrases, PARAPHRASES_GOAL)
+    yield share("Paraphrases found", card.paraphrases_found, card.paraphrases, PARAPHRASES_GOAL, by_model=True)
     yield _Row("Median cosine of the paraphrases", f"{card.paraphrase_cosine:.2f}")
-    yield share("Lessons distilled", card.lessons_distilled, card.lessons, LESSONS_GOAL)
-    yield share("Causal patterns distilled", card.causal_patterns_distilled, card.causal_patterns, LESSONS_GOAL)
+    yield share("Lessons distilled", card.lessons_distilled, card.lessons, LESSONS_GOAL, by_model=True)
+    caused = card.causal_patterns_distilled
+    yield share("Causal patterns distilled", caused, card.causal_patterns, LESSONS_GOAL, by_model=True)
     yield share("Readings in their series", card.readings_in_series, card.readings, READINGS_GOAL)
     yield share("Readings that break a series named", card.breaks_named, card.breaks, 1)
     yield _Row("Knowledge-base entries united", f"{card.entries_united} of {card.entry_groups} groups")
@@ -185,16 +183,21 @@ def _rows(card: ScoreCard) -> Iterator[_Row]:
     yield _Row("Sources byte-identical", "yes" if identical else "NO", identical, "yes")
 
 
-def as_text(card: ScoreCard) -> str:
-    """The card as text, with the examples below it."""
-    rows = list(_rows(card))
-    width = max(len(row.label) for row in rows)
-    lines = [f"  {row.label.ljust(width)}  {row.text}" for row in rows]
-    promised = sum(row.kept is not None for row in rows)
-    missed = f"{len(card.missed)} of {promised} promises missed: {'; '.join(card.missed)}."
-    lines += _wrapped(f"All {promised} promises kept." if card.reached else missed, "  ")
-    if any("Paraphrases" in label for label in card.missed):
-        lines += _wrapped(_WITHOUT_MODEL, "  ")
+def as_text(result: DemoResult) -> str:
+    """The cards as text, side by side, with the examples of the last one below them."""
+    plain = list(_rows(result.without_model))
+    read = list(_rows(result.with_model)) if result.with_model else []
+    width = max(len(row.label) for row in plain)
+    column = max(len(row.figure) for row in plain) + 2
+    head = f"  {'':<{width}}  {'no model':<{column}}{'a recorded model' if read else ''}"
+    lines = ["Score card (against what was planted in the demo)", head.rstrip()]
+    for number, row in enumerate(plain):
+        lines.append(f"  {row.label:<{width}}  {row.figure:<{column}}{read[number].figure if read else ''}".rstrip())
+    lines += [*_judgement("no model", result.without_model, plain, with_model=False)]
+    card = result.without_model
+    if result.with_model:
+        card = result.with_model
+        lines += [*_judgement("a recorded model", card, read, with_model=True)]
     if card.principles:
         lines += ["", "Principles:", *(line for text in card.principles for line in _wrapped(text, "  = "))]
     for example in card.examples:
@@ -205,7 +208,16 @@ def as_text(card: ScoreCard) -> str:
         lines += [line for note in notes for line in _wrapped(note, "  - ")]
         lines += [f"    ... and {hidden} more"] if hidden else []
         lines += ["became:", *_wrapped(example.memory, "  = ")]
-    return "\n".join(["Score card (against what was planted in the demo)", *lines])
+    return "\n".join(lines)
+
+
+def _judgement(reader: str, card: ScoreCard, rows: Sequence[_Row], *, with_model: bool) -> Iterator[str]:
+    """Which promises a card keeps, in words."""
+    promised = sum(row.kept is not None and (with_model or not row.by_model) for row in rows)
+    yield from _wrapped(f"With {reader}: {promised - len(card.missed)} of {promised} promises kept.", "  ")
+    for row in rows:
+        if row.label in card.missed:
+            yield from _wrapped(f"MISSED: {row.label}: {row.figure}, promised: {row.promise}", "    ")
 
 
 def _wrapped(text: str, lead: str) -> list[str]:

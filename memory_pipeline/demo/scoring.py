@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo.scorecard import SERIES, Answered, Example, ScoreCard, judged
-from memory_pipeline.demo.workspace import demo_directory, load_truth
+from memory_pipeline.demo.workspace import demo_directory, last_nights, load_truth
+from memory_pipeline.models.choose import has_model
 from memory_pipeline.models.embedders import choose_embedder
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.plan import NightOptions
+from memory_pipeline.night.run import run_night, run_week
 from memory_pipeline.recall import SearchIndex, fit_budget
 from memory_pipeline.records import LEVEL_PRINCIPLE, LEVEL_RAW, Memory
 from memory_pipeline.store import Store
 
 #: Tokens of context in which an answer is looked for: one or two notes, a paragraph, and what an agent can spare.
 BUDGETS = (50, 200, 1000)
+#: The end of the week whose principles the demo shows.
+LAST_SATURDAY = date(2026, 3, 28)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +70,22 @@ def measure(store: Store, settings: Settings) -> Measure:
                 context = fit_budget(hits, budget, question["question"], embedder.count_tokens)
                 answered[budget] += any(m.id in told and answer.search(m.content) is not None for m in context)
     return Measure(facts["active"], facts["active_tokens"], answered, len(truth["questions"]), sources)
+
+
+def score_without_model(store: Store, settings: Settings, before: Measure) -> ScoreCard:
+    """The score card of what the nights make of a copy of the store without a model."""
+    with TemporaryDirectory() as directory:
+        for file in store.path.parent.glob(f"{store.path.name}*"):
+            if file.is_file():
+                shutil.copy(file, directory)
+        copy = Store(Path(directory) / store.path.name)
+        settings = settings.with_values({"store.path": str(copy.path), "model.provider": "none"})
+        for day in last_nights():
+            run_night(Night(copy, settings, NightOptions(day, f"demo-{day}")))
+            if day == LAST_SATURDAY:
+                run_week(Night(copy, settings, NightOptions(day, f"week-{day}")))
+                copy.release_lease(f"week-{day}")
+        return score(copy, settings, before)
 
 
 def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
@@ -126,7 +152,7 @@ def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
         "sources_identical": before.sources == after.sources,
         "examples": tuple(_examples({"A lesson": lessons, "A cause": causes, SERIES: lines}, memories, ends)),
     }
-    return judged(ScoreCard(**figures, missed=(), reached=False))
+    return judged(ScoreCard(**figures, missed=(), reached=False), with_model=has_model(settings))
 
 
 def _chain(memories: Mapping[str, Memory], memory_id: str) -> list[Memory]:

@@ -26,22 +26,26 @@ _MARK = "This store holds the demo and is made anew by 'memory-pipeline demo'.\n
 NOW = datetime(2026, 4, 1, 12, tzinfo=UTC)
 
 
-def last_nights(last_day: date = LAST_DAY) -> list[date]:
+def last_nights() -> list[date]:
     """The seven nights that the demo shows; the first of them works through all the days before."""
-    return [last_day - timedelta(days=days) for days in range(6, -1, -1)]
+    return [LAST_DAY - timedelta(days=days) for days in range(6, -1, -1)]
 
 
 def demo_directory(settings: Settings) -> Path:
-    """The workspace of the demo: the one that was made for its store, else the shipped one; if the package came
-    without it, one generated next to the store."""
-    made = Path(settings.store.path).with_suffix(".workspace")
-    if (made / "truth.json").exists():
-        return made
+    """The workspace of the demo: the shipped one; if the package came without it, one that is made beside the store."""
     shipped = project_home() / "data" / "demo_workspace"
     if (shipped / "truth.json").exists():
         return shipped
-    write_demo(made)
+    made = Path(settings.store.path).with_suffix(".workspace")
+    if not (made / "truth.json").exists():
+        write_demo(made)
     return made
+
+
+def recorded_answers() -> Path | None:
+    """The answers of a model to all questions of the demo; None if the package came without them."""
+    path = project_home() / "data" / "answers" / "demo.jsonl"
+    return path if path.exists() else None
 
 
 def load_truth(directory: Path) -> dict[str, Any]:
@@ -53,19 +57,14 @@ def import_demo(
     store: Store,
     settings: Settings,
     progress: Callable[[str, int, int], None] = lambda *_: None,
-    *,
-    last_day: date = LAST_DAY,
-    now: datetime = NOW,
 ) -> ImportSummary:
-    """Fill a new store with the demo that ends on `last_day`, replacing an earlier demo.
+    """Fill a new store with the demo, replacing an earlier one.
 
     Raises InputError if the file contains anything but a demo: it might be someone's only copy.
     """
     _clear_earlier_demo(store)
     with directories(store.path.parent):
         write_text(demo_mark(store.path), _MARK, begins_with(_MARK))
-    if last_day != LAST_DAY:
-        write_demo(store.path.with_suffix(".workspace"), last_day)
     directory = demo_directory(settings)
     embedder = choose_embedder(settings)
     total = ImportSummary()
@@ -73,8 +72,8 @@ def import_demo(
     sources += [("jsonl", directory / f"{project}.jsonl", project, "UTC") for project in TABLES]
     for name, path, project, zone_name in sources:
         skipped = Skipped()
-        reading = read_format(name, path, zone(zone_name), now, settings, skipped)
-        part = import_memories(store, reading, project=project, embedder=embedder, now=now, progress=progress)
+        reading = read_format(name, path, zone(zone_name), NOW, settings, skipped)
+        part = import_memories(store, reading, project=project, embedder=embedder, now=NOW, progress=progress)
         part.note_skipped(skipped)
         total.add(part)
     return total
@@ -103,8 +102,3 @@ def _clear_earlier_demo(store: Store) -> None:
     for leftover in beside:
         shutil.rmtree(leftover, ignore_errors=True)
     log.unlink(missing_ok=True)
-
-
-def days_of_demo() -> list[date]:
-    """All 45 days."""
-    return [LAST_DAY - timedelta(days=days) for days in range(44, -1, -1)]

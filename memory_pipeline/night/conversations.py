@@ -224,7 +224,7 @@ def _memory_of(night: Night, one: Extraction, turn: Memory, as_of: datetime) -> 
         content=one.text,
         memory_type=MEMORY_TYPE[one.kind],
         categories=one.topics[:2],
-        tags=one.topics,
+        tags=(f"kind:{one.kind}", *one.topics),
         importance=importance_of(one),
         created_at=as_of,
         created_at_quality=turn.created_at_quality,

@@ -48,6 +48,7 @@ from memory_pipeline.records import (
     Memory,
     Statement,
     StatementKind,
+    asked_tags,
     derived_id,
     fingerprint_of,
     offset_of_newest,
@@ -350,7 +351,7 @@ def _statement_draft(
     night: Night, statement: Statement, members: Sequence[Memory], mine: Iterable[str]
 ) -> Distillation:
     importance = round(_IMPORTANCE + statement.significance, 3)
-    tags = (f"kind:{statement.kind}", f"about:{statement.about}")
+    tags = (f"kind:{statement.kind}", f"about:{statement.about}", *asked_tags(statement.asked))
     stays = tuple(memory.id for memory in members if memory.id not in set(mine))
     draft = _draft(night, statement.text, members, READING, STATED, MEMORY_TYPES[statement.kind], importance, stays)
     return replace(draft, tags=tags, replaces=tuple(dict.fromkeys(statement.replaces)))

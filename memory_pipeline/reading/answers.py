@@ -8,6 +8,8 @@ from memory_pipeline.records import About, StatementKind
 
 #: Characters of a statement and of a digest: about 60 and 40 tokens. The model is told a little less.
 MOST_STATEMENT, MOST_DIGEST = 280, 200
+#: Characters of the question that a statement answers.
+MOST_ASKED = 160
 _LONGEST = 2_000
 
 
@@ -33,6 +35,10 @@ class SaidStatement(_Answer):
     sources: list[Source] = Field(description="The items that say it, with the words that do.")
     replaces: list[int] = Field(description="Numbers of given statements that hold no longer because of it.")
     significance: float = Field(description="0 to 1: how much it will matter in later weeks.")
+    asked: str = Field(
+        max_length=_LONGEST,
+        description="How somebody would ask for it who does not know its words: a question of at most 15 words.",
+    )
 
 
 class Repetition(_Answer):

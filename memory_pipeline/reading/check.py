@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from memory_pipeline.distillers import attempt_by, attempt_in, find_invention
-from memory_pipeline.reading.answers import MOST_DIGEST, MOST_STATEMENT, ReadingAnswer, SaidStatement
+from memory_pipeline.reading.answers import MOST_ASKED, MOST_DIGEST, MOST_STATEMENT, ReadingAnswer, SaidStatement
 from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.records import Statement
 from memory_pipeline.wording.days import days_meant
@@ -250,7 +250,17 @@ def _statement(
         quotes=tuple((item.id, source.quote) for source, item in zip(said.sources, cited, strict=True)),
         significance=round(min(1.0, max(0.0, significance)), 3),
         replaces=tuple(old.id for old in replaced),
+        asked=_checked_question(said.asked, evidence),
     )
+
+
+def _checked_question(asked: str, evidence: _Evidence) -> str:
+    """The question that a statement is said to answer; empty if it is long or has figures or names of its own."""
+    asked = _SPACE.sub(" ", asked).strip()
+    sources = [*evidence.sources, evidence.others]
+    if len(asked) > MOST_ASKED or find_invention(sources, asked, evidence.days) or unknown_name(asked, sources):
+        return ""
+    return "" if attempt_in(asked) or redact(asked, personal=False)[1].total() > 0 else asked
 
 
 def _not_quoted(quote: str, item: Item) -> str:

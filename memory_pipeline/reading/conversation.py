@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory_pipeline.reading.instructions import CHECKS, STATEMENTS
 
 #: Change with the instructions, the fields of the answer, and the check.
-VERSION, SESSION_VERSION = "conversation-1", "session-1"
+VERSION, SESSION_VERSION = "conversation-2", "session-2"
 _SPOKEN = f"""\
 {STATEMENTS}
 
@@ -40,8 +40,8 @@ verschieben.`
 
 INSTRUCTIONS = f"""\
 You keep the memory of an AI agent. You are given turns of a conversation between a human and that agent, as numbered \
-items in order. You write down in statements what will matter for months: about the human, about how the two work \
-together, and what the work depends on.
+items in order; a line without a number says of which day the turns below it are. You write down in statements what \
+will matter for months: about the human, about how the two work together, and what the work depends on.
 
 {_SPOKEN}
 
@@ -53,7 +53,8 @@ together, and what the work depends on.
 
 SESSION_INSTRUCTIONS = f"""\
 You keep the memory of an AI agent whose context is about to be cleared. You are given the turns of its session since \
-the last time, as numbered items in order. You write down in statements what it must still know when it goes on \
+the last time, as numbered items in order; a line without a number says of which day the turns below it are. You \
+write down in statements what it must still know when it goes on \
 tomorrow: decisions with their reasons, what was found out, values that were set, what the human wants and forbids, \
 what did not work, and what is open (`thread`: the next step, and who waits for whom).
 

@@ -11,6 +11,13 @@ prohibition stays a prohibition. Say why, where an item says why. One thing a st
 the language of its items. Items that say one thing together make one statement: five items about one piece of work \
 are one statement that says what came of it.
 
+Keep what limits a statement: `or`, `may`, `about`, `at least`, `only if`, `for now`, who says so, and for which case \
+it holds. An option stays an option, a guess a guess, and one case one case.
+
+Under `asked` put the question that somebody would ask who wants to know this and has forgotten its words: at most 15 \
+everyday words in the language of its items, other ones than the statement's wherever there are some (for `The job \
+queue moved from Redis to Postgres ...`: `Which database holds the background tasks, and why not the old one?`).
+
 Say of what a figure is (`mean relevance 0.72`, not `0.72`), and what a name names if an item says so (`the lint \
 script X`). What is planned, proposed or hoped for is said as planned, never as a result. Two things of one day are no \
 cause and effect unless an item says so. An item that gives no more than the name of a task or of a file, a list of \

@@ -5,11 +5,12 @@ from __future__ import annotations
 from memory_pipeline.reading.instructions import CHECKS, STATEMENTS
 
 #: Changes with the instructions, the fields of the answer, and the check.
-VERSION = "notes-3"
+VERSION = "notes-4"
 INSTRUCTIONS = f"""\
 You keep the memory of an AI agent that works for months. You are given its notes of some days, as numbered items: \
-bullets and paragraphs, each with its day and what it stands under. You decide what a careful person would still want \
-to know in half a year, write that in statements, and put the rest away as routine.
+bullets and paragraphs. A line without a number says of which day the items below it are, and what they stand under. \
+You decide what a careful person would still want to know in half a year, write that in statements, and put the rest \
+away as routine.
 
 {STATEMENTS}
 

@@ -180,17 +180,19 @@ def _second_question(
 
 
 def _user(items: Sequence[Item], standing: Sequence[Standing]) -> str:
-    """The data of a question: a JSON object a line."""
+    """The data of a question: a JSON object a line. What several items share, their day and what they stand under, is
+    said once above them."""
     lines = ["Statements that stand:"]
     lines += [_line(n=n, day=f"{one.day}", text=one.text) for n, one in enumerate(standing, start=1)] or ["none"]
     lines += ["", "Items:"]
+    above: dict[str, str] = {}
     for number, item in enumerate(items, start=1):
-        given: dict[str, Any] = {"n": number, "day": f"{item.day}"}
-        if item.speaker:
-            given["speaker"] = item.speaker
-        if item.under:
-            given["under"] = item.under
-        lines.append(_line(**given, text=item.words))
+        shared = {"day": f"{item.day}", "under": item.under}
+        if shared != above:
+            lines.append(_line(**{name: text for name, text in shared.items() if text}))
+            above = shared
+        speaker = {"speaker": item.speaker} if item.speaker else {}
+        lines.append(_line(n=number, **speaker, text=item.words))
     return "\n".join(lines)
 
 

@@ -10,15 +10,18 @@ from memory_pipeline.recall.pieces import Piece
 
 #: How a context begins, by which a reader of workspaces knows it for ours (`ingest/openclaw_files.py`).
 TITLE = "# Memory"
-_GUIDANCE = "Guidance"
+#: Titles of what stands under no day, by whether it is guidance and whether it binds.
+_TITLES = {(True, False): "Guidance", (False, True): "Rules and preferences"}
 _SPEAKERS = {"human": "Human", "agent": "Agent"}
 #: Pairs of marks around bold words and code; a single asterisk may belong to a pattern of files.
 _MARKS = re.compile(r"(?<![\w*`])(\*\*|`+)(?=\S)(.+?)(?<=\S)\1(?![\w*`])")
 
 
 def group_pieces(pieces: Iterable[Piece]) -> list[list[Piece]]:
-    """The pieces of each day, and all guidance, together; the groups in the order of their first pieces."""
+    """The pieces of each day, all guidance, and what the human wants and forbids, together; the last one first, and the
+    others in the order of their first pieces."""
     groups: dict[str, list[Piece]] = {}
+    pieces = sorted(pieces, key=lambda piece: not piece.binds)
     for piece in pieces:
         groups.setdefault(group_of(piece), []).append(piece)
     return list(groups.values())
@@ -26,7 +29,7 @@ def group_pieces(pieces: Iterable[Piece]) -> list[list[Piece]]:
 
 def group_of(piece: Piece) -> str:
     """What a piece stands under, at its longest: its day with the year."""
-    return _GUIDANCE if piece.is_guidance else short_day(piece.day, None)
+    return _TITLES.get((piece.is_guidance, piece.binds)) or short_day(piece.day, None)
 
 
 def line_of(piece: Piece, with_source: bool = False) -> str:
@@ -55,8 +58,9 @@ def text_of(groups: Sequence[Sequence[Piece]], with_sources: bool = False) -> st
     parts, year = [TITLE], None
     for group in groups:
         first = group[0]
-        title = _GUIDANCE if first.is_guidance else short_day(first.day, year)
-        year = year if first.is_guidance else first.day.year
+        is_titled = first.is_guidance or first.binds
+        title = group_of(first) if is_titled else short_day(first.day, year)
+        year = year if is_titled else first.day.year
         parts.append("\n".join([title, *(line_of(piece, with_sources) for piece in group)]))
     return "\n\n".join(parts)
 

@@ -36,7 +36,7 @@ from memory_pipeline.recall.ranking import DEPTH, rank
 from memory_pipeline.recall.search import weights_in
 from memory_pipeline.recall.times import named_times, newness_for
 from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores
-from memory_pipeline.records import Memory
+from memory_pipeline.records import Memory, with_asked
 from memory_pipeline.records.handles import Handles
 from memory_pipeline.store import Generation, Store, Transaction
 from memory_pipeline.wording.lead_in import with_lead_in
@@ -169,7 +169,7 @@ class ProjectIndex:
         asked = set(query_terms(query, language))
         strength = _LEAST_STRENGTH
         for memory in state.catalogue.memories(rows.tolist()) if asked else ():
-            own = asked & set(terms_of(with_subject(memory), language))
+            own = asked & set(terms_of(with_asked(with_subject(memory), memory.tags), language))
             strength = max(strength, len(own) / len(asked))
         if vector is not None and len(rows) and len(state.files.matrix):
             nearest = float(state.files.matrix.cosines(rows, vector).max())
@@ -344,10 +344,14 @@ def _continues(tx: Transaction, generation: Generation) -> bool:
 
 
 def _texts_in(table: pa.Table) -> list[str]:
-    """The words of memories with what they hang on: a question names a heading as often as what stands below it."""
-    columns = ("headings", "lead_in", "content", "abstraction_level")
+    """The words of memories with what they hang on and the questions that they answer: a question names a heading as
+    often as what stands below it."""
+    columns = ("headings", "lead_in", "content", "abstraction_level", "tags")
     rows = zip(*(table[name].to_pylist() for name in columns), strict=True)
-    return [with_lead_in(place_beside(tuple(above), lead, words, level), words) for above, lead, words, level in rows]
+    return [
+        with_asked(with_lead_in(place_beside(tuple(above), lead, words, level), words), tags or ())
+        for above, lead, words, level, tags in rows
+    ]
 
 
 def _goes_on(tx: Transaction, state: _State, opened: Opened) -> bool:

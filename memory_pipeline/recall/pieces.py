@@ -13,7 +13,7 @@ from memory_pipeline.recall.documents import ItemKind
 from memory_pipeline.recall.guidance import Guidance, in_words
 from memory_pipeline.recall.index import Match
 from memory_pipeline.recall.results import source_of, speaker_in
-from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory
+from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, binds
 from memory_pipeline.records.series import is_series, only_counts
 from memory_pipeline.wording.subject import with_subject
 
@@ -23,7 +23,7 @@ class Piece:
     """What may stand in a context. `handle`: of a memory alone; `stands_for`: the memories that guidance comes from;
     `contradicting`: the memories that contradict it; `against`: the handles of those of them that stand before it;
     `found_through`: day and words of the archived memory by whose words it was found; `is_part`: whether the content is
-    only some statements of it."""
+    only some statements of it; `binds`: whether it says what the human wants or forbids."""
 
     kind: ItemKind
     id: str
@@ -39,6 +39,7 @@ class Piece:
     against: tuple[str, ...] = ()
     found_through: tuple[date, str] | None = None
     is_part: bool = False
+    binds: bool = False
 
     @property
     def is_guidance(self) -> bool:
@@ -96,6 +97,7 @@ def _memory_piece(match: Match, handle: str) -> Piece:
         handle=handle,
         speaker=speaker_in(memory.memory_type, memory.tags),
         contradicting=match.contradicting,
+        binds=binds(memory.tags),
         found_through=(through.day, through.content) if through and not through.content.startswith(MARK) else None,
     )
 

@@ -20,7 +20,7 @@ from memory_pipeline.recall.ranking import DEPTH, Weights, rank
 from memory_pipeline.recall.rowwise import Searchable, listed
 from memory_pipeline.recall.times import named_times, newness_for
 from memory_pipeline.recall.words import NOTHING, WordIndex
-from memory_pipeline.records import Memory
+from memory_pipeline.records import Memory, with_asked
 from memory_pipeline.wording.facts import content_words, stem
 from memory_pipeline.wording.normalise import embedding_text
 from memory_pipeline.wording.sentences import join_statements, split_statements
@@ -68,7 +68,7 @@ class SearchIndex(Generic[_Searchable]):
         self._listed = listed(self._memories, archived_weight, self._superseded)
         self._matrix = _matrix(self._listed.ids, vectors)
         self._words = WordIndex(settings.language)
-        texts = [with_subject(one) if isinstance(one, Memory) else one.content for one in self._memories]
+        texts = [_text_of(one) for one in self._memories]
         self._words.add(0, texts)
 
     def search(
@@ -97,6 +97,10 @@ class SearchIndex(Generic[_Searchable]):
         rows, scores = rank(found, self._matrix, vector, near, self._listed.rowwise, self._weights, times, newness)
         chosen = [(self._memories[row], float(score)) for row, score in zip(rows[:limit], scores, strict=False)]
         return [Hit(memory, score, self._superseded.get(memory.id)) for memory, score in chosen]
+
+
+def _text_of(memory: Searchable) -> str:
+    return with_asked(with_subject(memory), memory.tags) if isinstance(memory, Memory) else memory.content
 
 
 def weights_in(settings: Recall) -> Weights:

@@ -117,6 +117,9 @@ from memory_pipeline.records.statement import (
     About,
     Statement,
     StatementKind,
+    asked_tags,
+    binds,
+    with_asked,
 )
 from memory_pipeline.records.trigger import TriggerEvent
 
@@ -213,7 +216,10 @@ __all__ = [
     "TriggerEvent",
     "Turn",
     "Verdict",
+    "asked_tags",
+    "binds",
     "derived_id",
     "fingerprint_of",
     "offset_of_newest",
+    "with_asked",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, get_args
 
@@ -27,6 +28,8 @@ REPEATED: Final = "repeated"
 REPLACED: Final = "replaced"
 #: The policy of log rows of single notes that were read and stay as they are.
 READ: Final = "read"
+_ASKED: Final = "asked:"
+_BINDING: Final = frozenset(f"kind:{kind}" for kind in ("rule", "preference", "boundary", "trust"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +45,24 @@ class Statement:
     quotes: Annotated[tuple[tuple[str, str], ...], Column("The items that say it, each with its words.")]
     significance: Annotated[float, Column("How much it matters, 0 to 1.", low=0.0, high=1.0)] = 0.5
     replaces: Annotated[tuple[str, ...], Column("The standing statements that it replaces.")] = ()
+    asked: Annotated[str, Column("A question that it answers, in other words than its own; empty for none.")] = ""
 
     @property
     def item_ids(self) -> tuple[str, ...]:
         """The items that say it."""
         return tuple(item for item, _ in self.quotes)
+
+
+def binds(tags: Iterable[str]) -> bool:
+    """Whether a memory with these tags says what the human wants or forbids: who reads few memories reads it first."""
+    return not _BINDING.isdisjoint(tags)
+
+
+def asked_tags(asked: str) -> tuple[str, ...]:
+    """The tag that keeps the question which a memory answers: it is searched, and shown nowhere as words of its own."""
+    return (f"{_ASKED}{asked}",) if asked else ()
+
+
+def with_asked(text: str, tags: Iterable[str]) -> str:
+    """What is searched of a memory: a text of it, and the question that it answers if one is known."""
+    return "\n".join([text, *(tag.removeprefix(_ASKED) for tag in tags if tag.startswith(_ASKED))])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory_pipeline.records import Memory
+from memory_pipeline.records import Memory, binds
 from memory_pipeline.wording.whole import is_cut_off
 from memory_pipeline.workspace.contents import is_undated, level_name
 
@@ -21,7 +21,7 @@ _CURATE = "curate"
 
 
 def ranked(memories: Sequence[Memory]) -> list[Memory]:
-    """The memories, the one that is most worth knowing first; equal ones by id.
+    """The memories, what the human wants or forbids first, then the one that is most worth knowing; equal ones by id.
 
     Recency is measured from the newest of them, so that the order does not depend on the clock.
     """
@@ -33,7 +33,7 @@ def ranked(memories: Sequence[Memory]) -> list[Memory]:
         uses = memory.reuse_count + 2 * memory.useful_count
         return worth_of(memory, newness=0.5 ** (age / _HALF_AS_NEW), use=1 - 0.5 ** (uses / _HALF_AS_USED))
 
-    return sorted(memories, key=lambda memory: (-worth(memory), memory.id))
+    return sorted(memories, key=lambda memory: (not binds(memory.tags), -worth(memory), memory.id))
 
 
 def worth_of(memory: Memory, *, newness: float = 0.0, use: float = 0.0) -> float:

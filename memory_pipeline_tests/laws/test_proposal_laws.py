@@ -43,6 +43,7 @@ STATEMENTS = st.fixed_dictionaries(
         "sources": st.lists(st.fixed_dictionaries({"item": st.integers(-1, 6), "quote": QUOTES}), max_size=2),
         "replaces": st.lists(st.integers(-1, 2), max_size=2),
         "significance": st.floats(-1, 2),
+        "asked": st.sampled_from(["", "How many times?", "Who asked Berta about 77?"]),
     }
 )
 

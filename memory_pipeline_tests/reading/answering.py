@@ -47,14 +47,32 @@ def read_question(user: str) -> Asked:
     """A question from its text."""
     head, _, rest = user.partition("\n\nItems:\n")
     given = rest.partition("\n\nNot borne out:")[0]
-    rows = [[json.loads(line) for line in part.splitlines() if line.startswith("{")] for part in (head, given)]
-    return Asked(rows[1], rows[0], user)
+    standing, lines = (
+        [json.loads(line) for line in part.splitlines() if line.startswith("{")] for part in (head, given)
+    )
+    items: list[dict[str, Any]] = []
+    above: dict[str, Any] = {}
+    for line in lines:
+        if "n" in line:
+            items.append({**above, **line})
+        else:
+            above = line
+    return Asked(items, standing, user)
 
 
 def statement(text: str, sources: dict[int, str], kind: str = "fact", about: str = "work", **more: Any) -> Answer:
     """A statement of an answer; `sources`: by item, the quote."""
     rests = [{"item": item, "quote": quote} for item, quote in sources.items()]
-    return {"text": text, "kind": kind, "about": about, "sources": rests, "replaces": [], "significance": 0.6, **more}
+    return {
+        "text": text,
+        "kind": kind,
+        "about": about,
+        "sources": rests,
+        "replaces": [],
+        "significance": 0.6,
+        "asked": "",
+        **more,
+    }
 
 
 def answer(*statements: Answer, **lists: Any) -> Answer:

@@ -222,41 +222,45 @@ def _source_of(settings: Settings, root: Path, project: str | None, tz: str | No
 
 
 def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[DemoResult, str]:
-    """Import the demo workspace, as if it ended yesterday, into a new store, run its last seven nights and the newest
-    week and month, sum up its days, weeks and months, and score the results."""
+    """Import the demo workspace into a new store, run its last seven nights without a model and with the recorded
+    answers of one, sum up its days, weeks and months, and score the results."""
     from memory_pipeline.demo import scorecard, scoring
-    from memory_pipeline.demo.workspace import import_demo, last_nights
+    from memory_pipeline.demo.generate import LAST_DAY
+    from memory_pipeline.demo.workspace import import_demo, last_nights, recorded_answers
 
     # Free of charge, even with an API key, and of nobody's own notes.
-    settings = settings.with_values({"model.provider": "none", "sources": (), "exports": ()})
+    answers = recorded_answers()
+    reader = {"model.provider": "recorded", "model.answers": str(answers)} if answers else {"model.provider": "none"}
+    settings = settings.with_values({**reader, "sources": (), "exports": ()})
     store = Store.of(settings)
     say("Importing the demo workspace ...")
-    now = datetime.now(UTC)
-    last_day = latest_complete_day(now)
-    summary = import_demo(store, settings, progress, last_day=last_day, now=now)
-    say(import_text(summary))
+    say(import_text(import_demo(store, settings, progress)))
     before = scoring.measure(store, settings)
+    say(f"Seven nights without a model{' (on a copy)' if answers else ''} ...")
+    plain = scoring.score_without_model(store, settings, before)
+    say(f"The same nights {'with the recorded answers of a model, ' if answers else ''}through Dagster:")
     with instance_of(settings) as instance, store.kept_open():
-        for day in last_nights(last_day):
+        for day in last_nights():
             report = run_night_job(instance, settings, NightRequest(day), lambda *_: None)
             say(f"Night of {day}: {report.verdict}, {closing_line(report)}")
             for period, line in run_ended_periods(instance, settings, day).items():
                 say(f"{period}: {line}")
-        for period, line in run_missing_periods(instance, settings, last_day).items():
+        for period, line in run_missing_periods(instance, settings, LAST_DAY).items():
             say(f"{period}: {line}")
-        for level, line in run_rollups(instance, settings, last_day).items():
+        for level, line in run_rollups(instance, settings, LAST_DAY).items():
             say(f"{level}: {line}")
         observe_store(instance, store)
-    card = scoring.score(store, settings, before)
     report_file = settings.reports_path / f"compression-{report.run_id}.html"
+    read = scoring.score(store, settings, before) if answers else None
+    result = scorecard.DemoResult(without_model=plain, with_model=read, report=str(report_file))
     shown = _relative(Path(settings.store.path))
     text = (
-        f"{scorecard.as_text(card)}\n\n"
+        f"{scorecard.as_text(result)}\n\n"
         f"Report of the last night: {report_file}\n"
         f"See these nights in Dagster: {_command()} ui --store {shown}\n"
         f"Then your own memories:      {_command()} init PATH/TO/WORKSPACE"
     )
-    return scorecard.DemoResult(**dict(card), report=str(report_file)), text
+    return result, text
 
 
 def _relative(path: Path) -> str:
