@@ -236,9 +236,11 @@ def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[DemoResu
     say("Importing the demo workspace ...")
     say(import_text(import_demo(store, settings, progress)))
     before = scoring.measure(store, settings)
-    say(f"Seven nights without a model{' (on a copy)' if answers else ''} ...")
-    plain = scoring.score_without_model(store, settings, before)
-    say(f"The same nights {'with the recorded answers of a model, ' if answers else ''}through Dagster:")
+    plain = None
+    if answers:
+        say("Seven nights without a model, on a copy ...")
+        plain = scoring.score_without_model(store, settings, before)
+        say("The same nights with the recorded answers of a model, through Dagster:")
     with instance_of(settings) as instance, store.kept_open():
         for day in last_nights():
             report = run_night_job(instance, settings, NightRequest(day), lambda *_: None)
@@ -251,8 +253,9 @@ def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[DemoResu
             say(f"{level}: {line}")
         observe_store(instance, store)
     report_file = settings.reports_path / f"compression-{report.run_id}.html"
-    read = scoring.score(store, settings, before) if answers else None
-    result = scorecard.DemoResult(without_model=plain, with_model=read, report=str(report_file))
+    card = scoring.score(store, settings, before)
+    read = card if answers else None
+    result = scorecard.DemoResult(without_model=plain or card, with_model=read, report=str(report_file))
     shown = _relative(Path(settings.store.path))
     text = (
         f"{scorecard.as_text(result)}\n\n"
