@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -14,17 +15,20 @@ import numpy as np
 
 from memory_pipeline.config.loading import load_settings
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.distillers.draft import Draft, Task
+from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.models import Declined
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.lexical import Lexical
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.run import run_night
-from memory_pipeline.records import Memory, Source
+from memory_pipeline.records import Causal, Memory, Source
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store, Transaction, engine
 from memory_pipeline.wording.normalise import content_hash, shape_hash
@@ -174,3 +178,19 @@ class BrokenEmbedder(Lexical):
 def hash_of(text: str) -> int:
     """A hash that is the same in every process."""
     return int(content_hash(text)[:12], 16)
+
+
+_COLD_CACHE = "because the build cache was cold"
+
+
+def draft_with_cause(self: Extractive, task: Task) -> Draft | Declined:
+    """What the extractive distiller makes, with the cause that a model would name of notes about the cold cache: for
+    `monkeypatch.setattr(Extractive, "draft", draft_with_cause)`."""
+    draft = _draft(self, task)
+    told = next((m.memory.content for m in task.members if _COLD_CACHE in m.memory.content), None)
+    if told is None or isinstance(draft, Declined):
+        return draft
+    return replace(draft, causal=Causal("build cache", "was cold", told.partition(f" {_COLD_CACHE}")[0]))
+
+
+_draft = Extractive.draft

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from memory_pipeline.distillers.causality import shared_cause
 from memory_pipeline.distillers.draft import Draft, Member, Task
 from memory_pipeline.distillers.episodes import is_once_more, told_once
 from memory_pipeline.distillers.evidence import evidence_confidence
@@ -89,7 +88,6 @@ class Extractive:
             text=join_statements(_joined([sentence for sentence in sentences if isinstance(sentence, str)], asides)),
             prompt_version=self.prompt_version,
             confidence=_confidence(sayings, members),
-            causal=shared_cause([m.memory.content for m in members], [m.centrality for m in members]),
         )
 
 

@@ -16,7 +16,6 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.draft import DistillationModel, Draft, Task
 from memory_pipeline.distillers.entailment import Evidence, find_unborne_in
 from memory_pipeline.distillers.injections.detect import steering_draft
-from memory_pipeline.distillers.pattern_types import pattern_type_of
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.distillers.quoted_orders import with_quotes
 from memory_pipeline.models import Declined
@@ -25,6 +24,15 @@ from memory_pipeline.wording.subject import with_subject
 from memory_pipeline.wording.temporary import TEMPORARY, is_temporary
 
 COMPRESSED_CATEGORY = "compressed"
+#: The pattern that memories of a type make together.
+_PATTERN_OF = {
+    "error_fix": "failure",
+    "warning": "gotcha",
+    "decision": "decision",
+    "lesson": "workflow",
+    "learning": "workflow",
+    "feedback": "workflow",
+}
 
 
 def judge(
@@ -47,7 +55,8 @@ def judge(
     if reason is None and preserved.lost:
         first = preserved.lost[0]
         reason = f"preservation: {len(preserved.lost)} facts lost, first the {first.kind} '{first.text}'"
-    memory_types = Counter(member.memory.memory_type for member in members)
+    types = Counter(member.memory.memory_type for member in members)
+    memory_type = min(types, key=lambda kind: (-types[kind], kind))
     return Distillation(
         cluster=cluster,
         similarities=similarities_of(cluster, {m.memory.id: m.centrality for m in members}),
@@ -58,13 +67,13 @@ def judge(
         measured=Measured.of(cluster.total_tokens, after, preserved.found, preserved.kept, preserved.attached),
         method=model.method,
         prompt_version=draft.prompt_version,
-        memory_type=min(memory_types, key=lambda kind: (-memory_types[kind], kind)),
+        memory_type=memory_type,
         categories=(*cluster.top_categories, COMPRESSED_CATEGORY),
         importance=max(1.0, cluster.max_importance),
         effective_date=max(member.memory.effective_date for member in members),
         oldest_source_at=min(member.memory.effective_date for member in members),
         utc_offset=offset_of_newest([member.memory for member in members]),
-        pattern_type=draft.pattern_type or pattern_type_of([member.memory for member in members]),
+        pattern_type=draft.pattern_type or _PATTERN_OF.get(memory_type),
         confidence=draft.confidence,
         causal=draft.causal,
         contradictions=draft.contradictions,

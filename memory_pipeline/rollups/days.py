@@ -12,7 +12,7 @@ from memory_pipeline.records import LEVEL_PATTERN, Memory
 from memory_pipeline.records.series import is_series
 from memory_pipeline.rollups.entries import DECISION, FACT, FIGURE, NOTE, PATTERN, Entry, place_of
 from memory_pipeline.wording.days import with_days
-from memory_pipeline.wording.kinds import is_machine_text
+from memory_pipeline.wording.kinds import is_reading
 from memory_pipeline.wording.normalise import strip_leading
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 from memory_pipeline.wording.temporary import is_temporary
@@ -54,16 +54,17 @@ def entries_of_day(
     count_tokens: Callable[[str], int],
     by_agent: Collection[str] = (),
     routine: Collection[str] = (),
+    lasting: Collection[str] = (),
 ) -> list[Entry]:
     """What was decided, found and learned on a day, and the figures of its readings.
 
     `noted`: the memories of the day; `series`: the series memories of its end; `gone`: memories whose words have
-    left their source; `by_agent`: memories that were made of words of an agent; `routine`: notes that say nothing that
-    lasts.
+    left their source; `by_agent`: memories that were made of words of an agent; `routine`, `lasting`: notes
+    that the classifier takes for such.
     """
     found = []
     for memory in noted:
-        kind = _kind_of(memory, is_routine=memory.id in routine)
+        kind = _kind_of(memory, lasting, is_routine=memory.id in routine)
         if kind is None or why_not_told(memory, gone) or is_temporary(memory.content, memory.tags):
             continue
         most = MOST_OF_WEIGHT if memory.memory_type in _WEIGHTY else MOST_TOKENS
@@ -103,7 +104,7 @@ def short(text: str, count_tokens: Callable[[str], int], most: int = MOST_TOKENS
     return told + _CUT if told else None
 
 
-def _kind_of(memory: Memory, *, is_routine: bool) -> str | None:
+def _kind_of(memory: Memory, lasting: Collection[str], *, is_routine: bool) -> str | None:
     """What kind of entry a memory is; None if a rollup does not say it. Open threads are found on their own."""
     if is_series(memory) or memory.memory_type == "conversation" or opens(memory):
         return None
@@ -115,9 +116,9 @@ def _kind_of(memory: Memory, *, is_routine: bool) -> str | None:
         return DECISION
     if not _says_something(memory.content):
         return None
-    if memory.memory_type == "other" and is_machine_text(memory.content):
+    if memory.memory_type == "other" and is_reading(memory.content):
         return None
-    return FACT if (memory.memory_type != "other" or is_promoted(memory)) and not is_routine else NOTE
+    return FACT if is_promoted(memory, lasting) and not is_routine else NOTE
 
 
 def _words_of(memory: Memory) -> str:

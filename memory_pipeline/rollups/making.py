@@ -10,7 +10,7 @@ from memory_pipeline.config.rollups import RollupSettings
 from memory_pipeline.distillers import may_guide
 from memory_pipeline.knowledge.threads import Thread, find_threads
 from memory_pipeline.models.embedders.minilm import MiniLM
-from memory_pipeline.reading.salience import routine_among
+from memory_pipeline.reading.salience import lasting_among, routine_among
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.records.identifiers import derived_id
 from memory_pipeline.records.memory import EXTRACTED
@@ -95,8 +95,9 @@ class Maker:
         gone = {memory_id for memory_id, at in self._gone.items() if at <= period.ends_at}
         told = [memory for memory in noted if not self._is_reading(memory, period.ends_at)]
         ids, vectors = self._tx.vectors.read([memory.id for memory in told], MiniLM.name, MiniLM.dimension)
-        routine = routine_among(told, dict(zip(ids, vectors, strict=True)))
-        entries = entries_of_day(period.first, told, series, gone, self._count, self._by_agent, routine)
+        vector_of = dict(zip(ids, vectors, strict=True))
+        routine, lasting = routine_among(told, vector_of), lasting_among(told, vector_of)
+        entries = entries_of_day(period.first, told, series, gone, self._count, self._by_agent, routine, lasting)
         entries = self._with_said(entries, period) + self._thread_entries(period)
         raw = [memory for memory in noted if memory.source.connector not in (MADE, EXTRACTED)]
         return self._rollup(period, entries, (), len(raw))

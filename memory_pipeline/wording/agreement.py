@@ -194,11 +194,6 @@ def _states_in(statement: str) -> frozenset[str]:
 
 
 @remembered
-def base_form(word: str) -> str:
-    """The base of an irregular verb by any of its forms; other words as they are."""
-    return _FORMS_OF.get(word, word)
-
-
 def is_clause(text: str) -> bool:
     """Whether a text has a verb that makes it a sentence: one of state, of duty, in the past, or a command at its
     start. Others in the present are not recognised."""

@@ -82,7 +82,7 @@ class ClaudeCodeExport:
         pages: dict[str, str] = {}
         lines: dict[str, str] = {}
         for memory in ranked(contents.memories):
-            reason = why_not_loaded(memory, standing)
+            reason = why_not_loaded(memory, standing, contents.lasting)
             name = _free_name(memory, taken)
             line = f"- [{link_text(title_of(memory))}]({name}) ({_kind_of(memory)}{_on(memory)})"
             cost = len(line.encode("utf-8", "replace")) + (2 if "\r\n" in index else 1)

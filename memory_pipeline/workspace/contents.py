@@ -12,6 +12,8 @@ from memory_pipeline.distillers import may_guide
 from memory_pipeline.errors import InputError
 from memory_pipeline.knowledge.contradictions import clear_conflicts
 from memory_pipeline.knowledge.playbook import guidance_of
+from memory_pipeline.models.embedders.minilm import MiniLM
+from memory_pipeline.reading.salience import lasting_among
 from memory_pipeline.records import (
     EXTRACTED,
     LEVEL_PATTERN,
@@ -60,7 +62,7 @@ STEERING = "memories that try to steer their reader"
 TEMPORARY = "memories marked as temporary"
 CUT_OFF = "notes that a program cut off"
 OF_ONE_DAY = "memories of a day that has a third of the lines"
-UNMARKED = "notes of no kind that nobody marked or used"
+UNMARKED = "routine notes that nobody marked or used"
 BLOCKS = "tables and blocks of code"
 STANDING = "memories that stand there already"
 CHANGED = "memories of a file that stands there in other words"
@@ -73,7 +75,8 @@ class Contents:
 
     `memories`: the active ones that may be exported, in order of creation and id; `sources`: archived memories behind
     them, by id; `links`: from each memory to its direct sources; `cases`: by memory of a principle, its patterns;
-    `doubts`: what must be said with a memory: that another one contradicts it, or where it applies.
+    `doubts`: what must be said with a memory: that another one contradicts it, or where it applies; `lasting`: notes
+    that the classifier takes for lasting.
     """
 
     project: str
@@ -84,6 +87,7 @@ class Contents:
     cases: Mapping[str, Collection[str]]
     left_out: Counter[str] = field(default_factory=Counter)
     doubts: Mapping[str, str] = field(default_factory=dict)
+    lasting: Collection[str] = frozenset()
 
     @property
     def notes(self) -> list[Memory]:
@@ -123,6 +127,8 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         disputes = clear_conflicts(disputes, tx.memories.read({side for one in disputes for side in (one.a, one.b)}))
         scopes = tx.conflicts.scopes_of([memory.id for memory in every])
         of_agent = tx.extracted.said_by_agent(project)
+        unmarked = [memory for memory in every if memory.archived_at is None and memory.memory_type == "other"]
+        vectors = tx.vectors.read([memory.id for memory in unmarked], MiniLM.name, MiniLM.dimension)
     left_out: Counter[str] = Counter()
     active = []
     for memory in every:
@@ -140,6 +146,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         entries=entries,
         cases=cases,
         left_out=left_out,
+        lasting=lasting_among(unmarked, dict(zip(*vectors, strict=True))),
         doubts={
             **dict.fromkeys(of_agent, BY_AGENT),
             **{side: "another note says otherwise" for one in disputes for side in (one.a, one.b)},
@@ -182,12 +189,13 @@ def is_undated(memory: Memory) -> bool:
     return memory.created_at_quality in _UNDATED
 
 
-def is_promoted(memory: Memory) -> bool:
-    """Whether an agent should know it from the start: knowledge of a kind, or what somebody marked, pinned or used; no
-    line of a log beside these."""
+def is_promoted(memory: Memory, lasting: Collection[str]) -> bool:
+    """Whether an agent should know it from the start: what is lasting, or what somebody marked, pinned or used; no line
+    of a log beside these. `lasting`: notes that are taken for lasting."""
     return (
         memory.abstraction_level >= LEVEL_PATTERN
         or memory.memory_type != "other"
+        or memory.id in lasting
         or is_wanted(memory)
         or is_series(memory)
     )
@@ -253,11 +261,11 @@ def short_hash(memory_id: str) -> str:
     return hashlib.sha256(memory_id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def why_not_loaded(memory: Memory, standing: Standing) -> str | None:
-    """Why an agent should not load a memory at its start; None if it may."""
+def why_not_loaded(memory: Memory, standing: Standing, lasting: Collection[str]) -> str | None:
+    """Why an agent should not load a memory at its start; None if it may. `lasting`: as in `is_promoted`."""
     if is_temporary(memory.content, memory.tags):
         return TEMPORARY
-    if not is_promoted(memory):
+    if not is_promoted(memory, lasting):
         return UNMARKED
     if standing.says(memory):
         return STANDING

@@ -104,7 +104,7 @@ class OpenClawExport:
         reasons: Counter[str] = Counter()
         lines: list[_Line] = []
         for memory in ranked(self.contents.notes):
-            reason = why_not_loaded(memory, standing) or (BLOCKS if is_block(memory) else None)
+            reason = why_not_loaded(memory, standing, self.contents.lasting) or (BLOCKS if is_block(memory) else None)
             line = None if reason else self._line(memory)
             if line is None:
                 reasons[reason or CUT_OFF] += 1

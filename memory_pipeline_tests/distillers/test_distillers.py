@@ -12,12 +12,11 @@ import pytest
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers import Draft, Member, Task, choose_distiller, judge
-from memory_pipeline.distillers.causality import find_cause, shared_cause
 from memory_pipeline.distillers.evidence import evidence_confidence
 from memory_pipeline.distillers.extractive import NOTHING_SHARED, OPEN_AND_DONE, READINGS, Extractive
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.models import Declined
-from memory_pipeline.records import Causal, Cluster, Distillation, Memory, fingerprint_of
+from memory_pipeline.records import Cluster, Distillation, Memory, fingerprint_of
 from memory_pipeline_tests.build import FIRST, memory, settings_for
 
 
@@ -55,13 +54,12 @@ COPIES = (
 )
 
 
-def test_a_pattern_of_something_temporary_is_temporary_and_every_pattern_has_a_type() -> None:
+def test_a_pattern_of_something_temporary_is_temporary() -> None:
     words = [f"The relay restarts at noon on floor {n}." for n in (1, 2, 3)]
     tags = []
     for contents in (words, [*words[:2], f"{words[2]} [temporary]"]):
         result = judged(Draft("The relay restarts.", "1"), *contents)
         tags.append(result.tags)
-        assert result.pattern_type == "workflow"
     assert tags == [(), ("temporary",)]
 
 
@@ -355,33 +353,3 @@ def test_claude_distils_when_there_is_a_key_unless_it_is_told_not_to() -> None:
     assert choose_distiller(Settings(), len).name == "extractive"
     assert choose_distiller(Settings().with_values(keyed), len).name == "model"
     assert choose_distiller(Settings().with_values({**keyed, "model.provider": "none"}), len).name == "extractive"
-
-
-@pytest.mark.parametrize(
-    ("text", "causal"),
-    [
-        ("The deploy took long because the build cache was cold.", ("build cache", "was cold", "The deploy took long")),
-        ("Another cold build cache: because of that the deploy took long.",
-         ("build cache", "cold", "the deploy took long")),
-        ("When the router overheated, the network went down.", ("router", "overheated", "the network went down")),
-        ("Raising the learning rate to 3e-4 made the loss diverge.",
-         ("learning rate", "Raising the learning rate to 3e-4", "the loss diverge")),
-        ("Nobody was home, so the parcel went back.", None),
-        ("Clear the template cache after editing, or customers receive the old text.",
-         ("template cache", "Clear the template cache after editing", "otherwise customers receive the old text")),
-        ("The VPN drops often when the MTU is left alone, so set it lower.",
-         ("MTU", "is left alone", "The VPN drops often")),
-        ("Images must be resized, because the CDN refuses files that are too large.", None),
-        ("Write the script so that it reads from disk.", None),
-        ("The gateway listens on port 5432.", None),
-        ("Because.", None),
-    ],
-)  # fmt: skip
-def test_a_cause_is_read_off_the_words_that_say_so(text: str, causal: tuple[str, str, str] | None) -> None:
-    assert find_cause(text) == (Causal(*causal) if causal else None)
-
-
-def test_a_cluster_is_causal_when_most_of_its_members_say_so() -> None:
-    told = ["The export failed because the disk was full.", "The disk was full, so the export failed at once."]
-    assert shared_cause([*told, "The export failed."], [0.8, 0.9, 0.7]) == find_cause(told[1])
-    assert shared_cause([told[0], "The export failed.", "The export failed again."], [0.9] * 3) is None

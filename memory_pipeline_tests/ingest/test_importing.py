@@ -201,8 +201,8 @@ def test_of_a_transcript_what_nobody_said_is_left_out_and_long_turns_are_split(s
     }  # fmt: skip
 
 
-def test_a_row_keeps_the_type_that_it_states_and_else_is_typed_by_its_words(store: Store, tmp_path: Path) -> None:
-    told = "Restart the worker after changing its environment, otherwise it keeps the old values."
+def test_a_row_keeps_the_type_that_it_states_and_else_has_that_of_its_label(store: Store, tmp_path: Path) -> None:
+    told = "Lesson: restart the worker after changing its environment, otherwise it keeps the old values."
     stated = {"id": "b", "content": told, "memory_type": "other"}
     unknown = {"id": "c", "content": "The small pump", "memory_type": "Gotchas"}
     bring(store, rows(tmp_path / "r.jsonl", {"id": "a", "content": told}, stated, unknown))
@@ -210,8 +210,8 @@ def test_a_row_keeps_the_type_that_it_states_and_else_is_typed_by_its_words(stor
         assert {m.id: m.memory_type for m in tx.memories.all()} == {"a": "lesson", "b": "other", "c": "warning"}
 
 
-def test_the_id_of_a_row_does_not_depend_on_the_type_that_its_words_tell(store: Store, tmp_path: Path) -> None:
-    bring(store, rows(tmp_path / "r.jsonl", {"content": "Always drain the hose before winter."}))
+def test_the_id_of_a_row_does_not_depend_on_the_type_that_its_label_tells(store: Store, tmp_path: Path) -> None:
+    bring(store, rows(tmp_path / "r.jsonl", {"content": "Rule: drain the hose before winter."}))
     with store.reading() as tx:
         (memory,) = tx.memories.all()
     told = Candidate(content=memory.content, source=memory.source)

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import Rejected, Skipped
@@ -30,7 +31,18 @@ from memory_pipeline.review.resolution import Decision, resolve_conflict
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import RECORD_NAMES, Store
 from memory_pipeline.store.transfer import LEFT_BEHIND
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, night_of, run, settings_for, sql_rows
+from memory_pipeline_tests.build import (
+    FIRST,
+    candidate,
+    draft_with_cause,
+    fill,
+    lesson,
+    memory,
+    night_of,
+    run,
+    settings_for,
+    sql_rows,
+)
 from memory_pipeline_tests.store.test_migrations import EARLIER_HASH
 
 DAY = date(2026, 3, 5)
@@ -72,7 +84,9 @@ def build(store: Store) -> None:
 def rich(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file of a store with a bit of everything; copy it before writing."""
     store = Store(tmp_path_factory.mktemp("rich") / "rich.duckdb")
-    build(store)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Extractive, "draft", draft_with_cause)
+        build(store)
     store.settle()
     return store.path
 

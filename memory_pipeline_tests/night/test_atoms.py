@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders.lexical import Lexical
 from memory_pipeline.night import atoms as atoms_step
@@ -14,11 +15,27 @@ from memory_pipeline.recall.atoms import AtomIndex, causal_chains, search_atoms,
 from memory_pipeline.records import Atom, Causal
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Candidate, Store
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for, sql_rows
+from memory_pipeline_tests.build import (
+    FIRST,
+    candidate,
+    draft_with_cause,
+    fill,
+    lesson,
+    night_of,
+    run,
+    settings_for,
+    sql_rows,
+)
 
 DAY = date(2026, 3, 3)
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 _STORY = "The nightly deploy of the webshop stalls in stage two{ending} because the build cache was cold"
+
+
+@pytest.fixture(autouse=True)
+def causes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a model names causes."""
+    monkeypatch.setattr(Extractive, "draft", draft_with_cause)
 
 
 def stories(prefix: str, days: int = 0, ending: str = "") -> list[Any]:

@@ -19,7 +19,6 @@ from memory_pipeline.reporting.model import PolicyReport, Report
 from memory_pipeline.review.decisions import approve_proposals, find_proposals, reject_proposals
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
-from memory_pipeline.wording.kinds import kind_of
 from memory_pipeline_tests.build import FIRST, candidate, fill, night_of, run, settings_for
 
 DAY = date(2026, 3, 3)
@@ -113,12 +112,12 @@ def test_memories_of_two_types_or_two_projects_do_not_merge(store: Store) -> Non
     assert report.memories_archived == 0 and policy_rows(report, "merge").clusters_found == 0
 
 
-def test_a_type_that_only_the_wording_tells_keeps_no_near_copies_apart(store: Store) -> None:
+def test_a_type_beside_none_keeps_no_near_copies_apart(store: Store) -> None:
     one, other = near_copies()
-    fill(store, [replace(one, memory_type=kind_of(one.content)), replace(other, memory_type="other")])
+    fill(store, [replace(one, memory_type="other"), replace(other, memory_type="other")])
     report = run(store, DAY, loose(store))
     (merged,) = active(store)
-    assert report.memories_archived == 2 and merged.memory_type == kind_of(one.content) != "other"
+    assert report.memories_archived == 2 and merged.memory_type == "other"
 
 
 @pytest.mark.slow

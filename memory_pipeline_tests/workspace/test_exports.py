@@ -335,7 +335,7 @@ def test_what_an_agent_chose_to_remember_is_loaded_without_a_kind(store: Store, 
     notes = [candidate(words, native_id=words, memory_type="other") for words in ("Remount with vers=3.", "Had tea.")]
     fill(store, [replace(notes[0], source=Source("brain", "brain.db", 1)), notes[1]])
     done = export(store, "openclaw", tmp_path)
-    assert done.exported == 1 and done.left_out == {"notes of no kind that nobody marked or used": 1}
+    assert done.exported == 1 and done.left_out == {"routine notes that nobody marked or used": 1}
     assert "Remount" in (tmp_path / "MEMORY.md").read_text()
 
 
