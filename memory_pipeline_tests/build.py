@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -21,7 +21,7 @@ from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.summary import ImportSummary
-from memory_pipeline.models import Declined
+from memory_pipeline.models import Declined, Session
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.lexical import Lexical
 from memory_pipeline.models.embedders.model import Vectors
@@ -129,7 +129,12 @@ def lesson(number: int = 4, at: datetime = FIRST, topic: str = "gateway") -> lis
         "It happened on version 2.4.1 too.",
     )
     return [
-        candidate(f"{_LESSONS[topic]}. {details[n % len(details)]}", at + timedelta(hours=n), native_id=f"{topic}-{n}")
+        candidate(
+            f"{_LESSONS[topic]}. {details[n % len(details)]}",
+            at + timedelta(hours=n),
+            native_id=f"{topic}-{n}",
+            memory_type="lesson",
+        )
         for n in range(number)
     ]
 
@@ -194,3 +199,17 @@ def draft_with_cause(self: Extractive, task: Task) -> Draft | Declined:
 
 
 _draft = Extractive.draft
+
+
+class SharedWords:
+    """A model that makes a principle of the words that all patterns of a group share, in the order of the first."""
+
+    name, method, prompt_version = "shared words", "llm", "shared-1"
+
+    def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
+        """One draft for each group."""
+        for task in tasks:
+            first, *others = (member.memory.content.split() for member in task.members)
+            shared = [word for word in first if all(word in other for other in others)]
+            declined = Declined("the patterns share no rule")
+            yield task, Draft(" ".join(shared), "shared-1", confidence=0.9) if len(shared) > 6 else declined

@@ -120,9 +120,8 @@ def test_the_score_card_keeps_what_is_safe(store: Store) -> None:
     assert card.lessons_distilled >= 16 and card.causal_patterns_distilled >= 2 and card.paraphrases_found >= 4
     assert card.entries_united >= 1 and card.answered[0].after >= 20, card
     text = scorecard.as_text(scorecard.DemoResult(without_model=card, with_model=None, report=""))
-    assert "With no model: 17 of 17 promises kept." in text and "a recorded model" not in text
-    assert len(card.examples) == 3 and len(card.principles) == 3
-    assert "\n  = Run three seeds before " in text
+    assert "With no model: 16 of 16 promises kept." in text and "a recorded model" not in text
+    assert len(card.examples) == 3 and not card.principles
     for example in card.examples:
         assert len(example.sources) >= 4 and example.memory not in example.sources
     with store.reading() as tx:
@@ -134,14 +133,15 @@ def test_a_card_names_every_promise_that_is_not_kept(store: Store) -> None:
     settings = Settings().with_values({"store.path": str(store.path), "embedding.model": "lexical"})
     import_demo(store, settings)
     read = scoring.score(store, settings.with_values({"model.provider": "recorded"}), scoring.measure(store, settings))
-    by_model = ("Paraphrases found", "Lessons distilled", "Causal patterns distilled")
+    principles = "Principles from lessons with one rule"
+    by_model = ("Paraphrases found", "Lessons distilled", "Causal patterns distilled", principles)
     missed = (
         "Exact duplicates found",
         "Normalised duplicates found",
-        *by_model,
+        *by_model[:3],
         "Readings in their series",
         "Readings that break a series named",
-        "Principles from lessons with one rule",
+        principles,
         "Active tokens",
     )
     assert read.missed == missed and not read.examples and not read.reached

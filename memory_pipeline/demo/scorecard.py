@@ -166,9 +166,8 @@ def _rows(card: ScoreCard) -> Iterator[_Row]:
     yield share("Readings that break a series named", card.breaks_named, card.breaks, 1)
     yield _Row("Knowledge-base entries united", f"{card.entries_united} of {card.entry_groups} groups")
     principles = f"{card.principles_found} of {card.rules}, {len(card.principles)} in all"
-    yield _Row(
-        "Principles from lessons with one rule", principles, card.principles_found == card.rules, str(card.rules)
-    )
+    label, is_kept = "Principles from lessons with one rule", card.principles_found == card.rules
+    yield _Row(label, principles, is_kept, str(card.rules), by_model=True)
     mixed = card.different_joined
     yield _Row("Different things joined (should be 0)", str(mixed), mixed == 0, "0")
     yield _Row("Secrets left in the store", str(card.secrets_left), card.secrets_left == 0, "0")

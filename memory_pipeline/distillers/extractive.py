@@ -19,9 +19,8 @@ from memory_pipeline.wording.agreement import is_clause, overlap, status_of
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.days import in_words, with_days
 from memory_pipeline.wording.facts import content_words
-from memory_pipeline.wording.guidance import refers_back
 from memory_pipeline.wording.joining import can_hold, with_asides
-from memory_pipeline.wording.leaning import ON_ALL, ON_PART, ON_SOMETHING, leaning_of
+from memory_pipeline.wording.leaning import ON_ALL, ON_PART, ON_SOMETHING, leaning_of, refers_back
 from memory_pipeline.wording.normalise import shape_hash
 from memory_pipeline.wording.sentences import join_statements, split_statements, strip_lead_in
 

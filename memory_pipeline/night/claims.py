@@ -23,16 +23,12 @@ from memory_pipeline.store import EDGE_SCHEMA
 from memory_pipeline.wording.agreement import keep_their_roles, says_the_same
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.facts import content_words
-from memory_pipeline.wording.guidance import guidance_in
 from memory_pipeline.wording.normalise import line_shape
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 
 #: From this cosine on, memories that make one claim are about one thing (notes of one lesson, each with a detail of its
 #: own: 0.72 to 0.82 in the demo).
 CLAIM_COSINE = 0.65
-#: And from this one on if the claim advises something: a rule in the same words is one rule, whatever each note adds
-#: (0.51 to 0.73 between notes of one rule in the demo).
-RULE_COSINE = 0.5
 #: A statement with as many content words is a claim; "It takes 4 minutes." is none.
 WORDS_OF_A_CLAIM = 5
 #: Of more memories that make one claim, the newest are taken: this bounds the pairs.
@@ -55,14 +51,14 @@ def claim_threshold(plan: NightPlan, policy: Policy) -> float:
 
 def by_claims(plan: NightPlan, policy: Policy) -> Policy:
     """A policy as it applies to pairs that make one claim."""
-    cosine = policy.threshold if plan.options.threshold is not None else min(policy.threshold, RULE_COSINE)
+    cosine = policy.threshold if plan.options.threshold is not None else min(policy.threshold, CLAIM_COSINE)
     own = {project: table.model_copy(update={"threshold": cosine}) for project, table in policy.own.items()}
     return replace(policy, threshold=cosine, own=own)
 
 
 def claim_edges(reader: NightReader, eligible: Sequence[EligibleMemory]) -> pa.Table:
     """The pairs of memories of one project that make one claim, with their cosine, and with the conflict that keeps
-    them apart (EDGE_SCHEMA). Pairs below CLAIM_COSINE (of rules below RULE_COSINE) are omitted."""
+    them apart (EDGE_SCHEMA). Pairs below CLAIM_COSINE are omitted."""
     groups: dict[tuple[str, frozenset[str]], list[str]] = {}
     for start in range(0, len(eligible), _AT_ONCE):
         page = reader.memories(memory.id for memory in eligible[start : start + _AT_ONCE])
@@ -80,7 +76,6 @@ def claim_edges(reader: NightReader, eligible: Sequence[EligibleMemory]) -> pa.T
         _edge(memories[a], memories[b], float(score))
         for (a, b), score in zip(pairs, exact_scores(vectors, left, right), strict=True)
         if score >= CLAIM_COSINE
-        or (score >= RULE_COSINE and (_advises(memories[a].content) or _advises(memories[b].content)))
     ]
     return pa.Table.from_pylist(near, schema=EDGE_SCHEMA)
 
@@ -109,11 +104,6 @@ def without_claims_of(
 def _key_of(claim: str) -> frozenset[str]:
     """What claims in the same words share: their content words, without endings and what turns `unless` round."""
     return frozenset(word.rstrip("e") for word in content_words(claim)) - _TURNS
-
-
-def _advises(content: str) -> bool:
-    claim = _opening_claim(content)
-    return claim is not None and guidance_in(claim) is not None
 
 
 def _opening_claim(content: str) -> str | None:

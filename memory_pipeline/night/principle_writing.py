@@ -8,9 +8,17 @@ from dataclasses import replace
 import numpy as np
 
 from memory_pipeline.config.policies import PRINCIPLE
-from memory_pipeline.distillers import COMPRESSED_CATEGORY, DistillationModel, Draft, Task
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.distillers import (
+    COMPRESSED_CATEGORY,
+    DistillationModel,
+    Draft,
+    Task,
+    find_contradiction,
+    find_invention,
+    steering_draft,
+)
 from memory_pipeline.errors import ModelError, in_words
-from memory_pipeline.knowledge.principle_drafts import PRINCIPLE_VERSION, find_refusal
 from memory_pipeline.models import Declined
 from memory_pipeline.models.embedders import check_vectors
 from memory_pipeline.night.archive import SourcesChangedError
@@ -35,6 +43,9 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
 
+#: Part of the id of every principle.
+PRINCIPLE_VERSION = "principle-3"
+
 
 def decide_group(
     night: Night,
@@ -58,7 +69,7 @@ def decide_group(
             reason: str | None = draft.reason
         else:
             texts = [pattern.content for pattern in patterns]
-            reason = find_refusal(texts, draft, night.settings, night.embedder.count_tokens)
+            reason = _find_refusal(texts, draft, night.settings, night.embedder.count_tokens)
         if reason or isinstance(draft, Declined):
             _log_refusal(night, replace(blank, reason=reason), draft, task)
             return replace(blank, reason=reason)
@@ -73,6 +84,33 @@ def decide_group(
         if task is not None or not isinstance(error, ModelError):
             note_failure(night, group, error)
         return replace(blank, status="failed", reason=in_words(error)[:500])
+
+
+def _find_refusal(
+    patterns: Sequence[str], draft: Draft, settings: Settings, count_tokens: Callable[[str], int]
+) -> str | None:
+    """Why a draft is not a principle, or None. It must say nothing that the patterns do not say, and contradict none
+    of them.
+
+    `patterns`: their texts.
+    """
+    if draft.contradictions:
+        return f"{len(draft.contradictions)} pairs of its patterns contradict each other"
+    if not draft.text.strip():
+        return "the patterns share no rule"
+    if steering := steering_draft(draft.text):
+        return steering
+    invented = find_invention(patterns, draft.text)
+    if invented:
+        return f"invented: no pattern has the {invented.kind} '{invented.text}'"
+    clash = find_contradiction(patterns, draft.text)
+    if clash:
+        return f"contradicts a pattern: {clash}"
+    tokens = count_tokens(draft.text)
+    if tokens > settings.compression.max_abstraction_tokens:
+        return f"principle has {tokens} tokens; the maximum is {settings.compression.max_abstraction_tokens}"
+    least = settings.consolidation.confidence.min
+    return None if draft.confidence >= least else f"confidence {draft.confidence:.2f} is below {least:g}"
 
 
 def misplaced_among(memories: Mapping[str, Memory], ids: Iterable[str]) -> list[str]:

@@ -10,14 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import numpy as np
 import pyarrow as pa
 
 from memory_pipeline.config.policies import PRINCIPLE, Policy
 from memory_pipeline.knowledge.playbook import guidance_of
-from memory_pipeline.knowledge.principle_drafts import choose_principle_model
-from memory_pipeline.knowledge.principles import CONTRADICTING, find_principles
-from memory_pipeline.night.clustering import conflicts_in, describe_cluster, find_clusters
+from memory_pipeline.night.clustering import conflicts_in, find_clusters
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import propose
 from memory_pipeline.night.eligibility import as_eligible
@@ -28,10 +25,13 @@ from memory_pipeline.night.similarity import guard_edges
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Cluster, Memory, PrincipleResult
 from memory_pipeline.store import EDGE_SCHEMA, Store, create_snapshot
 
+#: Kinds of conflicts between patterns that are contradictions, whatever the subject.
+CONTRADICTING = frozenset(("opposite", "negation", "quantifier", "order"))
+
 
 def form_principles(night: Night) -> list[PrincipleResult]:
-    """Link contradicting patterns, and make a principle of every group of related ones; returns the result of each
-    group.
+    """Link contradicting patterns, and let the model make a principle of every group of related ones; returns the
+    result of each group, and none without a model.
 
     A group with all patterns of an earlier principle replaces it.
     """
@@ -41,6 +41,8 @@ def form_principles(night: Night) -> list[PrincipleResult]:
         return []
     edges = _edges(night, patterns)
     _link_contradictions(night, edges)
+    if night.distiller.method == "heuristic":
+        return []
     taken = _sources_of(night.store, principles)
     current = _current(night.store, taken)
     groups = [group for group in _related(night, patterns, edges) if _is_new(group, taken, current)]
@@ -48,8 +50,7 @@ def form_principles(night: Night) -> list[PrincipleResult]:
     todo = [group for group in groups if group.cluster_id not in results]
     if todo and not night.is_preview:
         create_snapshot(night.store, "principles", datetime.now(UTC), night.settings.store.snapshots_kept)
-    model = choose_principle_model(night.distiller, night.settings)
-    for group, task, draft in propose(night, model, todo, guidance_of):
+    for group, task, draft in propose(night, night.distiller, todo, guidance_of):
         night.hold_lease()
         replaces = tuple(sorted(i for i, sources in current.items() if sources & set(group.member_ids)))
         results[group.cluster_id] = decide_group(night, group, task, draft, replaces)
@@ -105,35 +106,13 @@ def _link_contradictions(night: Night, edges: pa.Table) -> None:
 
 
 def _related(night: Night, patterns: Sequence[Memory], edges: pa.Table) -> list[Cluster]:
-    """Groups of related patterns: those that share a rule, and of the others those that are alike on average."""
+    """Groups of related patterns: those that are alike on average."""
     settings = night.settings
     policy = Policy(
         PRINCIPLE, "distill", settings.principles.similarity, settings.principles.min_patterns, linkage="average"
     )
-    families = [family for project in _by_project(patterns) for family in _families(night, project, policy)]
-    taken = {i for family in families for i in family.member_ids}
-    left = [replace(as_eligible(settings, one, 1), is_entry=False) for one in patterns if one.id not in taken]
-    return [*families, *find_clusters(left, _between_subjects(edges), policy)]
-
-
-def _by_project(patterns: Sequence[Memory]) -> list[list[Memory]]:
-    projects = sorted({pattern.project_id for pattern in patterns})
-    return [sorted((p for p in patterns if p.project_id == project), key=lambda p: p.id) for project in projects]
-
-
-def _families(night: Night, patterns: Sequence[Memory], policy: Policy) -> list[Cluster]:
-    """The patterns of one project that share a rule, whatever their cosines: `take a backup before updating the NAS`
-    and `... the router` are about different things."""
-    found = find_principles([guidance_of(pattern) for pattern in patterns], least=policy.min_size)
-    groups = []
-    for principle in found:
-        members = [as_eligible(night.settings, patterns[n], 1) for n in principle.supporters]
-        vectors = night.reader.vectors_in_order([member.id for member in members]).astype(np.float64)
-        rows, columns = np.triu_indices(len(members), 1)
-        groups.append(
-            describe_cluster(members, [float(score) for score in (vectors @ vectors.T)[rows, columns]], policy)
-        )
-    return groups
+    members = [replace(as_eligible(settings, pattern, 1), is_entry=False) for pattern in patterns]
+    return find_clusters(members, _between_subjects(edges), policy)
 
 
 def _settled(store: Store, plan: NightPlan, groups: Sequence[Cluster]) -> dict[str, PrincipleResult]:

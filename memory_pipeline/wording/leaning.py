@@ -73,3 +73,13 @@ def _ends_on_what_it_names_not(text: str, words: Sequence[Word]) -> bool:
     named = [word.low for word in words[verbs[0] :] if word.is_noun] if verbs else []
     persons = verbs and all(word.tag in ("NP0", "PNP", "PNI") for word in words[: verbs[0]] if word.tag[:1] in "NP")
     return bool(persons) and named == [end[1].lower()]
+
+
+def refers_back(sentence: str) -> bool:
+    """Whether a sentence speaks of something that it does not name: a pronoun comes before any noun."""
+    for word in words_of(sentence):
+        if word.is_noun or word.tag == "NP0":
+            return False
+        if word.low in ("it", "them", "this", "these", "that", "those", "they"):
+            return True
+    return False

@@ -27,7 +27,7 @@ from memory_pipeline.night.run import run_week
 from memory_pipeline.orchestration.consolidation import scheduled_day
 from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY, newest_period, periods_ending_with
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import candidate, fill, night_of, run, settings_for
+from memory_pipeline_tests.build import SharedWords, candidate, fill, night_of, run, settings_for
 from memory_pipeline_tests.laws.test_night_laws import temporary_store, whole_hash
 
 DAYS = [date(2026, 2, 26) + timedelta(days=n) for n in range(6)]
@@ -82,7 +82,7 @@ def history(rng: random.Random, size: int, days: Sequence[date] = DAYS) -> list[
             text = f"Title: {lesson[:24]}\nRecommendation: {lesson}.\nExamples:\n- S-{number % 4}: seen once"
         elif kind < 0.6:
             text = _RULE.format(rng.choice(_SERVICES)) + rng.choice(("", "\nDetails: seen twice"))
-            fields |= {"abstraction_level": 2, "confidence_score": rng.choice((0.8, 0.9))}
+            fields |= {"abstraction_level": 2, "confidence_score": rng.choice((0.8, 0.9)), "pattern_type": "workflow"}
         at = datetime.combine(days[0], time(), UTC) + timedelta(minutes=rng.randrange((len(days) - 2) * 24 * 60))
         notes.append(candidate(text, at, native_id=f"m{number:03}", **fields))
     return notes
@@ -94,6 +94,7 @@ def values_of(store: Store) -> Settings:
 
 def week_of(store: Store, key: str) -> None:
     night = night_of(store, date.fromisoformat(key) + timedelta(days=6), values_of(store), run_id=f"week-{key}")
+    night.__dict__["distiller"] = SharedWords()
     run_week(night)
     store.release_lease(night.options.run_id)
 
