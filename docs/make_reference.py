@@ -32,7 +32,6 @@ from memory_pipeline.interfaces.api.tokens import CreatedToken, DescribedToken
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.export_settings import DescribedExport
 from memory_pipeline.interfaces.cli.model import ModelChoice
-from memory_pipeline.interfaces.cli.quarantine import QuarantinedRow
 from memory_pipeline.interfaces.cli.results import (
     ApiAddress,
     BackfillResult,
@@ -45,6 +44,7 @@ from memory_pipeline.interfaces.cli.results import (
     UiAddress,
     VerifiedSnapshot,
 )
+from memory_pipeline.interfaces.cli.review import QuarantinedRow
 from memory_pipeline.interfaces.cli.settings import TrustedSettings
 from memory_pipeline.interfaces.cli.setup import InitResult
 from memory_pipeline.interfaces.cli.source_checks import CheckedSource
@@ -54,14 +54,13 @@ from memory_pipeline.interfaces.mcp.install import InstalledServer
 from memory_pipeline.knowledge.playbook import DescribedGuidance
 from memory_pipeline.models.check import ModelCheck
 from memory_pipeline.models.discovery import FoundModel
-from memory_pipeline.models.embedders.install import InstalledModel
+from memory_pipeline.models.embedders.choose import InstalledModel
 from memory_pipeline.night.conversation_runs import ConversationRun, ListedDay, ShownDay
 from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
-from memory_pipeline.orchestration.job_documents import JudgedJob
+from memory_pipeline.orchestration.job_records import JudgedJob
 from memory_pipeline.recall.atoms import DescribedAtom
-from memory_pipeline.recall.difference import Difference
 from memory_pipeline.recall.documents import Context, Feedback, MemoryLineage, Metrics, Remembered, SearchResults
-from memory_pipeline.recall.past import StateListing, StateSearch
+from memory_pipeline.recall.past import Difference, StateListing, StateSearch
 from memory_pipeline.recall.series import DescribedSeries, ShownSeries
 from memory_pipeline.records.columns import flat_columns_of
 from memory_pipeline.reporting.model import Report

@@ -2,7 +2,6 @@
 
 from dagster import Definitions, in_process_executor
 
-from memory_pipeline.orchestration.asset_defaults import IO
 from memory_pipeline.orchestration.assets.compactions import session_compactions
 from memory_pipeline.orchestration.assets.knowledge import KNOWLEDGE_ASSETS
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS
@@ -10,6 +9,7 @@ from memory_pipeline.orchestration.assets.rollups import ROLLUP_ASSETS
 from memory_pipeline.orchestration.assets.sources import SOURCES
 from memory_pipeline.orchestration.io import night_files
 from memory_pipeline.orchestration.jobs import JOBS
+from memory_pipeline.orchestration.location import IO
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.orchestration.schedules import SCHEDULES
 from memory_pipeline.orchestration.sensors import SENSORS

@@ -12,7 +12,7 @@ import pytest
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo import scorecard, scoring
 from memory_pipeline.demo.generate import FIRST_DAY, LAST_DAY, make_demo, write_demo
-from memory_pipeline.demo.paraphrases import PARAPHRASES
+from memory_pipeline.demo.texts import PARAPHRASES
 from memory_pipeline.demo.workspace import import_demo, load_truth
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders import choose_embedder

@@ -21,7 +21,7 @@ from memory_pipeline.compaction.usage import ContextUsage, estimated_tokens
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.records import TriggerEvent
-from memory_pipeline.records.trigger import TriggerAction, TriggerKind, TriggerOutcome
+from memory_pipeline.records.session import TriggerAction, TriggerKind, TriggerOutcome
 from memory_pipeline.store import Store
 
 _log = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from memory_pipeline.compaction.asking import read_session
 from memory_pipeline.compaction.documents import CompactedSession, FlushedFile, GateShown
-from memory_pipeline.compaction.fitting import fitted_logs
 from memory_pipeline.compaction.flush import Flush, flush_of, flush_text, with_missed
+from memory_pipeline.compaction.flushing import block_name, flushed_files, page_of, promoted_of, promotion_of
 from memory_pipeline.compaction.gates import (
     SHORT,
     Gate,
@@ -22,17 +22,21 @@ from memory_pipeline.compaction.gates import (
     no_contradicting_facts,
     no_open_decisions,
 )
-from memory_pipeline.compaction.keeping import block_name, flushed_files, page_of
-from memory_pipeline.compaction.promotion import promoted_of, promotion_of
-from memory_pipeline.compaction.summary import summary_of
+from memory_pipeline.compaction.summary import fitted_logs, summary_of
 from memory_pipeline.compaction.transcripts import Session
 from memory_pipeline.compaction.usage import estimated_tokens
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import OutputError
 from memory_pipeline.workspace.places import MEMORY_FILE, daily_log, pages_of
 from memory_pipeline.workspace.promotions import Promotion, promotions_block
-from memory_pipeline.workspace.session_pages import promotions_now, take_back_sessions, write_session
-from memory_pipeline.workspace.session_runs import SessionRun, session_runs, standing_promotions
+from memory_pipeline.workspace.session_pages import (
+    SessionRun,
+    promotions_now,
+    session_runs,
+    standing_promotions,
+    take_back_sessions,
+    write_session,
+)
 
 Count = Callable[[str], int]
 

@@ -1,19 +1,55 @@
-"""Flushes sessions: reads each, keeps what must not be lost, and writes it into the daily logs among its project's
-pages."""
+"""Flushes sessions: reads each, keeps what must not be lost, and tells it in daily logs, pages and exports; what of it
+is to be remembered goes into `MEMORY.md`."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from memory_pipeline.compaction.asking import read_session
 from memory_pipeline.compaction.documents import FlushedFile, FlushedSession
 from memory_pipeline.compaction.flush import Flush, flush_of, flush_text
-from memory_pipeline.compaction.keeping import block_name, flushed_files, page_of
+from memory_pipeline.compaction.kept import Kept
 from memory_pipeline.compaction.transcripts import Session, read_session_file
+from memory_pipeline.config.exports import LOGS, PROMOTIONS
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.workspace.places import daily_log
-from memory_pipeline.workspace.session_pages import write_session
-from memory_pipeline.workspace.session_runs import SessionRun
+from memory_pipeline.store import Store
+from memory_pipeline.workspace.contents import BY_AGENT
+from memory_pipeline.workspace.directory import Outcome
+from memory_pipeline.workspace.nightly import run_changed
+from memory_pipeline.workspace.places import daily_log, pages_of
+from memory_pipeline.workspace.promotions import DECISIONS, FACTS, RULES, Promotion
+from memory_pipeline.workspace.session_pages import SessionRun, write_session
+
+
+def block_name(session: Session, what: str = "flush") -> str:
+    """The block of a session up to its next compaction: what is flushed again replaces it."""
+    digest = hashlib.sha256(f"{session.agent}:{session.name}".encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"{what}-{digest}-{session.compactions}"
+
+
+def page_of(settings: Settings, session: Session, file: str) -> str:
+    """The path of a page of a session's project."""
+    return str(pages_of(Path(settings.store.path), session.project) / file)
+
+
+def flushed_files(settings: Settings, session: Session, files: Iterable[str], done: Outcome) -> list[FlushedFile]:
+    """What became of the pages of a run, and of the files of exports that have the same contents."""
+    outcomes = {one.file: one.outcome for one in done.changes}
+    shown = [
+        FlushedFile(
+            file=page_of(settings, session, file),
+            outcome=outcomes.get(file, "unchanged"),
+            told=done.moved.get(file, ""),
+        )
+        for file in files
+    ]
+    for export in run_changed(Store.of(settings), settings, session.project, (LOGS, PROMOTIONS)):
+        if export.problem:
+            shown.append(FlushedFile(file=export.path, outcome="failed", told=export.problem))
+        shown += [FlushedFile(file=str(Path(export.path) / one.file), outcome=one.outcome) for one in export.changes]
+    return shown
 
 
 def flush_sessions(
@@ -62,3 +98,26 @@ def flushed(flush: Flush, files: Iterable[FlushedFile], run_id: str | None = Non
         run_id=run_id,
         text="\n\n".join(flush_text(flush, day) for day in flush.days),
     )
+
+
+def promoted_of(flush: Flush, confidence: float) -> list[Promotion]:
+    """What of a flush is to be remembered: standing rules, what has the tag `[CURATE]`, decisions with their reasons
+    (a reader says the reason in the statement), and facts that are sure enough."""
+    return [promotion_of(one) for one in flush.kept if _is_promoted(one, confidence)]
+
+
+def _is_promoted(one: Kept, confidence: float) -> bool:
+    return (
+        one.kind == "rule"
+        or one.is_curated
+        or (one.kind == "decision" and (bool(one.rationale) or one.is_proposed))
+        or (one.kind == "fact" and one.confidence >= confidence)
+    )
+
+
+def promotion_of(one: Kept) -> Promotion:
+    """Something that is kept as it stands in the block."""
+    section = {"rule": RULES, "decision": DECISIONS}.get(one.kind, FACTS)
+    why = f" ({one.rationale})" if one.rationale and one.rationale not in one.text else ""
+    by = f" ({BY_AGENT})" if one.speaker == "agent" else ""
+    return Promotion.of(section, one.day, f"{one.text}{why}{by}", one.confidence, is_curated=one.is_curated)

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Literal
 
 from memory_pipeline.compaction.flush import Flush
-from memory_pipeline.conversations.own_words import own_sentences
+from memory_pipeline.conversations.marks import own_sentences
 from memory_pipeline.errors import OutputError
 from memory_pipeline.markers import block_in
 from memory_pipeline.wording.contradictions import find_contradiction

@@ -26,7 +26,7 @@ from memory_pipeline.ingest.sqlite_files import reading
 from memory_pipeline.ingest.turns import Transcripts
 from memory_pipeline.records import Turn, derived_id
 from memory_pipeline.wording.redaction import redact
-from memory_pipeline.wording.temporary import blank_temporary
+from memory_pipeline.wording.whole import blank_temporary
 
 _BOUNDARY = b'"compact_boundary"'
 _DATABASE = ".sqlite#"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from memory_pipeline.conversations.significance import MARKED
+from memory_pipeline.conversations.routing import MARKED
 from memory_pipeline.records import KeptExtraction
 
 #: English has about so many characters in a token.

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from memory_pipeline.conversations.chunks import chunks_of
 from memory_pipeline.conversations.extraction import Extracted, Found, settle
-from memory_pipeline.conversations.routing import ROUTES, Route, route_of
-from memory_pipeline.conversations.significance import valued_by_use
+from memory_pipeline.conversations.routing import ROUTES, Route, route_of, valued_by_use
 from memory_pipeline.conversations.turns import ReadTurns
 from memory_pipeline.records import Chunk, Destination, Extraction
 

@@ -11,9 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memory_pipeline.conversations.marks import Noted, noted_in
-from memory_pipeline.conversations.own_words import own_sentences
-from memory_pipeline.conversations.significance import significance_of
+from memory_pipeline.conversations.marks import Noted, noted_in, own_sentences
+from memory_pipeline.conversations.routing import significance_of
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.reading.classifier import Sentence, classify
 from memory_pipeline.reading.items import Item

@@ -18,9 +18,7 @@ from zoneinfo import ZoneInfo
 
 from memory_pipeline.demo import texts
 from memory_pipeline.demo.conversations import conversations
-from memory_pipeline.demo.entries import KNOWLEDGE, LATE_ENTRY
-from memory_pipeline.demo.paraphrases import PARAPHRASES
-from memory_pipeline.demo.telemetry import TELEMETRY
+from memory_pipeline.demo.texts import KNOWLEDGE, LATE_ENTRY, PARAPHRASES, TELEMETRY
 from memory_pipeline.ingest.openclaw import entry_id
 from memory_pipeline.wording.redaction import redact
 

@@ -1,7 +1,9 @@
-"""The notes of the demo's agents: lessons repeated in other words, episodes, contradictions, plain days."""
+"""What the demo writes: notes, knowledge-base entries, and what the machinery of its agents repeats."""
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
 from typing import NamedTuple
 
 
@@ -354,3 +356,209 @@ OUTCOMES = (
     "Everyone who saw it so far had a different opinion, so it stays the way it is for now.",
     "The list of open wishes is long, but none of them is urgent or expensive.",
 )
+
+
+class KnowledgeEntry(NamedTuple):
+    """A title, a recommendation, and stories in which it proved right or was learned."""
+
+    title: str
+    recommendation: str
+    examples: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The entry as it is written down."""
+        lines = [f"Title: {self.title}", f"Recommendation: {self.recommendation}"]
+        return "\n".join([*lines, "Examples:", *(f"- {story}" for story in self.examples)] if self.examples else lines)
+
+
+#: By project, groups of entries; those of one group recommend the same.
+KNOWLEDGE: tuple[tuple[str, tuple[KnowledgeEntry, ...]], ...] = (
+    ("research", (
+        KnowledgeEntry("Log the commit of every experiment", "Write the git commit into the result file of every experiment.",
+            ("EXP-12: nobody could say which code gave the 84% any more.",)),
+        KnowledgeEntry("Log the git commit with each experiment", "Write the git commit into each experiment's result file.",
+            ("EXP-31: a rerun with other code looked like a regression.", "EXP-33: the table of February had to be redone.")),
+        KnowledgeEntry("Commit hash belongs to the results", "Always store the hash of the commit beside the numbers of a run, or nobody can repeat it.",
+            ("EXP-40: Tomas found the run again within a minute.",)))),
+    ("research", (
+        KnowledgeEntry("Pilot the questionnaire", "Try a questionnaire with three colleagues before it goes to participants.",
+            ("STUDY-2: question 7 was read in two ways.",)),
+        KnowledgeEntry("Pilot every questionnaire first", "Try each questionnaire with three colleagues before it goes to the participants.",
+            ("STUDY-5: it took 25 minutes instead of the announced 10.",)))),
+    ("research", (
+        KnowledgeEntry("Deduplicate before splitting", "Remove near-duplicates from a corpus before it is split into train and test.",
+            ("CORPUS-3: 4% of the test items were in the training set.",)),
+        KnowledgeEntry("Leaks between train and test", "Near-duplicates have to be removed from the corpus before splitting it into train and test.",
+            ("CORPUS-8: the leak made the model look three points better.",)))),
+    ("research", (
+        KnowledgeEntry("Name files by content", "Put the data set, the split and the date into the name of a result file.",
+            ("EXP-19: results_final2.csv could not be told from results_final.csv.",)),)),
+    ("research", (
+        KnowledgeEntry("Ask for consent twice", "Ask participants for consent again when recordings are used for a new purpose.",
+            ("STUDY-4: two participants said no the second time.",)),)),
+    ("assistant", (
+        KnowledgeEntry("Confirm appointments a day ahead", "Confirm every appointment with a craftsman by phone one day ahead.",
+            ("HOME-4: the electrician had the wrong week.",)),
+        KnowledgeEntry("Confirm craftsmen one day ahead", "Confirm each appointment with a craftsman by phone a day ahead.",
+            ("HOME-9: the painter had forgotten us.",)),)),
+    ("assistant", (
+        KnowledgeEntry("Keep travel documents together", "Keep passports, tickets and insurance cards of a trip in one envelope.",
+            ("TRIP-2: the insurance card was in the other suitcase.",)),
+        KnowledgeEntry("One place for travel papers", "All papers for a journey, passports included, go into a single envelope.",
+            ("TRIP-6: at the border it took two minutes.",)),)),
+    ("assistant", (
+        KnowledgeEntry("Birthday presents early", "Choose a present two weeks before the birthday and note the budget.",
+            ("FAMILY-3: the book came three days late.",)),)),
+    ("assistant", (
+        KnowledgeEntry("Read contracts for notice periods", "Note the notice period of a contract in the calendar on the day of signing.",
+            ("CONTRACT-1: the gym ran a year longer than wanted.",)),)),
+)  # fmt: skip
+
+#: Written on the last day, so that the demo's nights leave it for a later one; it recommends what the first group does.
+LATE_ENTRY = (
+    "research",
+    KnowledgeEntry("Log the commit of each experiment", "Write the git commit into the result file of each experiment.",
+        ("EXP-44: the reviewers asked for the exact code.",)),
+)  # fmt: skip
+
+
+class Telemetry(NamedTuple):
+    """Lines of one form in one project: how many, a writer of one line, and lines with a value far outside."""
+
+    project: str
+    lines: int
+    write: Callable[[random.Random, int], str]
+    breaks: tuple[str, ...] = ()
+
+
+def _around(chance: random.Random, middle: float, spread: float) -> float:
+    """A value near the middle, never further off than two spreads."""
+    return middle + spread * max(-2.0, min(2.0, chance.gauss(0, 1)))
+
+
+TELEMETRY = (
+    Telemetry("webshop", 22, lambda c, n: f"**Orders**: {round(_around(c, 84, 12))} | **Revenue**: {_around(c, 4100, 500):.2f} EUR | **Returns**: {c.randint(2, 9)}",
+        ("**Orders**: 311 | **Revenue**: 15820.40 EUR | **Returns**: 4",)),
+    Telemetry("webshop", 18, lambda c, n: f"Checkout suite: {398 + 2 * n} passed, {c.choice((0, 0, 0, 1, 2))} failed in {_around(c, 362, 18):.1f}s",
+        ("Checkout suite: 97 passed, 318 failed in 1204.7s",)),
+    Telemetry("webshop", 17, lambda c, n: f"stock_sync finished: {round(_around(c, 2260, 40))} rows, {c.randint(0, 6)} skipped, {_around(c, 41, 4):.1f} s"),
+    Telemetry("webshop", 16, lambda c, n: f"HEARTBEAT_OK {c.randint(0, 23):02}:{c.choice((0, 30)):02} mail queue {c.randint(0, 12)}, tickets {c.randint(1, 9)}"),
+    Telemetry("homelab", 26, lambda c, n: f"Brain: {3187 + 17 * n + c.randint(0, 9)} memories | Phi {_around(c, 0.652, 0.011):.4f}"),
+    Telemetry("homelab", 20, lambda c, n: f"NAS volume 1: {_around(c, 81, 1.6):.1f}% used, {round(_around(c, 742, 30))} GB free, disk {round(_around(c, 36, 1.5))} C",
+        ("NAS volume 1: 96.8% used, 118 GB free, disk 51 C",)),
+    Telemetry("homelab", 18, lambda c, n: f"restic: {c.getrandbits(32) % 900 + 100} files saved, {_around(c, 2.4, 0.5):.2f} GiB added in {round(_around(c, 13, 2))} min"),
+    Telemetry("homelab", 16, lambda c, n: f"[{c.randint(0, 23):02}:{c.randint(0, 59):02}] zigbee: {c.choice((42, 43, 43, 43))} devices, {c.choice((0, 0, 1))} unreachable, link quality {round(_around(c, 171, 9))}"),
+    Telemetry("research", 22, lambda c, n: f"Queue: {c.randint(3, 40)} pending, {120 + 6 * n} done, {c.randint(0, 3)} failed"),
+    Telemetry("research", 20, lambda c, n: f"eval: dev accuracy {_around(c, 81.2, 0.6):.1f}%, loss {_around(c, 0.512, 0.02):.3f}",
+        ("eval: dev accuracy 34.7%, loss 2.871",)),
+    Telemetry("research", 18, lambda c, n: f"gpu-3 {round(_around(c, 67, 4))} C, {c.randint(71, 99)}% busy, {round(_around(c, 288, 15))} W"),
+    Telemetry("research", 15, lambda c, n: f"Spent today: ${_around(c, 3.1, 0.6):.2f} for {round(_around(c, 1900, 220))} calls",
+        ("Spent today: $41.87 for 26113 calls",)),
+    Telemetry("assistant", 18, lambda c, n: f"Inbox check at {c.randint(6, 21):02}:{c.randint(0, 59):02}: {c.randint(0, 14)} unread, {c.randint(0, 3)} flagged"),
+    Telemetry("assistant", 16, lambda c, n: f"Morning briefing: {'delivered' if c.random() > 0.2 else 'delayed'}, {c.randint(4, 7)} items, weather {round(_around(c, 9, 4))} C"),
+    Telemetry("assistant", 13, lambda c, n: f"Session closed: {round(_around(c, 61000, 9000))} tokens, {c.randint(11, 34)} turns, {_around(c, 0.42, 0.08):.2f} EUR",
+        ("Session closed: 189400 tokens, 121 turns, 3.86 EUR",)),
+)  # fmt: skip
+
+
+PARAPHRASES: dict[str, tuple[tuple[str, str], ...]] = {
+    "webshop": (
+        ("Customers abandon the basket when shipping costs only show up on the last page.",
+         "People drop out of checkout if they see the shipping fee for the first time at the very end."),
+        ("The supplier in Porto no longer accepts orders by fax; use their web form.",
+         "Porto supplier: fax orders aren't taken anymore, everything goes through the form on their website now."),
+        ("Size 38 of the canvas sneaker runs small, so tell customers to take one size up.",
+         "Canvas sneakers in 38 turn out tight. Recommend going up a size when somebody asks."),
+        ("Dana wants to approve every discount code before it is published.",
+         "Before it is published, Dana wants to approve each discount code."),
+        ("The address validator rejects Irish postcodes although they are correct.",
+         "Valid Eircodes from Ireland get refused by the address check. Two people complained in chat."),
+        ("Photos taken in the afternoon light sell the knitwear better than studio shots.",
+         "Knitwear does better with pictures shot in natural afternoon light than with the ones from the studio."),
+        ("The carrier loses parcels that are booked after the Friday pickup.",
+         "The carrier loses parcels booked after Friday's pickup. Two of them were never found."),
+        ("Gift cards cannot be combined with a sale price; the payment module rejects it.",
+         "You can't pay for reduced items with a gift card, the payment module turns it down."),
+        ("Our reviews widget slows down the product page on old phones.",
+         "On older mobiles the product page is sluggish, and the culprit is the widget with the reviews."),
+        ("Wool blankets sell out in October, so reorder them in August already.",
+         "Blankets (wool) are gone by October every year. Place the reorder back in August."),
+        ("The accountant needs the VAT report as a PDF, one file per country.",
+         "VAT report for the accountant: separate PDF for each country, nothing else works for her."),
+        ("Answer complaints about late parcels with the tracking link and a small voucher.",
+         "When someone complains that a parcel is late, send the tracking link plus a little voucher. It calms them down."),
+    ),
+    "homelab": (
+        ("The heat pump makes noise at night when the outside temperature falls below zero.",
+         "The heat pump gets noisy at night if the outside temp falls below zero."),
+        ("Guests should use the guest network because the main one exposes the printers.",
+         "Put visitors on the guest Wi-Fi; on the main LAN they would see our printers."),
+        ("The motion sensor in the hallway triggers when the cat walks by.",
+         "Hallway motion detector fires because of the cat. Mounting it higher might help."),
+        ("The media server transcodes on the CPU since the graphics driver was removed.",
+         "Since we took out the graphics driver, transcoding on the media server runs on the processor."),
+        ("Ripped CDs belong on the second disk, not on the system drive.",
+         "Don't store the CD rips on the system drive, they go to disk two."),
+        ("The garden camera loses its connection whenever the microwave is running.",
+         "When the microwave is running, the garden cam loses its connection. The cable is ordered."),
+        ("The washing machine's plug reports its consumption only every ten minutes.",
+         "Smart plug at the washer: consumption comes in at ten minute intervals, no faster."),
+        ("A power cut wipes the schedule of the old thermostat, so it has to be entered again.",
+         "After an outage the old thermostat has forgotten its schedule and somebody must type it in again."),
+        ("Keep the spare fuses in the red tin above the meter cabinet.",
+         "Pls keep spare fuses in the red tin above the meter cabinet."),
+        ("The ad blocker on the DNS server breaks the TV's streaming app.",
+         "Streaming on the TV fails because our DNS-level ad blocking gets in the way. An exception would do."),
+        ("The scanner needs the old SMB protocol, which the file share no longer offers.",
+         "Scanning to the file share stopped working: the device speaks old SMB only, and the share doesn't anymore."),
+    ),
+    "research": (
+        ("The second annotator labels sarcasm far more often than the first one.",
+         "Annotator two sees sarcasm in many more places than annotator one does."),
+        ("Batch norm hurts when the batches are tiny; group norm was stable.",
+         "With very small batches we had trouble using batch normalisation, whereas group normalisation stayed stable."),
+        ("The workshop accepts papers of at most eight pages without references.",
+         "Page limit for the workshop paper: eight, references not counted."),
+        ("Interviews in the morning give longer answers than those after lunch.",
+         "Participants talk more when we interview them before noon. After lunch the answers get short."),
+        ("The tokenizer splits chemical names into useless fragments.",
+         "Names of chemicals are torn apart by the tokenizer, and the pieces mean nothing."),
+        ("Share the raw tables with the statistician, not the aggregated ones.",
+         "Send the statistician the raw tables, not the aggregated ones."),
+        ("The retrieval baseline is hard to beat on questions with names in them.",
+         "For queries that mention a name, plain retrieval remains a tough baseline."),
+        ("The GPU partition is nearly empty on Sunday mornings.",
+         "On Sunday mornings the GPU partition is almost empty."),
+        ("Reviewers asked for confidence intervals in every table of results.",
+         "Reviewers asked for CIs in each table of results."),
+        ("Data augmentation by back-translation added noise and was dropped.",
+         "We gave up back-translating for augmentation: it brought more noise than anything else."),
+        ("The archive's scans before the war are in Gothic type and need another OCR model.",
+         "Pre-war scans from the archive use Gothic letters; the usual OCR can't read those, take a different model."),
+    ),
+    "assistant": (
+        ("The dentist moved the children's appointment to the week after Easter.",
+         "Kids' dentist visit got postponed, it is in the week following Easter now."),
+        ("Grandmother prefers a phone call to a written message.",
+         "Grandma prefers a call over a written msg."),
+        ("Flights via Frankfurt are too stressful with two small children.",
+         "Avoid a connection in Frankfurt when the little ones are along, it was too much stress."),
+        ("The swimming course is full, but there is a waiting list.",
+         "Swimming course is full, there's a waiting list though. The form is on their website."),
+        ("The landlord pays for repairs of the boiler, not the tenants.",
+         "Boiler repairs are the landlord's expense, we as tenants don't pay them."),
+        ("Mila is lactose intolerant, so bake her cake with oat milk.",
+         "For Mila's cake take oat milk. She can't have lactose."),
+        ("The car insurance is cheaper if it is paid once a year.",
+         "If paid once a year, the car insurance is cheaper."),
+        ("The library closes early on Saturdays during the school holidays.",
+         "During school holidays the library shuts earlier on Saturday. We stood in front of a locked door."),
+        ("Oskar can pick up the children on Thursdays if we tell him a day ahead.",
+         "Oskar can pick up the kids on Thursdays if told a day ahead."),
+        ("The piano tuner needs the flat to be quiet for two hours.",
+         "When the piano gets tuned, plan two hours without noise at home."),
+        ("Receipts for the tax return go into the blue folder by month.",
+         "Sort tax receipts by month and put them in the blue folder."),
+    ),
+}  # fmt: skip

@@ -1,4 +1,5 @@
-"""A language model as a distiller: every cluster is a question, and the checked answer is the draft."""
+"""Selects the distillation model; a language model as a distiller: every cluster is a question, and the checked answer
+is the draft."""
 
 from __future__ import annotations
 
@@ -7,10 +8,24 @@ from collections.abc import Callable, Iterable, Iterator
 from memory_pipeline.config.policies import PRINCIPLE
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.answer import Answer
-from memory_pipeline.distillers.draft import Draft, Task
+from memory_pipeline.distillers.draft import DistillationModel, Draft, Task
+from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.distillers.questions import PROMPT_VERSION, distillation_question, principle_question
 from memory_pipeline.distillers.strategies import choose_strategy, load_strategies
 from memory_pipeline.models import Declined, ModelClient, Question, Session
+from memory_pipeline.models.choose import has_model
+
+
+def choose_distiller(settings: Settings, count_tokens: Callable[[str], int]) -> DistillationModel:
+    """The chosen model, or the extractive distiller if there is none.
+
+    Raises ModelError or StrategyError for settings with which the model cannot be asked.
+    """
+    if not has_model(settings):
+        return Extractive()
+    from memory_pipeline.distillers.by_model import ModelDistiller
+
+    return ModelDistiller(settings, count_tokens)
 
 
 class ModelDistiller:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from datetime import date
 
-from memory_pipeline.distillers.attachments import SAID_SHARE
+from memory_pipeline.distillers.preservation import SAID_SHARE
 from memory_pipeline.records import Memory
 from memory_pipeline.wording.facts import content_words
 from memory_pipeline.wording.normalise import normalise

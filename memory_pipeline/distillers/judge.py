@@ -16,12 +16,12 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.draft import DistillationModel, Draft, Task
 from memory_pipeline.distillers.entailment import Evidence, find_unborne_in
 from memory_pipeline.distillers.injections.detect import steering_draft
+from memory_pipeline.distillers.orders import with_quotes
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
-from memory_pipeline.distillers.quoted_orders import with_quotes
 from memory_pipeline.models import Declined
 from memory_pipeline.records import Cluster, Distillation, Measured, Outcome, offset_of_newest
 from memory_pipeline.wording.subject import with_subject
-from memory_pipeline.wording.temporary import TEMPORARY, is_temporary
+from memory_pipeline.wording.whole import TEMPORARY, is_temporary
 
 COMPRESSED_CATEGORY = "compressed"
 #: The pattern that memories of a type make together.

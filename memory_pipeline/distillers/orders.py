@@ -1,23 +1,27 @@
-"""Does a sentence tell whoever reads it, a person or a model, what to do?
-
-A logistic regression over runs of letters and words, in any language, trained by `benchmarks/train_orders.py`; its
-weights are in `orders.npz`. It is wide on purpose: most attempts to steer a reader are among what it finds, and so are
-some honest sentences. So it hides nothing; what it finds needs a second source before it is guidance.
-"""
+"""Does a sentence tell whoever reads it what to do? One rule for what tries to steer its reader; orders of one source
+alone are quoted."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memory_pipeline.distillers.draft import Draft
+from memory_pipeline.distillers.evidence import independent_tellings
+from memory_pipeline.distillers.injections.by_human import attempt_by
+from memory_pipeline.distillers.injections.detect import attempt_in
+from memory_pipeline.records import EXTRACTED, Memory, PlaybookEntry
 from memory_pipeline.wording.hidden import as_read
 from memory_pipeline.wording.memo import remembered
+from memory_pipeline.wording.sentences import join_statements, split_statements
 
 #: SHA-256 of the file with the weights.
 WEIGHTS_SHA256 = "d111debacf8b3df30872bdb85b35b0511a3b022d917a420522602a48235af226"
@@ -72,3 +76,53 @@ def _weights() -> tuple[NDArray[np.float32], float]:
     """The weights by place, and the bias."""
     with (resources.files(__package__) / FILE).open("rb") as opened, np.load(opened) as kept:
         return kept["weights"].astype(np.float32) * kept["scale"], float(kept["bias"])
+
+
+#: Stands before the words of a memory that is shown although it tries to steer its reader.
+MARK = "[tries to steer its reader]"
+
+
+def may_guide(memory: Memory) -> bool:
+    """Whether a memory may stand where its reader looks for guidance. A rule that a human gave their agent may."""
+    said_by_human = memory.source.connector == EXTRACTED or (
+        memory.memory_type == "conversation" and "human" in memory.tags
+    )
+    return attempt_by("human" if said_by_human else "agent", memory.content) is None
+
+
+def marked(memory: Memory, words: str | None = None) -> str:
+    """What a memory says, as it is shown: behind a mark if it tries to steer its reader. `words`: its content with what
+    stands above it, if that is shown too."""
+    words = memory.content if words is None else words
+    return words if may_guide(memory) else f"{MARK} {words}"
+
+
+def guiding_entries(entries: Iterable[PlaybookEntry]) -> list[PlaybookEntry]:
+    """The entries of a playbook without those that try to steer their reader: an earlier version let them in."""
+    return [entry for entry in entries if attempt_in(entry.content) is None]
+
+
+#: Sources that an order needs to be guidance.
+_LEAST_SOURCES = 2
+#: Begins a fact that is attached as a quotation.
+QUOTE = "“"
+
+
+def single_orders(text: str, witnesses: Sequence[Memory]) -> list[str]:
+    """The statements of a text that tell its reader what to do, and that fewer than two of the raw memories behind it
+    say independently."""
+    return [
+        statement
+        for statement in split_statements(text)
+        if tells_reader(statement) and independent_tellings(statement, witnesses) < _LEAST_SOURCES
+    ]
+
+
+def with_quotes(draft: Draft, witnesses: Sequence[Memory]) -> Draft:
+    """The draft with such statements attached as quotations instead; its text is empty if it has no others."""
+    alone = single_orders(draft.text, witnesses)
+    if not alone:
+        return draft
+    rest = [statement for statement in split_statements(draft.text) if statement not in alone]
+    quoted = tuple(f"{QUOTE}{statement}”" for statement in alone)
+    return replace(draft, text=join_statements(rest), attached=(*draft.attached, *quoted))

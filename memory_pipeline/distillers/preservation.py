@@ -1,4 +1,4 @@
-"""Was anything lost? Every fact of the sources must be in the abstraction or attached to it."""
+"""Measures which facts of its sources a draft keeps, and what it says that no source says."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from datetime import date
 from memory_pipeline.distillers.entailment import Evidence, implied_advice, implied_facts, implied_negations, is_derived
 from memory_pipeline.wording.conflicts import WORDING, find_conflict
 from memory_pipeline.wording.days import days_meant, names_another_day, with_days
-from memory_pipeline.wording.facts import Fact, fact_keys, find_facts
-from memory_pipeline.wording.keeping import keeps
+from memory_pipeline.wording.facts import Fact, content_words, fact_keys, find_facts
+from memory_pipeline.wording.sentences import split_statements, strip_lead_in
+from memory_pipeline.wording.whole import keeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +76,25 @@ def find_invention(sources: Sequence[str], content: str, written: Iterable[date]
         return None
     evidence = Evidence(sources)
     return next((fact for fact in strange if not is_derived(fact, content, evidence)), None)
+
+
+#: A text covers a statement if it contains at least this share of its content words.
+#: Measured on the demo: of 106 pairs that tell one story in different words, 95% share at least 0.62 and none less
+#: than 0.5;
+#: 95% of 500 unrelated pairs share at most 0.11.
+SAID_SHARE = 0.6
+
+
+def unsaid_statements(text: str, source: str) -> list[str]:
+    """The statements of a source whose words hardly appear in a text."""
+    words = set(content_words(text))
+    found = []
+    for statement in _statements_of(source):
+        meant = content_words(statement)
+        if meant and sum(word in words for word in meant) < SAID_SHARE * len(meant):
+            found.append(statement)
+    return found
+
+
+def _statements_of(source: str) -> list[str]:
+    return [strip_lead_in(written) for written in split_statements(source) or [source.strip()]]

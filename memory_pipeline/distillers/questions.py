@@ -12,12 +12,11 @@ from functools import partial
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.answer import Answer
-from memory_pipeline.distillers.attachments import unsaid_statements
 from memory_pipeline.distillers.draft import DistillationModel, Draft, Task
 from memory_pipeline.distillers.entailment import Evidence
 from memory_pipeline.distillers.judge import judge
 from memory_pipeline.distillers.objections import ask_for_facts, review_answer
-from memory_pipeline.distillers.preservation import check_preservation
+from memory_pipeline.distillers.preservation import check_preservation, unsaid_statements
 from memory_pipeline.distillers.prompts import VERSION
 from memory_pipeline.distillers.strategies import DistillationStrategy, PrincipleStrategy
 from memory_pipeline.distillers.support import find_unshared

@@ -10,9 +10,9 @@ from memory_pipeline.wording.agreement import says_the_same, tells_one_time
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.days import names_another_day
 from memory_pipeline.wording.facts import FACT_FIGURES, fact_keys
-from memory_pipeline.wording.keeping import facts_lacking
 from memory_pipeline.wording.normalise import normalise
 from memory_pipeline.wording.values import Value, normal_value, paired, values_in
+from memory_pipeline.wording.whole import facts_lacking
 
 #: At most so many statements are tried as the wording of what others say: the most central ones.
 _MOST_WORDINGS = 60

@@ -1,29 +1,28 @@
-"""Shows what would be forgotten, and forgets it: first in every file beside the store, last in the store.
-
-The intent is written first. As long as the store has the words, a run that was killed can begin again from it; once it
-is replaced, what is left is derived from the store and made again. Nights and other runs are kept out by the lease.
-"""
+"""What a person wants forgotten, found, shown and erased; and what follows from the memories that stay is made
+again."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import shutil
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, MemoryPipelineError, in_words
 from memory_pipeline.forgetting.documents import AlikeMemory, ForgetPreview, Forgotten, MemoryToForget, shorten
 from memory_pipeline.forgetting.files import clean_files, files_in, quotes
 from memory_pipeline.forgetting.intent import Intent, read_intent
-from memory_pipeline.forgetting.renewing import renew_files
-from memory_pipeline.forgetting.selection import Selection
 from memory_pipeline.killpoints import reached
 from memory_pipeline.places import forgetting_mark, places_beside
-from memory_pipeline.records import MADE
+from memory_pipeline.records import MADE, Memory
+from memory_pipeline.records.rollup import ROLLUP_LEVELS
+from memory_pipeline.reporting.report import render_changed_reports
+from memory_pipeline.rollups.periods import read_period
+from memory_pipeline.rollups.running import roll_up
 from memory_pipeline.shared_blocks import SharedBlocks
 from memory_pipeline.store import (
     Chosen,
@@ -39,8 +38,97 @@ from memory_pipeline.store import (
     new_id_of,
     snapshot_directory,
 )
-from memory_pipeline.wording.own_words import OwnWords
+from memory_pipeline.wording.own_words import FORGOTTEN, OwnWords
+from memory_pipeline.workspace.conversation_pages import write_files
+from memory_pipeline.workspace.nightly import problems_of, run_exports
+from memory_pipeline.workspace.pages import write_memory
 from memory_pipeline.workspace.places import PAGES, written_files
+from memory_pipeline.workspace.playbook_pages import write_playbook
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Exactly one of ids, words, a file and a conversation. `only`: of what is found, these places of the list."""
+
+    memory_ids: tuple[str, ...] = ()
+    search: str | None = None
+    source: str | None = None
+    conversation: str | None = None
+    project: str | None = None
+    only: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        given = [one for one in (self.memory_ids, self.search, self.source, self.conversation) if one]
+        if len(given) != 1:
+            raise InputError("give ids of memories, or exactly one of --search, --source and --conversation")
+        if self.search is not None and not self.search.split():
+            raise InputError("--search needs words")
+        if self.only and self.memory_ids:
+            raise InputError("--only chooses among what was found; name the ids alone instead")
+
+    def find(self, tx: Transaction) -> list[Memory]:
+        """The memories, in the order in which they are listed. Raises InputError if there is none."""
+        if self.memory_ids:
+            found = tx.memories.read(self.memory_ids)
+            for memory_id in self.memory_ids:
+                if memory_id not in found:
+                    raise InputError(_unknown(tx, memory_id))
+            return [found[memory_id] for memory_id in dict.fromkeys(self.memory_ids)]
+        if self.search:
+            return tx.erasure.saying(self.search.split(), self.project)
+        if self.source:
+            return tx.erasure.from_file(self.source, self.project)
+        return tx.erasure.of_conversation(self.conversation or "", self.project)
+
+    def choose(self, tx: Transaction) -> tuple[list[Memory], Chosen]:
+        """What was found, and what of it is chosen. Raises InputError if that is nothing."""
+        found = self.find(tx)
+        rejected = tx.erasure.rejected(self.source, (self.search or "").split()) if not self.only else []
+        if not found and not rejected:
+            what = {"--search": self.search, "--source": self.source, "--conversation": self.conversation}
+            name, value = next((name, value) for name, value in what.items() if value)
+            raise InputError(f"nothing in the store matches {name} '{value}'")
+        strange = [place for place in self.only if not 1 <= place <= len(found)]
+        if strange:
+            raise InputError(f"--only {strange[0]} is not in the list, which has {len(found)} memories")
+        chosen = [found[place - 1] for place in sorted(set(self.only))] if self.only else found
+        return found, Chosen(tuple(memory.id for memory in chosen), tuple(rejected))
+
+
+def _unknown(tx: Transaction, memory_id: str) -> str:
+    gone = tx.forgotten.find(memory_id)
+    if gone is not None:
+        return f"memory '{memory_id}' was forgotten on {gone.forgotten_at:%Y-%m-%d} by {gone.forgotten_by}"
+    return f"there is no memory '{memory_id}'; 'memory-pipeline forget --search WORDS' lists memories with their ids"
+
+
+def renew_files(
+    store: Store, settings: Settings, periods: Mapping[str, Sequence[str]], *, holder: str, run_id: str
+) -> list[str]:
+    """Make rollups of these periods, by project, and every file that says what the store holds, again; returns what
+    could not be written, in sentences."""
+    problems: list[str] = []
+    for project, keys in periods.items():
+        wanted = sorted(map(read_period, keys), key=lambda one: (ROLLUP_LEVELS.index(one.level), one.key))
+        made = roll_up(store, settings, wanted, holder=holder, run_id=run_id, projects=[project], only_kept=True)
+        problems += [f"{one.file}: {one.problem}" for one in made if one.problem]
+    problems += write_files(store, settings, holder, run_id).problems
+    with store.reading() as tx:
+        projects, newest = tx.memories.projects(), tx.journal.newest_night()
+    for project in projects:
+        try:
+            problems += write_memory(store, settings, project).problems.values()
+        except MemoryPipelineError as error:
+            problems.append(f"the pages of {project}: {in_words(error)}")
+    try:
+        render_changed_reports(store, settings.reports_path, FORGOTTEN)
+    except (MemoryPipelineError, OSError, ValueError) as error:
+        problems.append(f"{settings.reports_path}: {in_words(error)}")
+    problems += write_playbook(store)
+    if newest is not None:
+        problems += problems_of(run_exports(store, settings, newest))
+    return problems
+
 
 _HOLDER = "memory-pipeline forget"
 #: From this likeness on, another memory is shown as one that says nearly the same.

@@ -21,8 +21,8 @@ from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.wording.hidden import is_blank
 from memory_pipeline.wording.kinds import kind_of
-from memory_pipeline.wording.lead_in import words_alone
 from memory_pipeline.wording.normalise import clean_text, content_hash
+from memory_pipeline.wording.subject import words_alone
 
 _EXCERPT = 160
 

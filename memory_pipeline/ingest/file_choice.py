@@ -1,4 +1,4 @@
-"""Which files of a directory are read: the patterns of a source, and the files that hold no memories."""
+"""Which files of a directory are read, and their names as text: file names are bytes and need not be UTF-8."""
 
 from __future__ import annotations
 
@@ -57,3 +57,9 @@ _COPIES = GitIgnoreSpec.from_lines(COPIES)
 def is_copy(relative: str) -> bool:
     """Whether a file is a copy that was left beside another one, by its name."""
     return _COPIES.match_file(relative)
+
+
+def readable_name(name: str) -> str:
+    """A file name as text that can be stored: bytes that are not UTF-8 and line breaks are written as `\\xe9`."""
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -12,8 +12,7 @@ from typing import ClassVar
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped
-from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
-from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice, readable_name
 
 
 class Importer(ABC):

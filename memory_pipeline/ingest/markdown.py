@@ -1,23 +1,25 @@
-"""Splits Markdown notes into entries: each bullet, paragraph, table or procedure with its headings and what leads in to
-it.
-
-Every line of a file belongs to exactly one thing: an entry, a heading, a lead-in, structure, or a skipped block. The
-reader can report which, so that no line gets lost.
-"""
+"""Markdown as entries: bullets, paragraphs and tables, under front matter, in parts that are short enough to be one
+memory."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any, NamedTuple
 
+import yaml
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
+from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.dates import begins_with_time
-from memory_pipeline.wording.lead_in import NO_LEAD_IN, LeadIn, lead_in_from, said_together
+from memory_pipeline.ingest.values import MAX_LABELS, MAX_NAME
+from memory_pipeline.wording.normalise import clean_text
+from memory_pipeline.wording.sentences import split_statements
+from memory_pipeline.wording.subject import NO_LEAD_IN, LeadIn, lead_in_from, said_together
 
 #: A procedure of at most this many characters stays one entry: its steps mean little separately.
 PROCEDURE_CHARS = 1200
@@ -297,3 +299,112 @@ def _begins_entry(line: str) -> bool:
 
 def _dedent(line: str, width: int) -> str:
     return line[min(width, len(line) - len(line.lstrip())) :]
+
+
+_FENCE = "---"
+#: Front matter with more lines or characters than these is a text between two rules.
+_MOST_LINES, _MOST_CHARS = 200, 40_000
+
+
+class _WithoutMerging(yaml.SafeLoader):
+    """YAML without merge keys (`<<`): a few lines of them stand for any number of fields."""
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Leave the fields as they are."""
+
+
+_FIELD = re.compile(r"^([A-Za-z_][\w -]{0,60}):[ \t]*(.*)$")
+
+
+class Page(NamedTuple):
+    """A file in its parts: the fields of its front matter, the text below, and the line (from 1) at which it begins."""
+
+    fields: Mapping[str, Any]
+    body: str
+    first_line: int
+
+
+def split_front_matter(text: str) -> Page | None:
+    """The parts of a text with front matter; None for one without.
+
+    What YAML refuses is read line by line: people and models write `description: Note: this` without quotes.
+    """
+    lines = text.split("\n")
+    if lines[0].rstrip() != _FENCE:
+        return None
+    end = next((n for n, line in enumerate(lines[1 : _MOST_LINES + 1], start=1) if line.rstrip() == _FENCE), None)
+    head = "\n".join(lines[1:end]) if end is not None else ""
+    if end is None or len(head) > _MOST_CHARS:
+        return None
+    try:
+        fields = yaml.load(head, Loader=_WithoutMerging)
+    except (yaml.YAMLError, ValueError, RecursionError, OverflowError):  # a date like 2026-02-30 is a ValueError
+        fields = _by_line(lines[1:end])
+    if not isinstance(fields, Mapping):
+        fields = {}
+    return Page({str(name): value for name, value in fields.items()}, "\n".join(lines[end + 1 :]), end + 2)
+
+
+def _by_line(lines: list[str]) -> dict[str, Any]:
+    """The fields of lines `name: value`, those that are indented among the fields of the line above."""
+    fields: dict[str, Any] = {}
+    above = ""
+    for line in lines:
+        found = _FIELD.match(line.strip())
+        if not found:
+            continue
+        name, value = found[1], found[2].strip().strip("\"'")
+        if line[:1].isspace() and above:
+            inner = fields[above] if isinstance(fields[above], dict) else {}
+            inner[name] = value
+            fields[above] = inner
+        else:
+            fields[name], above = value, name
+    return fields
+
+
+_CHARS_OF_TOKEN = 4
+
+
+def parts_of(text: str, max_tokens: int, skipped: Skipped) -> list[str]:
+    """The text, or, if it is longer than the limit, its statements packed into parts below the limit."""
+    limit = max_tokens * _CHARS_OF_TOKEN
+    if len(text) <= limit:
+        return [text]
+    skipped.split += 1
+    parts: list[str] = []
+    for statement in split_statements(text):
+        for piece in (statement[i : i + limit] for i in range(0, len(statement), limit)):
+            if parts and len(parts[-1]) + len(piece) < limit:
+                parts[-1] += "\n" + piece
+            else:
+                parts.append(piece)
+    return parts
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPart:
+    """A part of an entry of a note: what it says itself, and with the lead-in that is one with it."""
+
+    own_words: str
+    content: str
+    entry: Entry
+
+    def describe(self, candidate: Candidate) -> Candidate:
+        """The candidate with the words of this part, and with what they hang on in the note."""
+        return replace(
+            candidate,
+            content=self.content,
+            own_words=clean_text(self.own_words).strip("\n"),
+            headings=tuple(heading[:MAX_NAME] for heading in self.entry.path)[-MAX_LABELS:],
+            lead_in=self.entry.lead.words[:MAX_NAME],
+        )
+
+
+def parts_of_entry(
+    entry: Entry, max_tokens: int, skipped: Skipped, own_words: str | None = None
+) -> Iterator[EntryPart]:
+    """The parts of an entry: only a whole one is said with its lead-in. `own_words`: what is left of its text."""
+    parts = parts_of(entry.text if own_words is None else own_words, max_tokens, skipped)
+    for part in parts:
+        yield EntryPart(part, said_together(entry.lead, part) if len(parts) == 1 else part, entry)

@@ -22,10 +22,16 @@ from memory_pipeline.files import resolve_links
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
 from memory_pipeline.ingest.dates import at_midnight, file_date, leading_time, written_time
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
-from memory_pipeline.ingest.foreign import file_time, project_of_directory
-from memory_pipeline.ingest.foreign_marks import EMPTY_LABELS, blank_wrappers, why_no_memory, without_scores
+from memory_pipeline.ingest.foreign import (
+    EMPTY_LABELS,
+    blank_wrappers,
+    file_time,
+    project_of_directory,
+    why_no_memory,
+    without_scores,
+)
 from memory_pipeline.ingest.importer import FilesImporter
-from memory_pipeline.ingest.markdown import TURN_LINE, Entry, Note, parse_note
+from memory_pipeline.ingest.markdown import TURN_LINE, Entry, Note, parse_note, parts_of_entry
 from memory_pipeline.ingest.openclaw_files import (
     BY_PROGRAM,
     NO_ENTRY,
@@ -40,7 +46,6 @@ from memory_pipeline.ingest.openclaw_files import (
     text_of,
     workspace_files,
 )
-from memory_pipeline.ingest.splitting import parts_of_entry
 from memory_pipeline.ingest.values import MAX_LABELS
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import MEMORY_TYPES, Source

@@ -11,7 +11,7 @@ from typing import Any
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Reading, Rejected, Skipped
-from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.file_choice import readable_name
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, names_project_otherwise
 from memory_pipeline.ingest.tables import read_row, shown
@@ -32,7 +32,7 @@ class ParquetImporter(Importer):
 
     def evidence(self, path: Path) -> str | None:
         """Parquet's mark, and the column `content`."""
-        from memory_pipeline.ingest.signs import sign_of_parquet
+        from memory_pipeline.ingest.recognising import sign_of_parquet
 
         return sign_of_parquet(path)
 

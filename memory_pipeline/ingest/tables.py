@@ -15,7 +15,7 @@ from typing import TextIO
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
-from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.file_choice import readable_name
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.lines import FALLBACK, RECODED, bounded_lines, opened
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
@@ -43,7 +43,7 @@ class JsonlImporter(Importer):
 
     def evidence(self, path: Path) -> str | None:
         """JSON objects with a text in `content`, one a line."""
-        from memory_pipeline.ingest.signs import sign_of_jsonl
+        from memory_pipeline.ingest.recognising import sign_of_jsonl
 
         return sign_of_jsonl(path)
 
@@ -66,7 +66,7 @@ class CsvImporter(Importer):
 
     def evidence(self, path: Path) -> str | None:
         """A header with the column `content`."""
-        from memory_pipeline.ingest.signs import sign_of_csv
+        from memory_pipeline.ingest.recognising import sign_of_csv
 
         return sign_of_csv(path)
 

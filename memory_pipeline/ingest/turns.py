@@ -16,8 +16,8 @@ from typing import Literal
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.markdown import parts_of
 from memory_pipeline.ingest.openclaw_files import is_our_page
-from memory_pipeline.ingest.splitting import parts_of
 from memory_pipeline.markers import MANAGERS, without_blocks
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source

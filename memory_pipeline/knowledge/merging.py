@@ -10,9 +10,9 @@ from itertools import chain, combinations
 from memory_pipeline.wording.agreement import keep_their_roles, says_the_same
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.facts import content_words
-from memory_pipeline.wording.keeping import facts_lacking
 from memory_pipeline.wording.normalise import LEADING_STAMP, normalise, shape_hash
 from memory_pipeline.wording.sentences import join_statements, split_statements, strip_lead_in
+from memory_pipeline.wording.whole import facts_lacking
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 #: A clock time of two digits behind a date, in one zone.

@@ -10,7 +10,7 @@ from typing import Self
 
 from pydantic import Field
 
-from memory_pipeline.distillers import COMPRESSED_CATEGORY, DETAILS_LABEL
+from memory_pipeline.distillers import COMPRESSED_CATEGORY, DETAILS_LABEL, QUOTE
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.records import LEVEL_PRINCIPLE, Memory, PlaybookEntry
 from memory_pipeline.records.columns import columns_of
@@ -64,16 +64,19 @@ def guidance_of(memory: Memory) -> str:
 def advice_of(memory: Memory) -> str | None:
     """What a pattern or principle advises; None if it is guidance of no kind.
 
-    All of it stands in the playbook, the attached facts too: what narrows, excepts or ends advice must not get lost.
+    All of it stands in the playbook, with the attached facts: what narrows, excepts or ends advice must not get lost.
+    What is only quoted of one source (always the last of what is attached) stays in the memory.
     """
     if memory.pattern_type is None and memory.abstraction_level < LEVEL_PRINCIPLE:
         return None
-    return " ".join(memory.content.split())
+    guidance = guidance_of(memory)
+    attached = memory.content[len(guidance) :].strip().removeprefix(DETAILS_LABEL).partition(QUOTE)[0].strip(" ;")
+    return f"{guidance} {DETAILS_LABEL} {attached}" if attached else guidance
 
 
 def category_of(memory: Memory, sources: Sequence[Memory], known: Collection[str]) -> str:
     """The subject of guidance: the tag, or the category that its data named, that most of its sources share; else the
-    name or identifier that they share, one of the `known` categories of the project first; else the type of the
+    name or identifier that all of them have, one of the `known` categories of the project first; else the type of the
     pattern, or `general`.
 
     Headings of files are no subjects, nor are times of day. `sources`: the raw memories behind it; none if it was
@@ -84,7 +87,8 @@ def category_of(memory: Memory, sources: Sequence[Memory], known: Collection[str
         shared = _shared_by_most([[label for label in some if _is_subject(label)] for some in labels])
         if shared:
             return shared[0]
-    names = _shared_by_most([_named_in(source.content) for source in told])
+    named = [_named_in(source.content) for source in told]
+    names = [name for name in named[0] if all(name in others for others in named)]
     return next((name for name in names if name in known), next(iter(names), memory.pattern_type or GENERAL))
 
 

@@ -1,14 +1,15 @@
-"""Who reads a day's conversations: the model, if the settings choose one, and else the classifier. What a model has not
-answered yet is read by the classifier meanwhile."""
+"""Who reads a day of conversations, and by which names its speakers go."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.conversations.asking import ask_about, classifier_vectors
 from memory_pipeline.conversations.extraction import Found, found_by_classifier
+from memory_pipeline.conversations.turns import FILES_WITH_NAMES, needs_names, speakers_named
 from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.models import Declined, ModelClient, Question
 from memory_pipeline.models.choose import has_model
@@ -16,7 +17,8 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book, session_of
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.question import Reading
-from memory_pipeline.records import Extraction, Turn
+from memory_pipeline.records import Extraction, Memory, Speaker, Turn
+from memory_pipeline.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +73,39 @@ def read_turns(night: Night, turns: Sequence[Turn], known: Sequence[Extraction])
         if not any(one.stage == "extraction" and one.error == in_words(error) for one in night.errors):
             night.note_error("", "extraction", error)
     return asked.found.with_others(found_by_classifier(asked.left, classifier_vectors())) if asked.left else asked.found
+
+
+#: The connector of workspaces that were imported once, and are no source.
+_WORKSPACE = "openclaw"
+
+
+def names_of(
+    store: Store, settings: Settings, project_id: str, memories: Iterable[Memory]
+) -> Mapping[str, Speaker] | None:
+    """By name in lower case, whose it is; None if each of these memories tells by itself who speaks."""
+    return names_in(store, settings)(project_id) if needs_names(memories) else None
+
+
+def names_in(store: Store, settings: Settings) -> Callable[[str], Mapping[str, Speaker]]:
+    """The names of each project's human and agent, read once when they are asked for: from the files of its workspace,
+    or, if it has none, from what was imported of such files."""
+
+    @cache
+    def of(project_id: str) -> Mapping[str, Speaker]:
+        return _names_now(store, settings, project_id)
+
+    return of
+
+
+def _names_now(store: Store, settings: Settings, project_id: str) -> Mapping[str, Speaker]:
+    from memory_pipeline.ingest.sources import with_known_projects, workspace_of  # which most nights never need
+
+    workspace = workspace_of(with_known_projects(settings, store), project_id)
+    rules = settings.conversations
+    if workspace is not None:
+        return speakers_named(rules.human_names, rules.agent_names, workspace)
+    imported: list[tuple[str, str]] = []
+    if store.exists():
+        with store.reading() as tx:
+            imported = tx.sources.contents_of(project_id, _WORKSPACE, FILES_WITH_NAMES)
+    return speakers_named(rules.human_names, rules.agent_names, imported=imported)

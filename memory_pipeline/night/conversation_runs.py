@@ -16,16 +16,20 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.conversation_order import ConversationOrder, unanswered
-from memory_pipeline.night.conversation_reading import asks_model
+from memory_pipeline.night.conversation_reading import asks_model, names_in
 from memory_pipeline.night.conversations import left_in_words, read_days, write_pages
 from memory_pipeline.night.plan import NightOptions
-from memory_pipeline.night.speakers import names_in
 from memory_pipeline.records import Destination, ExtractionKind, KeptExtraction, Speaker
 from memory_pipeline.store import Store, create_snapshot
 from memory_pipeline.store.conversations import SpokenDay
 from memory_pipeline.wording.counts import how_many
-from memory_pipeline.workspace.conversation_blocks import coverage_in_words, place_of, standing_in, without_speaker
-from memory_pipeline.workspace.conversation_pages import CONTENTS
+from memory_pipeline.workspace.conversation_pages import (
+    CONTENTS,
+    coverage_in_words,
+    place_of,
+    standing_in,
+    without_speaker,
+)
 from memory_pipeline.workspace.nightly import problems_of, run_changed
 
 _HOLDER = "memory-pipeline conversations"

@@ -21,9 +21,8 @@ from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.killpoints import reached
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.conversation_order import ConversationOrder
-from memory_pipeline.night.conversation_reading import asks_model, read_turns
+from memory_pipeline.night.conversation_reading import asks_model, names_in, names_of, read_turns
 from memory_pipeline.night.distillation import answer_book
-from memory_pipeline.night.speakers import names_in, names_of
 from memory_pipeline.records import (
     EXTRACTED,
     ConversationDay,
@@ -39,8 +38,7 @@ from memory_pipeline.rollups.renewing import renew_stale
 from memory_pipeline.store import Transaction
 from memory_pipeline.store.conversations import SpokenDay
 from memory_pipeline.wording.counts import how_many
-from memory_pipeline.workspace.conversation_blocks import standing_in
-from memory_pipeline.workspace.conversation_pages import WrittenFiles, write_files
+from memory_pipeline.workspace.conversation_pages import WrittenFiles, standing_in, write_files
 from memory_pipeline.workspace.session_pages import mend_session_pages
 
 

@@ -17,7 +17,7 @@ from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.edits import Edits, apply_edits, find_edits
-from memory_pipeline.night.waiting import next_night, night_of
+from memory_pipeline.night.plan import next_night, night_of
 from memory_pipeline.records import SourceEntry, SourceFile, SourceReading
 from memory_pipeline.store import Store
 

@@ -1,18 +1,15 @@
-"""Finds similar rows in a matrix of unit vectors: every pair above a threshold, computed exactly, and crowds.
-
-A blocked float32 product proposes pairs slightly below the threshold; a float64 dot product of the stored rows
-decides. So the result does not depend on blocks, order, threads, or what was compared before.
-"""
+"""Edges from vectors: crowds in cells, pairs within a cell, exact scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.store import Cell, Transaction
 
 Rows = NDArray[np.int64]
 Pairs = tuple[Rows, Rows, NDArray[np.float64]]
@@ -177,3 +174,47 @@ def _degrees(
             degrees[top : top + len(rows)] += like.sum(axis=1)
             degrees[left : left + len(columns)] += like.sum(axis=0)
     return degrees
+
+
+#: In a crowd, each memory is similar to more than this many others of it. Of 38,000 entries of a real log, none was
+#: similar to 200.
+CROWD_LEAST = 256
+#: Memories of a crowd that are compared with each other.
+CROWD_AT_ONCE = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The cells of a project: those in the store, and the new ones of this night."""
+
+    kept: tuple[Cell, ...]
+    new: tuple[Cell, ...] = ()
+
+    @property
+    def all(self) -> tuple[Cell, ...]:
+        """Every cell."""
+        return (*self.kept, *self.new)
+
+    def crowd(self) -> set[str]:
+        """The memories of the crowd."""
+        return {cell.memory_id for cell in self.all}
+
+    def separation(self, ids: Sequence[str]) -> Separation | None:
+        """The rows of these memories that are not compared with each other."""
+        cell_of = {cell.memory_id: cell.cell for cell in self.all}
+        if cell_of.keys().isdisjoint(ids):
+            return None
+        groups = np.array([[0 if memory_id in cell_of else -1 for memory_id in ids]], dtype=np.int64)
+        cells = np.array([[cell_of.get(memory_id, 0) for memory_id in ids]], dtype=np.int64)
+        return Separation(groups, cells)
+
+
+def with_crowd(tx: Transaction, project: str, cells: Cells, members: Sequence[str]) -> Cells:
+    """The cells with a cell for each new member of the crowd."""
+    filled = len(cells.crowd())
+    ordered = tx.cells.in_filling_order(members)
+    new = (
+        Cell(project, memory_id, "crowd", project, (filled + place) // CROWD_AT_ONCE)
+        for place, memory_id in enumerate(ordered)
+    )
+    return Cells(cells.kept, (*cells.new, *new))

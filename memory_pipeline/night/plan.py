@@ -1,8 +1,4 @@
-"""The date and options of a night, and what is derived from them and the settings alone.
-
-The *as-of* time of a partition is the end of its day. Every step uses it instead of the clock, so that a night gives
-the same result whenever it runs.
-"""
+"""What a night is: its options, and which night takes what."""
 
 from __future__ import annotations
 
@@ -13,7 +9,10 @@ from functools import cached_property
 from memory_pipeline.config.policies import Policy
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
+from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.records import MADE, Memory
+from memory_pipeline.store import Store
+from memory_pipeline.wording.counts import how_many
 
 #: The longest period that `--days` may ask for: no memory is older.
 MOST_DAYS = 18_250
@@ -106,3 +105,28 @@ class NightPlan:
         if self.options.projects:
             return project_id in self.options.projects
         return self.settings.is_consolidated(project_id)
+
+
+def next_night(store: Store, now: datetime) -> date:
+    """The day of the night that runs next: that of the last complete day, unless it has been run."""
+    complete = latest_complete_day(now)
+    if not store.exists():
+        return complete
+    with store.reading() as tx:
+        newest = tx.journal.newest_reported_day()
+    return complete + timedelta(days=1) if newest and newest >= complete else complete
+
+
+def night_of(moment: datetime, following: date) -> date:
+    """The night that takes a change of this time, if `following` is the next one that runs."""
+    return max(moment.date(), following)
+
+
+def waiting_in_words(edits: int, entries: int, night: str | None) -> str:
+    """What waits, as `2 edits and 5 new entries wait for the night of 2026-03-14`; empty if nothing does."""
+    told = [how_many(edits, "edit")] if edits else []
+    told += [how_many(entries, "new entry")] if entries else []
+    if not told:
+        return ""
+    verb = "waits" if edits + entries == 1 else "wait"
+    return f"{' and '.join(told)} {verb} for " + (f"the night of {night}" if night else "a later night")

@@ -14,7 +14,7 @@ from memory_pipeline.records import Contribution, Memory, PlaybookEntry, derived
 from memory_pipeline.store import Guidance, Transaction
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.normalise import embedding_text
-from memory_pipeline.wording.temporary import TEMPORARY
+from memory_pipeline.wording.whole import TEMPORARY
 from memory_pipeline.workspace.playbook_pages import write_playbook
 
 #: Memories that are compared with the playbook with one query.

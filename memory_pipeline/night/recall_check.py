@@ -1,12 +1,9 @@
-"""Checks after the archive whether archived memories can still be found, directly or through their replacements.
-
-The query is what a person would ask, not the memory's own text: see `recall.questions`. So the check can fail.
-"""
+"""Checks after a night: was anything lost, and is what was archived still found?"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,11 +12,12 @@ from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.reading import PAGE
 from memory_pipeline.recall import SearchIndex, question_for, word_frequencies
-from memory_pipeline.records import DIGEST, MADE
-from memory_pipeline.store import Text
+from memory_pipeline.records import DIGEST, MADE, Archive, Memory
+from memory_pipeline.store import Store, Text
 from memory_pipeline.wording.facts import content_words, stem
 from memory_pipeline.wording.normalise import embedding_text
 from memory_pipeline.wording.series_words import line_in
+from memory_pipeline.wording.witness import Kept, what_is_kept
 
 TOP = 10
 #: A replacement answers a question if it has this share of its words, or this cosine to it. Of 250 archived memories of
@@ -140,3 +138,52 @@ def _answers(content: str, vector: Vectors | None, question: str, asked: Vectors
 
 def _draw(as_of: datetime, memory_id: str) -> bytes:
     return hashlib.sha256(f"{as_of.isoformat()}\0{memory_id}".encode()).digest()
+
+
+#: Links to memories that an abstraction says again in other words; the others are copies, or stay active.
+_SAID_AGAIN = frozenset(("distilled", "merged", "canonical"))
+
+
+@dataclass(frozen=True, slots=True)
+class Preservation:
+    """How many facts of the sources the abstractions keep, attach and have lost, with each loss in words."""
+
+    found: int
+    kept: int
+    attached: int
+    lost: tuple[str, ...]
+
+    @property
+    def rate(self) -> float | None:
+        """(Kept + attached) / found; None if nothing was found."""
+        return round((self.kept + self.attached) / self.found, 4) if self.found else None
+
+
+def measure_preservation(store: Store, archives: Sequence[Archive]) -> Preservation:
+    """What the abstractions of these archives keep of their sources."""
+    made = sorted({archive.abstraction_id for archive in archives if archive.abstraction_id})
+    with store.reading() as tx:
+        sources: dict[str, list[str]] = {memory_id: [] for memory_id in made}
+        again = {link.memory_id for link in tx.lineage.of(made) if link.relation in _SAID_AGAIN}
+        sources.update(tx.lineage.told_by(again))
+        memories = tx.memories.read({*made, *(i for ids in sources.values() for i in ids)})
+    return _summed((i, _contents(memories, sources[i]), memories[i].content) for i in made if i in memories)
+
+
+def losses_of(sources: Sequence[str], content: str) -> list[str]:
+    """The facts of the sources that a content lacks, in words."""
+    return [f"the {said.kind} '{said.words}'" for said in what_is_kept(sources, content).lost]
+
+
+def _contents(memories: dict[str, Memory], ids: Iterable[str]) -> list[str]:
+    return [memories[i].content for i in sorted(ids) if i in memories]
+
+
+def _summed(read: Iterable[tuple[str, list[str], str]]) -> Preservation:
+    found = kept = attached = 0
+    lost: list[str] = []
+    for name, sources, content in read:
+        one: Kept = what_is_kept(sources, content)
+        found, kept, attached = found + one.found, kept + one.kept, attached + one.attached
+        lost += [f"'{name}' lacks the {said.kind} '{said.words}'" for said in one.lost]
+    return Preservation(found, kept, attached, tuple(lost))

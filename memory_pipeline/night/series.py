@@ -17,10 +17,9 @@ from memory_pipeline.knowledge.entries import is_entry
 from memory_pipeline.night.archive import archive_distillations
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.eligibility import too_few
-from memory_pipeline.night.joined_shapes import join_shapes
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.series_drafts import FoundSeries, draft_series
-from memory_pipeline.night.shapes import note_shapes
+from memory_pipeline.night.shapes import join_shapes, note_shapes
 from memory_pipeline.records import (
     Archive,
     DuplicateGroup,
@@ -30,7 +29,7 @@ from memory_pipeline.records.drafts import drafts_of, members_of
 from memory_pipeline.records.series import SERIES
 from memory_pipeline.store import LEAST_TEXTS, SeriesMemory, Shape, Transaction, reading_in
 from memory_pipeline.wording.normalise import line_shape, one_line
-from memory_pipeline.wording.reading_places import holds_readings, is_closed_set
+from memory_pipeline.wording.place_names import holds_readings, is_closed_set
 from memory_pipeline.wording.readings import Reading, days_of, series_of
 from memory_pipeline.wording.series_words import WORDS_VERSION
 from memory_pipeline.wording.subject import subject_beside

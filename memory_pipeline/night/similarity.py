@@ -20,10 +20,18 @@ from memory_pipeline.knowledge.contradictions import contradiction_of
 from memory_pipeline.knowledge.entries import claim_of
 from memory_pipeline.knowledge.merging import says_again
 from memory_pipeline.models.embedders.model import Vectors
-from memory_pipeline.night.cells import CROWD_LEAST, Cells, with_crowd
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.contradictions import link_alike
-from memory_pipeline.night.pairs import Pairs, Rows, find_crowd, pairs_up_to, similar_pairs
+from memory_pipeline.night.pairs import (
+    CROWD_LEAST,
+    Cells,
+    Pairs,
+    Rows,
+    find_crowd,
+    pairs_up_to,
+    similar_pairs,
+    with_crowd,
+)
 from memory_pipeline.records import EligibleMemory, Memory
 from memory_pipeline.store import EDGE_SCHEMA, SAID_AGAIN
 from memory_pipeline.wording.conflicts import WORDING, ConflictFinding, find_conflict

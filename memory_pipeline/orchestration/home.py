@@ -1,32 +1,69 @@
-"""Locations: the project's home, the store, and the Dagster home next to each store."""
+"""The home of Dagster beside a store, and the files in it that Dagster obeys."""
 
 from __future__ import annotations
 
 import functools
 import logging
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
+
+import yaml
 
 from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.exports import ExportTable
 from memory_pipeline.config.loading import LoadedSettings, changes_from, load_settings
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.config.sources import CONFIG_FILE
+from memory_pipeline.config.sources import CONFIG_FILE, read_settings_file
 from memory_pipeline.config.trust import (
     CONFIG_VARIABLE,
     FOUND_VARIABLE,
     HOME_VARIABLE,
     checkout,
+    is_trusted,
     user_choice,
     user_directory,
 )
 from memory_pipeline.errors import HistoryError, InputError, OutputError, SettingError
 from memory_pipeline.files import cause_and_mend, directories, nobody, real_path, write_text
-from memory_pipeline.orchestration.instance_files import check_instance_files
+
+#: Names of the files that Dagster's command line obeys in its home and working directory.
+INSTANCE_FILES = ("dagster.yaml", "workspace.yaml", ".env")
+#: The parts of a `dagster.yaml` that name nothing to load, write or reach.
+_HARMLESS = {"concurrency", "run_monitoring", "freshness", "telemetry", "nux"}
+
+
+def check_instance_files(home: Path, written: Mapping[str, str]) -> None:
+    """Raises SettingError for a file of a Dagster home that is neither as `written` by this program, nor trusted.
+
+    A `dagster.yaml` of an earlier version of this program passes too.
+    """
+    for name in INSTANCE_FILES:
+        file = home / name
+        content = read_settings_file(file)
+        if not content or content.decode("utf-8", "replace") == written.get(name) or is_trusted(file, content):
+            continue
+        if name != "dagster.yaml" or not _is_harmless(content, written[name]):
+            raise SettingError(
+                f"'{file}' was not written by this program, and Dagster would run what it names; move it away, or read "
+                f"it and run 'memory-pipeline config trust {shlex.quote(str(file))}'"
+            )
+
+
+def _is_harmless(content: bytes, written: str) -> bool:
+    ours = yaml.safe_load(written)
+    try:
+        given = yaml.safe_load(content)
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
+        return False
+    return isinstance(given, Mapping) and all(
+        key in _HARMLESS or ours.get(key) == value for key, value in given.items()
+    )
+
 
 #: The module that Dagster loads, and the name under which its pages show it.
 DEFINITIONS, LOCATION_NAME = "memory_pipeline.definitions", "memory_pipeline"

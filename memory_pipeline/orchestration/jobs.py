@@ -22,13 +22,13 @@ from pydantic import Field
 from memory_pipeline.night.knowledge_base import compress_knowledge_base
 from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
 from memory_pipeline.night.run import run_night
-from memory_pipeline.orchestration.asset_defaults import DUPLICATES_JOB, SOURCES_JOB
 from memory_pipeline.orchestration.assets.imported_notes import imported_notes
 from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowledge_base_metadata, principles
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
 from memory_pipeline.orchestration.assets.rollups import ROLLUP_ASSETS
 from memory_pipeline.orchestration.consolidation import consolidation_job
 from memory_pipeline.orchestration.context_sensors import compaction_job
+from memory_pipeline.orchestration.location import DUPLICATES_JOB, SOURCES_JOB
 from memory_pipeline.orchestration.partitions import DAILY, EVERY_WEEK, MONTHLY, WEEKLY, YEARLY
 from memory_pipeline.orchestration.resources import NightResource, StoreResource
 from memory_pipeline.reporting.pages import as_markdown

@@ -19,7 +19,6 @@ from dagster import (
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
 from memory_pipeline.moments import latest_complete_day
-from memory_pipeline.orchestration.asset_defaults import ZONE
 from memory_pipeline.orchestration.assets.rollups import DAYS, MONTHS, WEEKS, YEARS
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job, scheduled_day
 from memory_pipeline.orchestration.held import held_by_others
@@ -34,7 +33,7 @@ from memory_pipeline.orchestration.jobs import (
     weekly_rollups_job,
     yearly_rollups_job,
 )
-from memory_pipeline.orchestration.location import LOCATION
+from memory_pipeline.orchestration.location import LOCATION, ZONE
 from memory_pipeline.orchestration.partitions import (
     EVERY_DAY,
     EVERY_WEEK,

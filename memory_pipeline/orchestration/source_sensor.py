@@ -17,7 +17,7 @@ from dagster import DefaultSensorStatus, RunRequest, SensorEvaluationContext, Sk
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.moments import latest_complete_day
-from memory_pipeline.night.waiting import next_night, night_of
+from memory_pipeline.night.plan import next_night, night_of
 from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.jobs import sources_job
 from memory_pipeline.orchestration.partitions import DAILY

@@ -15,10 +15,10 @@ from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.records import Statement
 from memory_pipeline.wording.days import days_meant
 from memory_pipeline.wording.facts import NEGATORS, Fact, find_facts
-from memory_pipeline.wording.keeping import keeps
+from memory_pipeline.wording.hidden import without_scaffolding
 from memory_pipeline.wording.languages import is_german, negates, with_iso_days
 from memory_pipeline.wording.redaction import redact
-from memory_pipeline.wording.scaffolding import without_scaffolding
+from memory_pipeline.wording.whole import keeps
 
 #: The cosine of two texts.
 Likeness = Callable[[str, str], float]

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.neighbours import PLACE, may_have_neighbours, neighbours_in
-from memory_pipeline.recall.ranking import Rowwise
-from memory_pipeline.recall.rowwise import ends_of, rows_of, weights_of
+from memory_pipeline.recall.ranking import Rowwise, ends_of, rows_of, weights_of
 from memory_pipeline.records import MADE, MEMORY_TYPES, PATTERN_TYPES, Memory
 from memory_pipeline.store import memory_of
 

@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.recall.atoms import DescribedAtom
 from memory_pipeline.records import MEMORY_TYPES, PATTERN_TYPES, Memory
-from memory_pipeline.wording.lead_in import with_lead_in
+from memory_pipeline.wording.subject import with_lead_in
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -27,21 +27,19 @@ from memory_pipeline.errors import EmbeddingError, StoreBusyError, StoreError
 from memory_pipeline.knowledge.contradictions import clear_conflicts, contradicting_ids, superseded_ids
 from memory_pipeline.models.embedders import Embedder, check_model
 from memory_pipeline.models.embedders.model import Vectors
-from memory_pipeline.recall.analysis import query_terms, terms_of
 from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.disk import Addition, DamagedIndexError, IndexFiles, Kind, Opened
 from memory_pipeline.recall.documents import Filters, Mode
-from memory_pipeline.recall.found_through import find_through
+from memory_pipeline.recall.lineage import find_through
 from memory_pipeline.recall.ranking import DEPTH, rank
 from memory_pipeline.recall.search import weights_in
 from memory_pipeline.recall.times import named_times, newness_for
-from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores
+from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores, query_terms, terms_of
 from memory_pipeline.records import Memory, with_asked
-from memory_pipeline.records.handles import Handles
+from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Generation, Store, Transaction
-from memory_pipeline.wording.lead_in import with_lead_in
 from memory_pipeline.wording.normalise import embedding_text
-from memory_pipeline.wording.subject import place_beside, with_subject
+from memory_pipeline.wording.subject import place_beside, with_lead_in, with_subject
 
 _log = logging.getLogger(__name__)
 #: How long a search waits for a store, or for index files, that another process holds: with a state to answer from,

@@ -22,7 +22,7 @@ from memory_pipeline.ingest.remembering import remember
 from memory_pipeline.ingest.values import check_storable, identifier
 from memory_pipeline.models.embedders import Embedder, choose_embedder
 from memory_pipeline.recall.atoms import AtomIndex, describe_atom, search_atoms
-from memory_pipeline.recall.consolidated import ConsolidatedContext, consolidated_context
+from memory_pipeline.recall.consolidated import ConsolidatedContext, consolidated_context, metrics_of
 from memory_pipeline.recall.context import build_context
 from memory_pipeline.recall.day import day_context
 from memory_pipeline.recall.documents import (
@@ -52,7 +52,6 @@ from memory_pipeline.recall.documents import (
 from memory_pipeline.recall.guidance import GuidanceIndex
 from memory_pipeline.recall.index import Match, ProjectIndex
 from memory_pipeline.recall.lineage import lineage_of
-from memory_pipeline.recall.metrics import metrics_of
 from memory_pipeline.recall.past import read_state, search_state
 from memory_pipeline.recall.pieces import current_matches, order_pieces
 from memory_pipeline.recall.results import described_sources, recalled

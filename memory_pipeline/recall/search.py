@@ -16,8 +16,7 @@ from memory_pipeline.config.settings import Recall
 from memory_pipeline.errors import InputError
 from memory_pipeline.recall.documents import MOST_RESULTS, SHORTEST_QUERY, Mode
 from memory_pipeline.recall.matrix import Matrix
-from memory_pipeline.recall.ranking import DEPTH, Weights, rank
-from memory_pipeline.recall.rowwise import Searchable, listed
+from memory_pipeline.recall.ranking import DEPTH, Searchable, Weights, listed, rank
 from memory_pipeline.recall.times import named_times, newness_for
 from memory_pipeline.recall.words import NOTHING, WordIndex
 from memory_pipeline.records import Memory, with_asked

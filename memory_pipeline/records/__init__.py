@@ -3,12 +3,6 @@
 All times are aware UTC datetimes. Every record is frozen, so that a step cannot change a decision of an earlier step.
 """
 
-from memory_pipeline.records.atom import (
-    Atom,
-    AtomDecision,
-    AtomStatus,
-    Causal,
-)
 from memory_pipeline.records.cluster import (
     BATCH_EXPIRED,
     BATCH_UNDER_WAY,
@@ -50,6 +44,14 @@ from memory_pipeline.records.identifiers import (
     derived_id,
     fingerprint_of,
 )
+from memory_pipeline.records.knowledge import (
+    Atom,
+    AtomDecision,
+    AtomStatus,
+    Causal,
+    Contribution,
+    PlaybookEntry,
+)
 from memory_pipeline.records.memory import (
     BESIDE,
     CONSOLIDATION_METHODS,
@@ -83,27 +85,19 @@ from memory_pipeline.records.model import (
 from memory_pipeline.records.night import (
     MOVED,
     NightError,
-    Stage,
-    Verdict,
-)
-from memory_pipeline.records.notice import (
     Notice,
     Priority,
-)
-from memory_pipeline.records.playbook import (
-    Contribution,
-    PlaybookEntry,
+    Proposal,
+    Stage,
+    Verdict,
 )
 from memory_pipeline.records.principle import (
     PrincipleResult,
     PrincipleStatus,
 )
-from memory_pipeline.records.proposal import (
-    Proposal,
-)
 from memory_pipeline.records.rollup import ROLLUP_LEVELS, Rollup
 from memory_pipeline.records.series import SERIES, SeriesFacts
-from memory_pipeline.records.session import SessionUsage
+from memory_pipeline.records.session import SessionUsage, TriggerEvent
 from memory_pipeline.records.source import SourceEntry, SourceFile, SourceReading, SourceStatus
 from memory_pipeline.records.statement import (
     DIGEST,
@@ -121,7 +115,6 @@ from memory_pipeline.records.statement import (
     binds,
     with_asked,
 )
-from memory_pipeline.records.trigger import TriggerEvent
 
 __all__ = [
     "BATCH_EXPIRED",

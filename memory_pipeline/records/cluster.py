@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
 
-from memory_pipeline.records.atom import Causal
 from memory_pipeline.records.columns import Column
+from memory_pipeline.records.knowledge import Causal
 from memory_pipeline.records.series import SeriesFacts
 
 #: Reasons for which a cluster is deferred, not decided: the next night processes it.

@@ -11,11 +11,11 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.records.atom import Causal
 from memory_pipeline.records.cluster import Cluster, Disagreement, Distillation, Measured
 from memory_pipeline.records.identifiers import fingerprint_of
+from memory_pipeline.records.knowledge import Causal
 from memory_pipeline.records.memory import DuplicateGroup
-from memory_pipeline.records.proposal import Proposal
+from memory_pipeline.records.night import Proposal
 from memory_pipeline.records.statement import ROUTINE, STATED
 
 DUPLICATE_POLICY = "duplicate"

@@ -1,9 +1,15 @@
-"""Deterministic ids, derived from what they identify, so that a re-run finds its own work."""
+"""Ids that follow from what they identify, and short handles of them for texts that people and agents read."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import re
 import uuid
+from bisect import bisect_left
+from collections.abc import Iterable
+
+from memory_pipeline.errors import InputError
 
 #: Namespace of every derived id.
 ID_NAMESPACE = uuid.UUID("6f1d3e0a-8d2c-5b7e-9c41-2f6a0b9d4e55")
@@ -17,3 +23,60 @@ def fingerprint_of(member_ids: tuple[str, ...] | list[str]) -> str:
 def derived_id(*parts: str) -> str:
     """UUIDv5 of the parts: a deterministic id, so that a re-run finds what an earlier run wrote."""
     return str(uuid.uuid5(ID_NAMESPACE, "\x1f".join(parts)))
+
+
+#: Letters of a handle at least, of twenty bits together, and of a whole hash.
+SHORTEST, LONGEST = 4, 16
+_HANDLE = re.compile(rf"\^?([a-z2-7]{{{SHORTEST},{LONGEST}}})")
+_IDS_TOLD = 3
+
+
+def is_handle(text: str) -> bool:
+    """Whether a text has the form of a handle, with its mark or without."""
+    return _HANDLE.fullmatch(text) is not None
+
+
+def hash_letters(memory_id: str) -> str:
+    """The hash of an id, of which its handle is the beginning."""
+    digest = hashlib.sha256(memory_id.encode("utf-8", "surrogatepass")).digest()
+    return base64.b32encode(digest[: LONGEST * 5 // 8]).decode().lower()
+
+
+class Handles:
+    """The handles of some ids."""
+
+    def __init__(self, ids: Iterable[str] = ()) -> None:
+        self._entries: list[tuple[str, str]] = []
+        self.add(ids)
+
+    def add(self, ids: Iterable[str]) -> None:
+        """Take further ids up, which may lengthen the handles of others."""
+        self._entries = sorted([*self._entries, *((hash_letters(one), one) for one in ids)])
+
+    def shorten(self, memory_id: str) -> str:
+        """The handle of an id, without its mark."""
+        letters = hash_letters(memory_id)
+        place = bisect_left(self._entries, (letters, memory_id))
+        beside = [self._entries[n] for n in (place - 1, place, place + 1) if 0 <= n < len(self._entries)]
+        others = [other for other, one in beside if one != memory_id]
+        lengths = range(SHORTEST, LONGEST)
+        length = next((n for n in lengths if not any(other[:n] == letters[:n] for other in others)), LONGEST)
+        return letters[:length]
+
+    def whole_id(self, text: str) -> str:
+        """The id that a handle stands for, with its mark or without; any other text as it is.
+
+        Raises InputError if the handle stands for several ids.
+        """
+        match = _HANDLE.fullmatch(text)
+        if match is None:
+            return text
+        found = []
+        for letters, one in self._entries[bisect_left(self._entries, (match[1], "")) :]:
+            if not letters.startswith(match[1]):
+                break
+            found.append(one)
+        if len(found) > 1:
+            ids = ", ".join(found[:_IDS_TOLD]) + (", ..." if len(found) > _IDS_TOLD else "")
+            raise InputError(f"the handle '{text}' stands for {len(found)} ids ({ids}); give one of these")
+        return found[0] if found else text

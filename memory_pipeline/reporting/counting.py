@@ -13,9 +13,8 @@ from memory_pipeline.models.reader import describe_reader
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.plan import NightPlan
-from memory_pipeline.night.preservation_check import measure_preservation
 from memory_pipeline.night.reading import NightReader
-from memory_pipeline.night.recall_check import RecallCheck, check_recall
+from memory_pipeline.night.recall_check import RecallCheck, check_recall, measure_preservation
 from memory_pipeline.records import (
     DIGEST,
     MADE,

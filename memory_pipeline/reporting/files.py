@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memory_pipeline.files import begins_with, check_output, directories, write_text
-from memory_pipeline.recall.difference import Difference
+from memory_pipeline.recall.past import Difference
 from memory_pipeline.reporting.model import TITLES, NightFigures, Report
 from memory_pipeline.reporting.names import page_name, safe_name
 from memory_pipeline.reporting.pages import (

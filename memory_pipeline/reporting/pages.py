@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from memory_pipeline.recall.difference import Difference, headline, replaced
+from memory_pipeline.recall.past import Difference, headline, replaced
 from memory_pipeline.reporting.figures import bar_figure, line_figure
 from memory_pipeline.reporting.model import LARGEST, TITLES, ClusterReport, ConflictReport, NightFigures, Report
 from memory_pipeline.reporting.names import page_name

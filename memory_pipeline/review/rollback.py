@@ -21,8 +21,14 @@ from memory_pipeline.store import RollbackPlan, Store, Transaction, create_snaps
 from memory_pipeline.workspace.conversation_pages import CONTENTS, conversation_blocks, write_files
 from memory_pipeline.workspace.nightly import ExportResult, problems_of, run_changed
 from memory_pipeline.workspace.places import pages_of
-from memory_pipeline.workspace.session_pages import TakenBackFile, mend_session_pages, take_back_sessions
-from memory_pipeline.workspace.session_runs import SessionRun, find_run, session_runs
+from memory_pipeline.workspace.session_pages import (
+    SessionRun,
+    TakenBackFile,
+    find_run,
+    mend_session_pages,
+    session_runs,
+    take_back_sessions,
+)
 
 _HOLDER = "memory-pipeline rollback"
 _WORDS = 160

@@ -15,8 +15,7 @@ from memory_pipeline.wording.days import with_days
 from memory_pipeline.wording.kinds import is_reading
 from memory_pipeline.wording.normalise import strip_leading
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
-from memory_pipeline.wording.temporary import is_temporary
-from memory_pipeline.wording.whole import is_cut_off, whole_part
+from memory_pipeline.wording.whole import is_cut_off, is_temporary, whole_part
 from memory_pipeline.workspace.contents import (
     BY_AGENT,
     TURNS,

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import date
 
 from memory_pipeline.records import Memory
-from memory_pipeline.workspace.rollup_pages import DECISIONS_HEADING
+from memory_pipeline.workspace.playbook_pages import DECISIONS_HEADING
 
 #: What an entry can be, in the order in which a rollup says them, with the heading and the share of the budget that is
 #: kept free for it.

@@ -12,7 +12,7 @@ from memory_pipeline.rollups.entries import CLOSED, FIGURE, SECTIONS, THREAD, En
 from memory_pipeline.rollups.periods import Period, period_of
 from memory_pipeline.wording.counts import how_many
 from memory_pipeline.wording.quoting import plain
-from memory_pipeline.workspace.rollup_pages import rollup_page
+from memory_pipeline.workspace.playbook_pages import rollup_page
 
 #: What one more entry of the same kind and part counts beside the one before it, and what the parts of a period are.
 _ONE_MORE = 0.85

@@ -24,7 +24,7 @@ from memory_pipeline.workspace.directory import write_pages
 from memory_pipeline.workspace.nightly import problems_of, run_changed
 from memory_pipeline.workspace.pages import token_counter, write_memory
 from memory_pipeline.workspace.places import pages_of
-from memory_pipeline.workspace.rollup_pages import BLOCK, rollup_blocks, rollup_page
+from memory_pipeline.workspace.playbook_pages import BLOCK, rollup_blocks, rollup_page
 
 _log = logging.getLogger(__name__)
 #: Memories of impossible days that are named.

@@ -3,6 +3,7 @@
 from memory_pipeline.store.atoms import FIRST_CONFIDENCE, Candidate
 from memory_pipeline.store.cells import Cell
 from memory_pipeline.store.connection import Store
+from memory_pipeline.store.decisions import AWAITS_REVIEW, REJECTED
 from memory_pipeline.store.erasure import Chosen, Erased
 from memory_pipeline.store.folding import settle_stores
 from memory_pipeline.store.forgetting import copies_aside, files_that_say, forget_in_copies, forget_in_store
@@ -14,7 +15,6 @@ from memory_pipeline.store.migrations import schema_number
 from memory_pipeline.store.models import answers_as_json
 from memory_pipeline.store.placing import put_in_blank_place, remove_store
 from memory_pipeline.store.playbook import Guidance
-from memory_pipeline.store.proposals import AWAITS_REVIEW, REJECTED
 from memory_pipeline.store.recallable import Generation, memory_of
 from memory_pipeline.store.recovery import Recovery, recover_store
 from memory_pipeline.store.rewriting import Forgetting

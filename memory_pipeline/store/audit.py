@@ -1,18 +1,19 @@
-"""The triggers of the audit log: every write leaves a trace, and the store itself enforces the first law.
-
-No memory row is deleted, and only its changeable fields change (defined in records/memory.py). The triggers are
-derived from the list of tables and recreated with every migration. A writer sets the variables `audit_actor` and
-`audit_run` at the start of the transaction. Derived data (the similarity cache) and the lease's heartbeat are not
-knowledge and are not logged.
-"""
+"""The audit log, and the logs that are kept of it."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
+import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from memory_pipeline.records import Memory
 from memory_pipeline.records.columns import fixed_in, state_of
+from memory_pipeline.store.seal import log_path
 from memory_pipeline.store.tables import AUDIT_LOG, EMBEDDINGS, MEMORIES, TABLES, Table, Write
 
 _SEEN = {
@@ -121,3 +122,92 @@ def _of_vectors() -> str:
         f"select '{EMBEDDINGS}', model, 'insert', null, sha256(string_agg(memory_id, ',' order by memory_id)), null, "
         "json_object('vectors', count(*), 'first', min(memory_id), 'last', max(memory_id))::text from n group by model",
     )
+
+
+_NAME = re.compile(r"log-(?P<base>[0-9a-f]{32})-(?P<next>[0-9a-f]{32})-(?P<contents>[0-9a-f]{32})\.wal")
+#: Kept logs may take as much space as the store, and at least this much; beyond that, the chain starts again.
+_LEAST_ROOM = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class KeptLog:
+    """A log, the header of the resulting file, and the hash of its contents."""
+
+    path: Path
+    header: str
+    contents: str
+
+
+def directory_beside(path: Path) -> Path:
+    """The directory of a store's snapshots and kept logs."""
+    return path.parent / f"{path.stem}.snapshots"
+
+
+def short_hash(contents: str) -> str:
+    """A digest of contents, shortened for a file name."""
+    return hashlib.sha256(contents.encode()).hexdigest()[:32]
+
+
+def keep_log(path: Path, base: str, following: str, contents: str) -> None:
+    """Give the log of a store that is about to be folded a second name; `base` and `following`: the headers of the
+    store's file before and after. Without snapshots, a log is not needed."""
+    directory, log = directory_beside(path), log_path(path)
+    if not directory.is_dir():
+        return
+    known = []
+    for file in _logs_in(directory):
+        if file.samefile(log):  # a kill has prevented the folding of this log before, and it has grown since
+            file.unlink()
+        else:
+            known.append(file)
+    if sum(file.stat().st_size for file in known) + log.stat().st_size > max(_LEAST_ROOM, path.stat().st_size):
+        for file in known:
+            file.unlink(missing_ok=True)
+    name = directory / f"log-{base}-{following}-{short_hash(contents)}.wal"
+    try:
+        name.unlink(missing_ok=True)
+        os.link(log, name)
+    except OSError:  # the file system does not support hard links
+        shutil.copyfile(log, name)
+
+
+def logs_between(path: Path, start: str, end: str) -> list[KeptLog] | None:
+    """The kept logs that lead from the file with the header `start` to that with the header `end`, in order; None if
+    there is no such chain. A restored store has more than one branch after its snapshot."""
+    led_by = {found["next"]: (file, found) for file in _logs_in(directory_beside(path)) if (found := _named(file))}
+    chain: list[KeptLog] = []
+    while end != start:
+        if end not in led_by or len(chain) > len(led_by):
+            return None
+        file, found = led_by[end]
+        chain.append(KeptLog(file, end, found["contents"]))
+        end = found["base"]
+    return chain[::-1]
+
+
+def logs_after(path: Path, header: str) -> list[KeptLog]:
+    """The kept logs that follow the file with this header, until the chain branches."""
+    following: dict[str, list[KeptLog]] = {}
+    for file in _logs_in(directory_beside(path)):
+        if found := _named(file):
+            following.setdefault(found["base"], []).append(KeptLog(file, found["next"], found["contents"]))
+    chain: list[KeptLog] = []
+    while len(ways := following.pop(header, [])) == 1:
+        chain += ways
+        header = ways[0].header
+    return chain
+
+
+def forget_logs_before(path: Path, moment: float) -> None:
+    """Remove the kept logs that were last written before a time (seconds since 1970)."""
+    for file in _logs_in(directory_beside(path)):
+        if file.stat().st_mtime < moment:
+            file.unlink(missing_ok=True)
+
+
+def _logs_in(directory: Path) -> list[Path]:
+    return sorted(directory.glob("log-*.wal"), key=lambda file: (file.stat().st_mtime, file.name))
+
+
+def _named(file: Path) -> re.Match[str] | None:
+    return _NAME.fullmatch(file.name)

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 
 from memory_pipeline.errors import DamagedStoreError, StoreError
-from memory_pipeline.store.kept_logs import directory_beside
+from memory_pipeline.store.audit import directory_beside
 from memory_pipeline.store.lock import StoreLock, lock_path
 from memory_pipeline.store.seal import log_path, read_seal
 

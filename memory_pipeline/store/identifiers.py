@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.records.handles import Handles
+from memory_pipeline.records.identifiers import Handles
 
 _IDS_TOLD = 3
 Thing = TypeVar("Thing")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from memory_pipeline.records import EXPIRED, Memory, Source
-from memory_pipeline.records.handles import Handles, is_handle
+from memory_pipeline.records.identifiers import Handles, is_handle
 from memory_pipeline.store.rows import RowsOf, from_utc, to_utc
 from memory_pipeline.store.sql import Row, Sql
 

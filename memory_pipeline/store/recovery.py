@@ -20,10 +20,10 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreError
+from memory_pipeline.store.audit import KeptLog, logs_after, logs_between, short_hash
 from memory_pipeline.store.blocks import headers_read
 from memory_pipeline.store.connection import Store
 from memory_pipeline.store.folding import make_whole, put_in_place, remove_database
-from memory_pipeline.store.kept_logs import KeptLog, logs_after, logs_between, short_hash
 from memory_pipeline.store.lock import StoreLock
 from memory_pipeline.store.salvage import cut_at_damage, salvage
 from memory_pipeline.store.seal import Seal, header_of, log_is_whole, log_path, read_seal, seal_in_force

@@ -25,6 +25,7 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreBusyError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
+from memory_pipeline.store.audit import directory_beside, forget_logs_before
 from memory_pipeline.store.blocks import read_blocks
 from memory_pipeline.store.connection import Store
 from memory_pipeline.store.folding import (
@@ -36,7 +37,6 @@ from memory_pipeline.store.folding import (
     sync,
     verify_whole,
 )
-from memory_pipeline.store.kept_logs import directory_beside, forget_logs_before
 from memory_pipeline.store.seal import log_path
 from memory_pipeline.store.transaction import Transaction
 

@@ -9,31 +9,27 @@ from memory_pipeline.store.cells import Cells
 from memory_pipeline.store.conflicts import Conflicts
 from memory_pipeline.store.contents import Contents
 from memory_pipeline.store.conversations import Conversations
+from memory_pipeline.store.decisions import Opinions, Proposals, Refusals
 from memory_pipeline.store.erasure import Erasure
 from memory_pipeline.store.extracted import ExtractedMemories
 from memory_pipeline.store.forgotten import Forgotten
 from memory_pipeline.store.history import History
 from memory_pipeline.store.integrity import Integrity
 from memory_pipeline.store.journal import Journal
-from memory_pipeline.store.lease import Lease
 from memory_pipeline.store.lineage import Lineage
 from memory_pipeline.store.memories import Memories
 from memory_pipeline.store.models import Models
-from memory_pipeline.store.opinions import Opinions
 from memory_pipeline.store.playbook import Playbook
-from memory_pipeline.store.proposals import Proposals
 from memory_pipeline.store.readings import Readings
 from memory_pipeline.store.recallable import Recallable
-from memory_pipeline.store.refusals import Refusals
 from memory_pipeline.store.rollbacks import Rollbacks
 from memory_pipeline.store.rollups import Rollups
-from memory_pipeline.store.runs import Runs
+from memory_pipeline.store.runs import Lease, Runs
 from memory_pipeline.store.series import SeriesMemories
-from memory_pipeline.store.sessions import Sessions
+from memory_pipeline.store.sessions import Sessions, Triggers
 from memory_pipeline.store.sources import Sources
 from memory_pipeline.store.sql import Sql
 from memory_pipeline.store.transfer import Transfer
-from memory_pipeline.store.triggers import Triggers
 from memory_pipeline.store.vectors import Vectors
 
 

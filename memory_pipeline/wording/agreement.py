@@ -10,7 +10,6 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from memory_pipeline.wording.alignment import tokens_of
 from memory_pipeline.wording.facts import NEGATORS, STOP_WORDS, content_words, stem, unit_of, value_of
 from memory_pipeline.wording.languages import is_english, same_copy
 from memory_pipeline.wording.lexicon import (
@@ -23,6 +22,7 @@ from memory_pipeline.wording.lexicon import (
     mean_the_same,
 )
 from memory_pipeline.wording.memo import remembered
+from memory_pipeline.wording.sameness import tokens_of
 
 Status = Literal["open", "done"]
 

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memory_pipeline.wording.alignment import Difference, differences, reaches, tokens_of
 from memory_pipeline.wording.facts import (
     NEGATORS,
     STOP_WORDS,
@@ -35,6 +34,7 @@ from memory_pipeline.wording.lexicon import (
 )
 from memory_pipeline.wording.memo import remembered
 from memory_pipeline.wording.normalise import embedding_text
+from memory_pipeline.wording.sameness import Difference, differences, reaches, tokens_of
 from memory_pipeline.wording.sentences import split_statements
 
 #: The kind of pairs that are kept apart without being a contradiction.

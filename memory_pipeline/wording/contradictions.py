@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memory_pipeline.wording.agreement import is_clause
-from memory_pipeline.wording.alignment import Difference, differences, tokens_of
 from memory_pipeline.wording.conflicts import differ_in_order, tells_an_event
 from memory_pipeline.wording.facts import NEGATORS, STOP_WORDS, WEEKDAYS, unit_of, value_of
+from memory_pipeline.wording.leaning import NAMES_A_MOMENT, are_decidable
 from memory_pipeline.wording.lexicon import (
     FINDINGS,
     GAUGES,
@@ -31,8 +31,8 @@ from memory_pipeline.wording.lexicon import (
 )
 from memory_pipeline.wording.memo import remembered
 from memory_pipeline.wording.normalise import embedding_text
+from memory_pipeline.wording.sameness import Difference, differences, tokens_of
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
-from memory_pipeline.wording.standing import NAMES_A_MOMENT, are_decidable
 
 #: The words of one place: a value with its unit, a name, a negation.
 _LONGEST_PLACE = 3

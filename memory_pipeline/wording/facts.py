@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from memory_pipeline.wording.hidden import without_scaffolding
 from memory_pipeline.wording.memo import remembered
 from memory_pipeline.wording.normalise import embedding_text, plain_text, strip_leading
-from memory_pipeline.wording.scaffolding import without_scaffolding
 from memory_pipeline.wording.sentences import strip_lead_in
 
 FACT_KINDS = ("number", "date", "time", "name", "identifier", "negation", "recommendation")

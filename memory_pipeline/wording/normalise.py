@@ -10,7 +10,7 @@ import hashlib
 import re
 import unicodedata
 
-from memory_pipeline.wording.scaffolding import without_scaffolding
+from memory_pipeline.wording.hidden import without_scaffolding
 from memory_pipeline.wording.templates import read_line
 
 _ZONE = r"(?:UTC|GMT|Z|[A-Z]{2,4}T|[A-Z][a-z]+/[A-Z][A-Za-z_]+|[+-]\d{2}:?\d{2})"

@@ -1,12 +1,16 @@
-"""What the places of a line are called: the words that stand beside each value, between marks and other values."""
+"""What the places of a line of figures are called, by the words beside them."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from memory_pipeline.wording.readings import Series
+from memory_pipeline.wording.templates import list_elements
 
 #: A name has so many words before its value.
 _MOST_WORDS = 3
@@ -72,3 +76,74 @@ def _name_at_end(gap: str) -> str:
     words = _WORD.findall(text[marks[-1].end() :] if marks else text)
     is_value = bool(marks) and marks[-1].group() == "="
     return " ".join(words[is_value:][-_MOST_WORDS:])
+
+
+#: A place with more different words names things.
+MOST_WORDS = 8
+#: So many readings for each word, where there are three or more words.
+_READINGS_A_WORD = 3
+#: A word of a program, in one case; titles and names of files are none.
+_TOKEN = re.compile(r"[^\W\d]+(?:[_-][^\W\d]+)*")
+#: A bare number that goes on from a word into other words: `Server 2 has`, `Ticket 812: closed`.
+_AFTER_WORD, _GOES_ON = re.compile(r"[^\W\d_] $"), re.compile(r"[:,]? (?:[^\W\d_]|$)")
+#: Numbers that were given in order rise in so many of their pairs.
+_RISING_PAIRS = 3 / 4
+_FEWEST_NUMBERS = 3
+
+
+def holds_readings(series: Series) -> bool:
+    """Whether every place of a series that varies holds readings, and the lines are no facts that are said again."""
+    columns = zip(*(reading.values for reading in series.readings), strict=True)
+    varying = {place: column for place, column in enumerate(columns) if len(set(column)) > 1}
+    fit = all(_holds_readings(series, place, column) for place, column in varying.items())
+    return fit and not _repeats_facts(series, varying)
+
+
+def is_closed_set(counts: Iterable[int]) -> bool:
+    """Whether words that stand in a place so many times each are a few states that return."""
+    times = list(counts)
+    return len(times) <= MOST_WORDS and sum(times) >= len(times) * min(len(times), _READINGS_A_WORD)
+
+
+def _holds_readings(series: Series, place: int, values: Sequence[str]) -> bool:
+    kind = series.places[place].kind
+    if kind == "list":
+        elements = Counter(word for text in values for word in list_elements(text) or ())
+        return all(map(_is_token, elements)) and sum(elements.values()) >= _READINGS_A_WORD * len(elements)
+    if kind == "word":
+        return is_closed_set(Counter(map(str.casefold, values)).values())
+    return not (kind == "id" or (kind == "figure" and _numbers_things(series, place, values)))
+
+
+def _is_token(word: str) -> bool:
+    return bool(_TOKEN.fullmatch(word)) and word in (word.lower(), word.upper())
+
+
+def _numbers_things(series: Series, place: int, values: Sequence[str]) -> bool:
+    """Whether whole numbers without a unit stand in a sentence, another one in each different line, and were given in
+    order or count from one: they number what the lines are about."""
+    if not (_AFTER_WORD.search(series.between(place - 1)) and _GOES_ON.match(series.between(place))):
+        return False
+    texts = {reading.line.text.casefold(): text for reading, text in zip(series.readings, values, strict=True)}
+    if not all(value.isdigit() for value in texts.values()) or len(set(texts.values())) < len(texts):
+        return False
+    numbers = [int(value) for value in texts.values()]
+    if len(numbers) < _FEWEST_NUMBERS:
+        return False
+    pairs = [a < b for a, b in combinations(numbers, 2)]
+    counts_up = min(numbers) <= 1 and max(numbers) - min(numbers) == len(numbers) - 1
+    return counts_up or sum(pairs) >= _RISING_PAIRS * len(pairs)
+
+
+def _repeats_facts(series: Series, varying: Mapping[int, Sequence[str]]) -> bool:
+    """Whether a place names what the other figures are about: each of its values returns, and always with the same."""
+    columns = {place: [value.casefold() for value in column] for place, column in varying.items()}
+    figures = [place for place in varying if series.places[place].kind == "figure"]
+    for place in (place for place in varying if series.places[place].kind in ("figure", "word")):
+        times = Counter(columns[place])
+        others = [other for other in figures if columns[other] != columns[place]]
+        if not others or min(times.values()) < 2 or len(times) < (2 if series.places[place].kind == "word" else 3):
+            continue
+        if all(len({*zip(columns[place], columns[other], strict=True)}) == len(times) for other in others):
+            return True
+    return False

@@ -1,11 +1,19 @@
-"""Whether two English words may be forms of one: plural, tense, agent and action nouns, and known synonyms."""
+"""Whether two texts say the same, word by word."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import lru_cache
 
 from memory_pipeline.wording.facts import stem
-from memory_pipeline.wording.lexicon import are_opposites, mean_the_same
+from memory_pipeline.wording.lexicon import FILLERS, are_opposites, mean_the_same
+from memory_pipeline.wording.memo import remembered
+from memory_pipeline.wording.normalise import embedding_text
+from memory_pipeline.wording.sentences import strip_lead_in
 
 _IRREGULAR = (
     "be am is are was were been being|have has had having|do does did done doing|go goes went gone going|take takes "
@@ -90,3 +98,109 @@ def same_word(one: str, other: str) -> bool:
         return not are_opposites(one, other)
     alike = mean_the_same(one, other) or bool(_groups_of(one) & _groups_of(other))
     return alike and not are_opposites(one, other)
+
+
+_TOKEN = re.compile(
+    r"https?://\S+|[$€£](?=\d)|\d[\d,]*(?:\.\d+)*(?:[:/–-]\d[\d.,]*)*|->|→|[^\W\d_][\w'’]*(?:[./_-][\w'’]+)*|\w+|[%°]"
+)
+_CONTRACTIONS = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not", "let's": "let us"}
+#: Maximum number of pairs of equal words in an alignment: some thousand words of ordinary text, or one word two
+#: hundred times on both sides.
+#: hundred times on both sides.
+_MOST_MATCHES = 40_000
+_PRONOUNS = frozenset("it that there what he she who here".split())
+_ENDINGS_ALIGNMENT = {"n't": "not", "'re": "are", "'ve": "have", "'ll": "will", "'m": "am", "'d": "would"}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One difference between two sentences: the words of each; one side may be empty."""
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+
+
+@remembered
+def tokens_of(sentence: str) -> tuple[str, ...]:
+    """Lower-case words, numbers and arrows of a sentence, with contractions expanded and fillers removed."""
+    found: list[str] = []
+    for match in _TOKEN.finditer(embedding_text(strip_lead_in(sentence))):
+        word = match.group().lower().replace("’", "'").rstrip(".,'")
+        found.extend(_written_out(word))
+    return tuple(word for word in found if word not in FILLERS)
+
+
+def _written_out(word: str) -> Iterator[str]:
+    if word in _CONTRACTIONS:
+        yield from _CONTRACTIONS[word].split()
+        return
+    for ending, full in _ENDINGS_ALIGNMENT.items():
+        if word.endswith(ending) and len(word) > len(ending):
+            yield word.removesuffix(ending)
+            yield full
+            return
+    if word.endswith("'s"):
+        yield word.removesuffix("'s")
+        if word.removesuffix("'s") in _PRONOUNS:
+            yield "is"
+        return
+    if "-" in word and not any(c.isdigit() for c in word) and len(word) > 3:
+        yield from (part for part in word.split("-") if part)
+        return
+    yield "->" if word == "→" else word
+
+
+def likeness(left: Sequence[str], right: Sequence[str]) -> float:
+    """Share of words that two sentences have in common, in order, 0-1 (Ratcliff and Obershelp). For texts that are
+    too long to be aligned, in any order."""
+    if left == right:
+        return 1.0
+    if _too_many_matches(left, right):
+        return 2.0 * _shared(left, right) / (len(left) + len(right))
+    return SequenceMatcher(None, left, right, autojunk=False).ratio()
+
+
+def reaches(left: Sequence[str], right: Sequence[str], least: float) -> bool:
+    """Whether the similarity of two sentences is at least `least`; usually decided without aligning them."""
+    if left == right:
+        return True
+    if not left or not right or 2 * _shared(left, right) < least * (len(left) + len(right)):
+        return False  # no order of words can raise the similarity above the shared words
+    return likeness(left, right) >= least
+
+
+def _shared(left: Sequence[str], right: Sequence[str]) -> int:
+    return (Counter(left) & Counter(right)).total()
+
+
+def _too_many_matches(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether an alignment has too many pairs of equal words."""
+    if len(left) * len(right) <= _MOST_MATCHES:
+        return False
+    theirs = Counter(right)
+    return sum(count * theirs[word] for word, count in Counter(left).items()) > _MOST_MATCHES
+
+
+def differences(left: Sequence[str], right: Sequence[str], least: float) -> list[Difference] | None:
+    """The differences of two sentences, in order, or None if they are less similar than `least`. Moved words are not
+    a difference.
+
+    Texts that are too long to be aligned have one difference: the words that one of them has more often.
+    """
+    if left == right and left:
+        return []
+    if not left or not right or 2 * _shared(left, right) < least * (len(left) + len(right)):
+        return None
+    if _too_many_matches(left, right):
+        gone, come = Counter(left) - Counter(right), Counter(right) - Counter(left)
+        return [Difference(tuple(gone.elements()), tuple(come.elements()))] if gone or come else []
+    matcher = SequenceMatcher(None, left, right, autojunk=False)
+    if matcher.ratio() < least:
+        return None
+    found = [(tuple(left[i:j]), tuple(right[k:m])) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"]
+    moved = {word for gone, _ in found for word in gone} & {word for _, come in found for word in come}
+    kept = [
+        Difference(tuple(w for w in gone if w not in moved), tuple(w for w in come if w not in moved))
+        for gone, come in found
+    ]
+    return [difference for difference in kept if difference.left or difference.right]

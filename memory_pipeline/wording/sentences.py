@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from memory_pipeline.wording.hidden import without_scaffolding
 from memory_pipeline.wording.normalise import strip_leading
-from memory_pipeline.wording.scaffolding import without_scaffolding
 
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|approx|incl|No|Mr|Mrs|Ms|Dr|St|Fig|Eq|Sec|resp|a\.m|p\.m)|\b[A-Z])\.$"

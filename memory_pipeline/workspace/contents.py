@@ -25,11 +25,10 @@ from memory_pipeline.records import (
 from memory_pipeline.records.series import is_series, only_counts
 from memory_pipeline.store import Store
 from memory_pipeline.wording.hidden import visible
-from memory_pipeline.wording.lead_in import words_alone
 from memory_pipeline.wording.normalise import normalise, one_line
 from memory_pipeline.wording.sentences import split_statements
-from memory_pipeline.wording.subject import with_subject
-from memory_pipeline.wording.temporary import is_temporary
+from memory_pipeline.wording.subject import with_subject, words_alone
+from memory_pipeline.wording.whole import is_temporary
 from memory_pipeline.workspace.playbook_pages import playbook_in
 
 _TITLE = re.compile(r"^Title:[ \t]*(\S[^\n]*)", re.MULTILINE)

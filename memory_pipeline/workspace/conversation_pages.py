@@ -1,37 +1,273 @@
-"""Writes what was kept of conversations into the pages of each project.
-
-The blocks are functions of what stands in the store. A file that says it already is not touched; a block with nothing
-to say is taken out, and with it a file that holds nothing else.
-"""
+"""Pages of conversations: their blocks and their files."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
+from typing import Any
 
+from memory_pipeline.config.conversations import BLOCK_TOKENS
 from memory_pipeline.config.exports import LOGS, RELATIONAL, SOUL, SUMMARIES, USER
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.conversations.patterns import RelationshipPattern, patterns_of
+from memory_pipeline.conversations.budget import CHARACTERS_PER_TOKEN, Fitting, fitting
+from memory_pipeline.conversations.patterns import RelationshipPattern, Resolution, patterns_of
+from memory_pipeline.conversations.routing import ROUTES
+from memory_pipeline.conversations.turns import MEND_SPEAKERS, NO_SPEAKER
 from memory_pipeline.killpoints import reached
-from memory_pipeline.records import KeptExtraction
+from memory_pipeline.markers import HEAD, MADE_AGAIN
+from memory_pipeline.records import Destination, KeptExtraction, Speaker
 from memory_pipeline.store import Store, Transaction
-from memory_pipeline.workspace.conversation_blocks import (
-    CONVERSATIONS,
-    DECISIONS,
-    SUMMARY,
-    decisions_block,
-    relational_block,
-    soul_block,
-    standing_in,
-    summary_block,
-    user_block,
-)
+from memory_pipeline.wording.counts import how_many
+from memory_pipeline.wording.quoting import plain
 from memory_pipeline.workspace.directory import write_pages
 from memory_pipeline.workspace.places import daily_log, daily_summary, pages_of
+
+#: The names of the blocks in USER.md, RELATIONAL.md and SOUL.md, in a daily log, and in the summary of a day.
+CONVERSATIONS, DECISIONS, SUMMARY = "conversations", "decisions", "conversations"
+#: So many of each destination are listed in the summary of a day: those that matter most.
+_MOST_SHOWN = 40
+#: The share of RELATIONAL.md's tokens that contradictions may take.
+_OF_CONTRADICTIONS = 0.25
+_WHERE = {
+    "user": "about the human",
+    "relational": "how the two work together",
+    "soul": "about the agent",
+    "memory": "memories",
+    "drop": "kept nowhere",
+}
+_WENT = {"user": "to USER", "relational": "to RELATIONAL", "soul": "to SOUL", "memory": "to memory", "drop": "nowhere"}
+_RESOLVED: Mapping[Resolution, str] = {
+    "corrected": "its speaker corrected it; the new one holds",
+    "revoked": "revoked by the human; the new one holds",
+    "noted": "said once; noted, and the previous one holds",
+    "repeated": "said again; the new one holds",
+    "review": "uncertain; `memory-pipeline patterns list` has it for review",
+}
+_BY: Mapping[Speaker, str] = {"human": "the human", "agent": "the agent"}
+
+
+def standing_in(extractions: Iterable[KeptExtraction]) -> list[KeptExtraction]:
+    """Those of all extractions of a project that no other withdraws, in order."""
+    known = list(extractions)
+    withdrawn = {old for one in known for old in one.withdraws}
+    return [one for one in known if one.id not in withdrawn]
+
+
+def user_block(project_id: str, extractions: Iterable[KeptExtraction], tokens: int = BLOCK_TOKENS) -> str:
+    """What is known of the human, day by day: what was said, and what several sentences show; within some tokens."""
+    lines: list[str] = []
+    fits = _going_to("user", extractions, tokens)
+    for day, those in _by_day(fits.kept):
+        said = [one for one in those if not ROUTES[one.kind, one.speaker].is_inferred]
+        shown = [one for one in those if ROUTES[one.kind, one.speaker].is_inferred]
+        lines += ["", f"## Updates from {day}"]
+        for name, some in (("Observed", said), ("Inferred", shown)):
+            if some:
+                lines += ["", f"**{name}:**", "", *_said_once(some)]
+    return _block(project_id, "what its human said in conversations", [*lines, *_left_out(fits)])
+
+
+def relational_block(
+    project_id: str,
+    extractions: Iterable[KeptExtraction],
+    patterns: Sequence[RelationshipPattern] = (),
+    tokens: int = BLOCK_TOKENS,
+) -> str:
+    """How the two work together, day by day, without what a person rejected; and what contradicted it lately; within
+    some tokens."""
+    rejected = {member for pattern in patterns for member in pattern.rejected}
+    lines: list[str] = []
+    seen_last, earlier = _lately_observed(patterns, int(tokens * CHARACTERS_PER_TOKEN * _OF_CONTRADICTIONS))
+    room = tokens - sum(map(len, seen_last)) // CHARACTERS_PER_TOKEN
+    fits = _going_to("relational", (one for one in extractions if one.id not in rejected), room)
+    for day, those in _by_day(fits.kept):
+        told = (f"{bullet} ({' and '.join(kinds)}, {_BY[speaker]})" for (bullet, speaker), kinds in _kinds_of(those))
+        lines += ["", f"### {day}", "", *told]
+    body = ["", "## Growth Markers", *lines, *_left_out(fits)] if lines else []
+    body += seen_last
+    if earlier:
+        body += ["", f"{how_many(earlier, 'earlier contradiction')}: `memory-pipeline patterns list`."]
+    return _block(project_id, "how the two work together, in their own words", body)
+
+
+def _lately_observed(patterns: Sequence[RelationshipPattern], characters: int) -> tuple[list[str], int]:
+    """The sections of the latest contradictions within a number of characters, and how many there are beside them;
+    none of patterns that a person rejected."""
+    standing = (one for one in patterns if one.decision is None or one.decision.decision != "rejected")
+    observed = sorted((seen for pattern in standing for seen in pattern.observed), key=lambda seen: seen.new_day)
+    sections: list[list[str]] = []
+    for seen in reversed(observed):
+        section = [
+            "",
+            "## Observed Contradiction",
+            "",
+            f"- Previous: {plain(seen.previous)} ({seen.previous_day})",
+            f"- New: {plain(seen.new)} ({seen.new_day})",
+            f"- Resolution: {_RESOLVED[seen.resolution]}",
+            f"- Updated pattern: {plain(seen.updated)}",
+        ]
+        characters -= sum(map(len, section))
+        if sections and characters < 0:
+            break
+        sections.append(section)
+    return [line for section in reversed(sections) for line in section], len(observed) - len(sections)
+
+
+def soul_block(project_id: str, extractions: Iterable[KeptExtraction], tokens: int = BLOCK_TOKENS) -> str:
+    """What the agent said of itself, day by day; within some tokens."""
+    lines: list[str] = []
+    fits = _going_to("soul", extractions, tokens)
+    for day, those in _by_day(fits.kept):
+        lines += ["", f"### {day}", "", *_said_once(those)]
+    return _block(project_id, "what its agent said of itself", [*lines, *_left_out(fits)], "## Communication Evolution")
+
+
+def decisions_block(project_id: str, day: date, extractions: Iterable[KeptExtraction]) -> str:
+    """The decisions of a day."""
+    those = [
+        one
+        for one in extractions
+        if one.day == day and one.destination != "drop" and ROUTES[one.kind, one.speaker].in_daily_log
+    ]
+    lines = [f"- {plain(one.text)} ({_decided(one)})" for one in those]
+    return _block(
+        project_id, f"what was decided in conversations on {day}", ["", *lines] if lines else [], "## Decisions"
+    )
+
+
+def summary_block(project_id: str, night: date, coverage: Mapping[str, Any], those: Sequence[KeptExtraction]) -> str:
+    """What became of a day's conversations: what was read, what was kept and where, and what was dropped and why."""
+    lines = ["", f"## Conversations of {night}", "", *(f"- {line}" for line in coverage_in_words(coverage))]
+    withdrawn = {old for one in those for old in one.withdraws}
+    for destination, words in _WHERE.items():
+        some = [one for one in those if one.destination == destination]
+        if some:
+            shown = {one.id for one in sorted(some, key=lambda one: -one.significance)[:_MOST_SHOWN]}
+            lines += ["", f"### {words[0].upper()}{words[1:]}", ""]
+            lines += [
+                f"- {plain(one.text)} ({one.kind}, {_BY[one.speaker]}, {one.significance:.2f}"
+                f"{', withdrawn' if one.id in withdrawn else ''}; {plain(place_of(one))})"
+                for one in some
+                if one.id in shown
+            ]
+            if len(some) > len(shown):
+                lines.append(f"- and {len(some) - len(shown):,} more, which matter less")
+    return _block(project_id, f"what was kept of the conversations of {night} (UTC)", lines)
+
+
+def coverage_in_words(coverage: Mapping[str, Any]) -> list[str]:
+    """The figures of a day as sentences."""
+    turns, routed = coverage["turns"], coverage["routed"]
+    spoken = ", ".join(f"{count:,} by {_BY[speaker]}" for speaker, count in turns.items())
+    told = [
+        f"{how_many(sum(turns.values()), 'turn')} read{f' ({spoken})' if spoken else ''} in "
+        f"{how_many(coverage['chunks'], 'chunk')}, of {how_many(coverage['memories'], 'memory')}; something "
+        f"was kept of {how_many(coverage['turns_with_something_kept'], 'turn')}."
+    ]
+    went = ", ".join(f"{routed[name]} {words}" for name, words in _WENT.items() if routed.get(name))
+    kinds = ", ".join(f"{count} {kind}" for kind, count in coverage["extracted"].items())
+    extracted = sum(coverage["extracted"].values())
+    told.append(
+        f"{how_many(coverage['sentences'], 'sentence')}, {how_many(extracted, 'extraction')}"
+        f"{f' ({kinds}): {went}' if extracted else ''}."
+    )
+    for name, of in (
+        ("memories_dropped", "memories that are no turn"),
+        ("sentences_dropped", "sentences and turns that gave nothing"),
+        ("extractions_dropped", "extractions that went nowhere"),
+    ):
+        if coverage[name]:
+            reasons = "; ".join(f"{why}: {count:,}" for why, count in coverage[name].items())
+            told.append(f"Dropped, {of}: {reasons}.")
+    if unknown := without_speaker(coverage):
+        names = ", ".join(coverage.get("unknown_speakers", ()))
+        told.append(
+            f"Nobody knows who speaks in {how_many(unknown, 'memory')}{f' ({plain(names)})' if names else ''}: "
+            f"{MEND_SPEAKERS}."
+        )
+    if "model" in coverage:
+        told.append(_of_model(coverage["model"]))
+    return told
+
+
+def _of_model(model: Mapping[str, Any]) -> str:
+    """What a model was asked about a day, and what came of it, as a sentence."""
+    words = (
+        f"The model was asked {how_many(model['questions'], 'question')}; {model['extracted']:,} extractions are its"
+    )
+    if model["refused"]:
+        words += f"; left out: {', '.join(f'{why}: {count:,}' for why, count in model['refused'].items())}"
+    if model.get("waiting"):
+        words += f"; {how_many(model['waiting'], 'question')} without an answer yet"
+    return f"{words}."
+
+
+def without_speaker(coverage: Mapping[str, Any]) -> int:
+    """Of how many memories of conversations nobody knows who speaks."""
+    return int(coverage["memories_dropped"].get(NO_SPEAKER, 0))
+
+
+def place_of(one: KeptExtraction) -> str:
+    """Where the words of an extraction stand: the file of the conversation, and the line."""
+    _, _, file = one.conversation.partition(":")
+    return f"{file or one.conversation}:{one.line}"
+
+
+def _going_to(destination: Destination, extractions: Iterable[KeptExtraction], tokens: int) -> Fitting:
+    return fitting([one for one in extractions if one.destination == destination], tokens)
+
+
+def _left_out(fits: Fitting) -> list[str]:
+    """The line that says how many do not fit."""
+    if not fits.left_out:
+        return []
+    return ["", f"{fits.left_out:,} earlier or less significant: `memory-pipeline conversations show DAY` has them."]
+
+
+def _by_day(extractions: Iterable[KeptExtraction]) -> Iterator[tuple[date, list[KeptExtraction]]]:
+    """Extractions by their day, those that were marked first."""
+    found: dict[date, list[KeptExtraction]] = defaultdict(list)
+    for one in extractions:
+        found[one.day].append(one)
+    for day in sorted(found):
+        yield day, sorted(found[day], key=lambda one: not one.priority)
+
+
+def _bullet(one: KeptExtraction) -> str:
+    """A line; in quotation marks are words as they were said, not what a model or the routing says of them."""
+    is_said = not one.proposed_by and not ROUTES[one.kind, one.speaker].is_inferred
+    words = f"“{plain(one.text)}”" if is_said else plain(one.text)
+    return f"- {'**Important:** ' if one.priority else ''}{words}"
+
+
+def _said_once(those: Iterable[KeptExtraction]) -> list[str]:
+    """The lines of extractions; a sentence of two kinds has one."""
+    return list(dict.fromkeys(map(_bullet, those)))
+
+
+def _kinds_of(those: Iterable[KeptExtraction]) -> Iterable[tuple[tuple[str, Speaker], list[str]]]:
+    """The lines of extractions with their speakers, and of which kinds each is."""
+    found: dict[tuple[str, Speaker], list[str]] = defaultdict(list)
+    for one in those:
+        found[_bullet(one), one.speaker].append(one.kind)
+    return found.items()
+
+
+def _decided(one: KeptExtraction) -> str:
+    return f"by {_BY[one.speaker]}, {plain(place_of(one))}"
+
+
+def _block(project_id: str, about: str, lines: Sequence[str], heading: str = "") -> str:
+    """A block with its first line; nothing if there is nothing to say."""
+    if not lines:
+        return ""
+    head = f"{HEAD}{plain(project_id)}: {about}. Every night {MADE_AGAIN}"
+    return "\n".join([head, *(["", heading] if heading else []), *lines])
+
 
 #: By file and name of the block, its body.
 Blocks = dict[tuple[str, str], str]

@@ -25,7 +25,7 @@ from memory_pipeline.markers import HEAD, block_in, export_of, is_as_written, se
 from memory_pipeline.places import check_is_free
 from memory_pipeline.shared_blocks import Body, SharedBlocks, shared_in_words
 from memory_pipeline.shared_files import change_text, changed_text, remove_unless_changed
-from memory_pipeline.workspace.originals import keep_original, original_of
+from memory_pipeline.workspace.places import keep_original, original_of
 
 _WORDS = re.compile(r"[^\W_]+")
 _LONGEST_PAGE = 5_000_000

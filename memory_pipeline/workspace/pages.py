@@ -17,8 +17,8 @@ from memory_pipeline.workspace.conversation_pages import conversation_blocks
 from memory_pipeline.workspace.directory import Outcome, write_pages
 from memory_pipeline.workspace.openclaw import OpenClawExport
 from memory_pipeline.workspace.places import pages_of
-from memory_pipeline.workspace.rollup_pages import gone_rollups, rollup_blocks
-from memory_pipeline.workspace.session_runs import session_logs, session_promotions, session_runs
+from memory_pipeline.workspace.playbook_pages import gone_rollups, rollup_blocks
+from memory_pipeline.workspace.session_pages import session_logs, session_promotions, session_runs
 
 _log = logging.getLogger(__name__)
 #: The contents that are made of all active memories.

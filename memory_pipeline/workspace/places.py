@@ -1,8 +1,4 @@
-"""Where the pages of a project stand: beside the store, and by the same names in a workspace that is exported to.
-
-Every file is shared with people and other programs: what is written stands between markers (`markers.py`), and is never
-read back as a memory.
-"""
+"""The originals of files of others, and where the pages of a project stand."""
 
 from __future__ import annotations
 
@@ -13,6 +9,7 @@ from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
+from memory_pipeline.files import directories, nobody, real_path, writing_whole
 from memory_pipeline.shared_blocks import FILES, WRITTEN
 
 #: Suffixes of the directories beside a store: its pages, and the first originals of files that exports changed.
@@ -58,3 +55,18 @@ def written_files(store: Path) -> Iterator[Path]:
         exported = [name for name in dict.fromkeys(text.split("\n")) if name]
     pages = store.with_suffix(PAGES)
     yield from (path for path in map(Path, exported) if path.is_file() and not path.is_relative_to(pages))
+
+
+def original_of(store: Path, path: Path) -> Path:
+    """Where the first original of a file is kept."""
+    real = real_path(path)
+    return store.with_suffix(ORIGINALS).joinpath(*real.relative_to(real.anchor).parts)
+
+
+def keep_original(store: Path, path: Path, text: str) -> None:
+    """Keep the text of a file that is to be changed, unless one of it is kept. Raises OutputError if it cannot be."""
+    kept = original_of(store, path)
+    if kept.exists():
+        return
+    with directories(kept.parent), writing_whole(kept, nobody, private=True) as file:
+        file.write(text.encode("utf-8", "surrogateescape"))

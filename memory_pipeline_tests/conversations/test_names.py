@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.conversations.names import speakers_named
-from memory_pipeline.conversations.turns import needs_names, turns_of
+from memory_pipeline.conversations.turns import needs_names, speakers_named, turns_of
 from memory_pipeline_tests.conversations.test_turns import said
 
 

@@ -191,7 +191,7 @@ def clusters_with(store: Store, injections: list[str]) -> None:
         contents = [f"topic{number} {_LESSON}. {extra}" for extra in _EXTRAS]
         contents += [f"topic{number} {_LESSON}. {carried}" for _ in range(3)]
         contents = [f"{content} {'It came back again. ' * n}".strip() for n, content in enumerate(contents)]
-        notes += [candidate(text, native_id=f"t{number}-m{n}") for n, text in enumerate(contents)]
+        notes += [candidate(text, native_id=f"t{number}-m{n}", memory_type="lesson") for n, text in enumerate(contents)]
     fill(store, notes, "p", PlantedEmbedder())
 
 
@@ -243,7 +243,7 @@ def test_what_no_rule_knows_is_quoted_with_its_source_and_does_nothing(
     """The last wall: with every rule switched off, three of five members say it, and readers see a quotation."""
     monkeypatch.setattr(detect, "first_sign", lambda text: None)
     monkeypatch.setattr(detect, "hides_words", lambda text: False)
-    monkeypatch.setattr("memory_pipeline.distillers.quoted_orders.tells_reader", lambda text: False)
+    monkeypatch.setattr("memory_pipeline.distillers.orders.tells_reader", lambda text: False)
     clusters_with(store, list(_UNKNOWN))
     _, made = a_night(store, compression__policies={"merge": PolicyTable(enabled=False)})
     directory = settings_for(store).reports_path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_pipeline.ingest.front_matter import split_front_matter
+from memory_pipeline.ingest.markdown import split_front_matter
 
 
 def test_fields_body_and_first_line() -> None:

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.ingest import json_stream
-from memory_pipeline.ingest.json_items import Broken, json_items
-from memory_pipeline.ingest.json_stream import Unreadable
+from memory_pipeline.ingest.json_stream import Broken, Unreadable, json_items
 
 
 @pytest.mark.parametrize(
@@ -95,7 +94,7 @@ def test_what_goes_beyond_a_limit_costs_itself(tmp_path: Path, monkeypatch: pyte
 def test_no_document_takes_more_than_its_length(tmp_path: Path, before: bytes, piece: bytes, after: bytes) -> None:
     (tmp_path / "a.json").write_bytes(before + piece * (20_000_000 // len(piece)) + after)
     code = (
-        "import psutil, sys, time; from pathlib import Path; from memory_pipeline.ingest.json_items import json_items;"
+        "import psutil, sys, time; from pathlib import Path; from memory_pipeline.ingest.json_stream import json_items;"
         "found = list(json_items(Path(sys.argv[1]), ''));"
         "print(psutil.Process().memory_info().rss >> 20, time.process_time())"
     )
@@ -114,7 +113,7 @@ def test_a_large_document_is_never_in_memory_as_a_whole(tmp_path: Path) -> None:
         file.write("]")
     # The peak that the system counts for a process includes that of the one it was forked from.
     code = (
-        "import psutil, sys; from pathlib import Path; from memory_pipeline.ingest.json_items import json_items;"
+        "import psutil, sys; from pathlib import Path; from memory_pipeline.ingest.json_stream import json_items;"
         "size = lambda: psutil.Process().memory_info().rss // 1024;"
         "print(*max((size(), number) for number, _ in json_items(Path(sys.argv[1]), '') if number % 500 == 1))"
     )

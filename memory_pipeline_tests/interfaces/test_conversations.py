@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.records.handles import hash_letters
+from memory_pipeline.records.identifiers import hash_letters
 from memory_pipeline_tests.interfaces.in_process import command
 
 DAY = "2026-03-02"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from memory_pipeline.knowledge.entries import Entry, entry_text, find_loss, is_entry, read_entry, unite_entries
 from memory_pipeline.knowledge.merging import find_unmerged, merge_contents, tells_several
 from memory_pipeline.wording.facts import find_facts
-from memory_pipeline.wording.keeping import keeps_all
+from memory_pipeline.wording.whole import keeps_all
 from memory_pipeline_tests.build import memory
 
 _WORDS = st.sampled_from(

@@ -16,7 +16,7 @@ from memory_pipeline.recall.context import build_context
 from memory_pipeline.recall.documents import RecalledMemory, SearchResults
 from memory_pipeline.recall.pieces import Piece
 from memory_pipeline.recall.project import ProjectMemory
-from memory_pipeline.records.handles import hash_letters
+from memory_pipeline.records.identifiers import hash_letters
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, settings_for
 

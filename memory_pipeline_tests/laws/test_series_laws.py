@@ -8,7 +8,7 @@ from math import ceil
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_pipeline.wording.reading_places import holds_readings
+from memory_pipeline.wording.place_names import holds_readings
 from memory_pipeline.wording.series_words import day_in_words, describe_series, is_true
 from memory_pipeline_tests.wording.told_series import series, words
 

@@ -6,8 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from memory_pipeline.night.preservation_check import measure_preservation
-from memory_pipeline.night.recall_check import Missed, RecallCheck, check_recall
+from memory_pipeline.night.recall_check import Missed, RecallCheck, check_recall, measure_preservation
 from memory_pipeline.orchestration.checks import check_report
 from memory_pipeline.recall import question_for, word_frequencies
 from memory_pipeline.records import Archive, Cluster, LineageLink

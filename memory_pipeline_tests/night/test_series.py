@@ -13,8 +13,7 @@ import pytest
 
 from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.ingest.candidates import Candidate
-from memory_pipeline.recall.series import list_series, series_text, show_series
-from memory_pipeline.recall.series_export import export_series
+from memory_pipeline.recall.series import export_series, list_series, series_text, show_series
 from memory_pipeline.records import Memory
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.review.rollback import RollbackScope, roll_back

@@ -21,7 +21,7 @@ from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.ingest.sources import with_known_projects
 from memory_pipeline.models.embedders.lexical import Lexical
 from memory_pipeline.night.imported_notes import import_notes
-from memory_pipeline.recall.series_export import export_series
+from memory_pipeline.recall.series import export_series
 from memory_pipeline.records import Memory, SourceReading
 from memory_pipeline.reporting.pages import DIFFERENCE_MARK, REPORT_MARK
 from memory_pipeline.review.rollback import RollbackScope, roll_back

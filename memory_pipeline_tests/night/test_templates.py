@@ -7,7 +7,8 @@ from datetime import date, timedelta
 import pytest
 
 from memory_pipeline.ingest.candidates import Candidate
-from memory_pipeline.night import cells, similarity
+from memory_pipeline.night import pairs as cells
+from memory_pipeline.night import similarity
 from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import Conflict

@@ -23,7 +23,8 @@ from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.cli.nights import NightRequest, run_night_job
 from memory_pipeline.interfaces.cli.ui import check_address, what_is_missing
 from memory_pipeline.moments import latest_complete_day
-from memory_pipeline.orchestration import earlier_memories, home, partitions
+from memory_pipeline.orchestration import home, partitions
+from memory_pipeline.orchestration import partitions as earlier_memories
 from memory_pipeline.orchestration.home import WORKSPACE
 from memory_pipeline.orchestration.resources import HOLDER_TAG
 from memory_pipeline.places import demo_mark

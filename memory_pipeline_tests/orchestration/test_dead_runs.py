@@ -22,7 +22,7 @@ from dagster import (
 from memory_pipeline.definitions import defs
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.orchestration.consolidation import JOB_NAME
-from memory_pipeline.orchestration.dead_runs import end_dead_runs
+from memory_pipeline.orchestration.held import end_dead_runs
 from memory_pipeline.orchestration.job_records import cancel_job, find_job, job_record, list_jobs
 from memory_pipeline.orchestration.sensors import dead_runs
 from memory_pipeline.store import Store

@@ -11,7 +11,7 @@ import pytest
 from dagster import DagsterInstance
 
 from memory_pipeline.definitions import defs
-from memory_pipeline.orchestration.markdown import INLINE, plot, preview
+from memory_pipeline.orchestration.describe import INLINE, plot, preview
 from memory_pipeline.orchestration.resources import _Progress
 from memory_pipeline.reporting.report import Report, closing_line
 from memory_pipeline.store import Store

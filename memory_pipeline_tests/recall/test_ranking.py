@@ -10,10 +10,10 @@ import pytest
 from memory_pipeline.config.settings import Recall
 from memory_pipeline.models.embedders.lexical import Lexical
 from memory_pipeline.recall import SearchIndex
-from memory_pipeline.recall.analysis import query_terms
 from memory_pipeline.recall.neighbours import neighbours_in, places_table
-from memory_pipeline.recall.rowwise import ends_of
+from memory_pipeline.recall.ranking import ends_of
 from memory_pipeline.recall.times import named_times
+from memory_pipeline.recall.words import query_terms
 from memory_pipeline.records import Memory, Source
 from memory_pipeline_tests.build import FIRST, memory
 
@@ -139,7 +139,7 @@ def test_a_memory_of_the_named_day_is_found_first() -> None:
 
 
 def test_use_raises_a_rank_a_little_and_never_above_a_better_answer() -> None:
-    from memory_pipeline.recall.rowwise import weights_of
+    from memory_pipeline.recall.ranking import weights_of
 
     none = np.zeros(3, dtype=bool)
     weight = weights_of(none, none, np.array([0, 1000, 10**9]), np.array([0, 3, 10**9]), 0.5)

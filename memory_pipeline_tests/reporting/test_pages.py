@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.recall.difference import CameMemory, Difference, WentMemory
+from memory_pipeline.recall.past import CameMemory, Difference, WentMemory
 from memory_pipeline.reporting.figures import bar_figure
 from memory_pipeline.reporting.model import NightFigures, SeriesReport
 from memory_pipeline.reporting.names import page_name

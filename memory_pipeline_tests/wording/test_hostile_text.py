@@ -8,15 +8,13 @@ from datetime import date
 import pytest
 
 from memory_pipeline.conversations.extraction import found_by_classifier, locate
-from memory_pipeline.conversations.marks import noted_in
-from memory_pipeline.conversations.own_words import own_sentences
+from memory_pipeline.conversations.marks import noted_in, own_sentences
 from memory_pipeline.ingest.agents.chatgpt_tree import without_citations
 from memory_pipeline.ingest.agents.claude_transcripts import humans_own
 from memory_pipeline.ingest.agents.openclaw_events import without_what_was_brought
 from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.foreign_marks import blank_wrappers, why_no_memory, without_scores
-from memory_pipeline.ingest.front_matter import split_front_matter
-from memory_pipeline.ingest.markdown import parse_note
+from memory_pipeline.ingest.foreign import blank_wrappers, why_no_memory, without_scores
+from memory_pipeline.ingest.markdown import parse_note, split_front_matter
 from memory_pipeline.ingest.openclaw_files import is_written_by_program
 from memory_pipeline.ingest.stores.basic_memory import is_relation, observation_in
 from memory_pipeline.ingest.stores.brain_marks import archived_here
@@ -44,8 +42,8 @@ from memory_pipeline.wording.agreement import says_the_same, status_of
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.days import with_days
 from memory_pipeline.wording.facts import content_words, find_facts
+from memory_pipeline.wording.hidden import unwrapped
 from memory_pipeline.wording.kinds import kind_of
-from memory_pipeline.wording.lead_in import NO_LEAD_IN, lead_in_from
 from memory_pipeline.wording.leaning import leaning_of
 from memory_pipeline.wording.normalise import (
     embedding_text,
@@ -54,12 +52,11 @@ from memory_pipeline.wording.normalise import (
     shape_hash,
     strip_leading,
 )
-from memory_pipeline.wording.reading_places import holds_readings
+from memory_pipeline.wording.place_names import holds_readings
 from memory_pipeline.wording.readings import read_memory, series_of
-from memory_pipeline.wording.scaffolding import unwrapped
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 from memory_pipeline.wording.series_words import describe_series, is_true, line_in
-from memory_pipeline.wording.subject import heading_words, with_subject
+from memory_pipeline.wording.subject import NO_LEAD_IN, heading_words, lead_in_from, with_subject
 from memory_pipeline.wording.values import values_in
 from memory_pipeline.wording.whole import is_cut_off, whole_part
 from memory_pipeline.workspace.directory import stem_of

@@ -11,10 +11,10 @@ from datetime import timedelta
 
 import pytest
 
-from memory_pipeline.night.joined_shapes import join_shapes
+from memory_pipeline.night.shapes import join_shapes
 from memory_pipeline.store import LEAST_TEXTS, Shape
 from memory_pipeline.wording.normalise import line_shape, normalise
-from memory_pipeline.wording.reading_places import holds_readings, is_closed_set
+from memory_pipeline.wording.place_names import holds_readings, is_closed_set
 from memory_pipeline.wording.readings import read_memory, series_of
 from memory_pipeline_tests.build import FIRST
 

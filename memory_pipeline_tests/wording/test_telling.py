@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from memory_pipeline.wording.agreement import says_the_same, status_of
 from memory_pipeline.wording.days import in_words, names_another_day, with_days
 from memory_pipeline.wording.facts import find_facts
-from memory_pipeline.wording.keeping import facts_lacking, keeps_all
+from memory_pipeline.wording.hidden import without_scaffolding
 from memory_pipeline.wording.normalise import embedding_text
-from memory_pipeline.wording.scaffolding import without_scaffolding
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 from memory_pipeline.wording.values import paired, values_in
+from memory_pipeline.wording.whole import facts_lacking, keeps_all
 
 MONDAY = date(2026, 3, 30)
 

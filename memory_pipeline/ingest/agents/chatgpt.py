@@ -21,8 +21,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.agents.chatgpt_tree import Conversation
 from memory_pipeline.ingest.candidates import UNREADABLE, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
-from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice, readable_name
 from memory_pipeline.ingest.foreign import file_of_part, file_time, foreign_id, part_name
 from memory_pipeline.ingest.importer import FilesImporter
 from memory_pipeline.ingest.json_stream import Event, events, pass_over, value_of

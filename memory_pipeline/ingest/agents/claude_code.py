@@ -20,11 +20,10 @@ from memory_pipeline.files import resolve_links
 from memory_pipeline.ingest.agents.claude_memory import INDEX, TYPES, read_memory_file
 from memory_pipeline.ingest.agents.claude_transcripts import read_transcript
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
-from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
-from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice, readable_name
 from memory_pipeline.ingest.foreign import file_time, project_name, project_of_directory
-from memory_pipeline.ingest.front_matter import split_front_matter
 from memory_pipeline.ingest.importer import FilesImporter
+from memory_pipeline.ingest.markdown import split_front_matter
 from memory_pipeline.ingest.turns import Transcripts
 from memory_pipeline.places import QUESTIONS
 from memory_pipeline.wording.counts import how_many

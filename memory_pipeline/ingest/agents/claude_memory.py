@@ -15,10 +15,8 @@ from typing import Any
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
 from memory_pipeline.ingest.foreign import file_time, foreign_id
-from memory_pipeline.ingest.front_matter import Page, split_front_matter
-from memory_pipeline.ingest.markdown import parse_note
+from memory_pipeline.ingest.markdown import Page, parse_note, parts_of, parts_of_entry, split_front_matter
 from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
-from memory_pipeline.ingest.splitting import parts_of, parts_of_entry
 from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.markers import without_blocks
 from memory_pipeline.moments import minutes_ahead

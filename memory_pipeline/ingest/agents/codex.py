@@ -17,13 +17,11 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.files import resolve_links
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
-from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice, readable_name
 from memory_pipeline.ingest.foreign import file_time, project_name
 from memory_pipeline.ingest.importer import FilesImporter
-from memory_pipeline.ingest.markdown import Entry, parse_note
+from memory_pipeline.ingest.markdown import Entry, parse_note, parts_of_entry
 from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
-from memory_pipeline.ingest.splitting import parts_of_entry
 from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.markers import without_blocks
 from memory_pipeline.moments import FIRST_MEMORY, minutes_ahead

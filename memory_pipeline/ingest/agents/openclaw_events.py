@@ -14,7 +14,7 @@ from memory_pipeline.ingest.blocks import Blocks
 from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.foreign import foreign_id, project_name
 from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speaker, Transcripts, Turn, texts_in
-from memory_pipeline.wording.scaffolding import unwrapped
+from memory_pipeline.wording.hidden import unwrapped
 
 #: Number and content of each event of a session, or why it cannot be read; called anew for each pass.
 Events = Callable[[], Iterator[tuple[int, Mapping[str, Any]] | Rejected]]

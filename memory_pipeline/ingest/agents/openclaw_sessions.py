@@ -31,15 +31,13 @@ from memory_pipeline.ingest.agents.openclaw_database import (
 )
 from memory_pipeline.ingest.agents.openclaw_events import read_session
 from memory_pipeline.ingest.candidates import UNREADABLE, Reading, Rejected, Skipped
-from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
-from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice, readable_name
 from memory_pipeline.ingest.foreign import file_time, part_name, project_of_directory
 from memory_pipeline.ingest.importer import FilesImporter
-from memory_pipeline.ingest.json_lines import json_records
+from memory_pipeline.ingest.json_lines import json_records, opened_packed
 from memory_pipeline.ingest.lines import opened
 from memory_pipeline.ingest.sqlite_files import beside, is_sqlite, reading, shows_table
 from memory_pipeline.ingest.turns import Transcripts
-from memory_pipeline.ingest.zstd import opened_packed
 
 #: A transcript, or one that was set aside: `<session>.jsonl`, `<session>.jsonl.reset.<time>.zst`. Traces of calls,
 #: `<session>.trajectory.jsonl`, repeat what was said.

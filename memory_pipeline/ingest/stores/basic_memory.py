@@ -20,14 +20,11 @@ from memory_pipeline.files import real_path, resolve_links
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.file_choice import FileChoice
-from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.file_choice import FileChoice, readable_name
 from memory_pipeline.ingest.foreign import file_time, foreign_id, project_of_directory
-from memory_pipeline.ingest.front_matter import Page, split_front_matter
 from memory_pipeline.ingest.importer import FilesImporter
-from memory_pipeline.ingest.markdown import Entry, parse_note
+from memory_pipeline.ingest.markdown import Entry, Page, parse_note, parts_of_entry, split_front_matter
 from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
-from memory_pipeline.ingest.splitting import parts_of_entry
 from memory_pipeline.markers import without_blocks
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source

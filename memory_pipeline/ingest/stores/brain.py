@@ -21,7 +21,7 @@ from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Finding, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.file_choice import readable_name
 from memory_pipeline.ingest.foreign import archive_expired
 from memory_pipeline.ingest.gate import MAX_CONTENT
 from memory_pipeline.ingest.importer import Importer

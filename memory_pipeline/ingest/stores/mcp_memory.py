@@ -17,7 +17,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
-from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.file_choice import readable_name
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.lines import bounded_lines, opened
 from memory_pipeline.ingest.values import MAX_PATH

@@ -17,12 +17,10 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.file_choice import FileChoice
-from memory_pipeline.ingest.file_names import readable_name
+from memory_pipeline.ingest.file_choice import FileChoice, readable_name
 from memory_pipeline.ingest.foreign import archive_expired, foreign_id
 from memory_pipeline.ingest.importer import FilesImporter
-from memory_pipeline.ingest.json_items import Broken, first_item, json_items
-from memory_pipeline.ingest.json_stream import Unreadable
+from memory_pipeline.ingest.json_stream import Broken, Unreadable, first_item, json_items
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, reading, rows, shows_table
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source

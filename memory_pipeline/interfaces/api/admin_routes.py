@@ -6,11 +6,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
 
-from memory_pipeline.interfaces.api.bodies import body_of, takes
 from memory_pipeline.interfaces.api.caller import CallerOf, errors
 from memory_pipeline.interfaces.api.consolidations import Consolidations
 from memory_pipeline.interfaces.api.documents import ConsolidationRequest, Project, StartedConsolidation
-from memory_pipeline.orchestration.job_documents import JudgedJob
+from memory_pipeline.interfaces.api.protocol import body_of, takes
+from memory_pipeline.orchestration.job_records import JudgedJob
 from memory_pipeline.recall.documents import Metrics
 
 router = APIRouter(prefix="/api/v1/admin", tags=["administration"])

@@ -20,12 +20,11 @@ from memory_pipeline import __version__
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.interfaces.api import admin_routes, memory_routes, service_routes
-from memory_pipeline.interfaces.api.bodies import schemas_of
 from memory_pipeline.interfaces.api.consolidations import Consolidations
 from memory_pipeline.interfaces.api.documents import BODIES
 from memory_pipeline.interfaces.api.figures import Figures
 from memory_pipeline.interfaces.api.gate import Gate
-from memory_pipeline.interfaces.api.problems import Problem, problem_of
+from memory_pipeline.interfaces.api.protocol import Problem, problem_of, schemas_of
 from memory_pipeline.interfaces.api.tokens import Tokens
 from memory_pipeline.interfaces.served import ServedMemories
 from memory_pipeline.orchestration.guard import App

@@ -1,14 +1,16 @@
-"""Who asks, in the application's own terms: a request opens the memory of one project that its token is good for."""
+"""Who asks: tokens, their projects and how many requests each may make."""
 
 from __future__ import annotations
 
+import threading
+from collections import defaultdict, deque
 from typing import Annotated, Any
 
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPBearer
 
 from memory_pipeline.interfaces.api.access import ACCESS, Access, Scope
-from memory_pipeline.interfaces.api.problems import ApiError
+from memory_pipeline.interfaces.api.protocol import ApiError
 from memory_pipeline.interfaces.served import ServedMemories
 from memory_pipeline.recall.project import ProjectMemory
 
@@ -71,3 +73,27 @@ def errors_beside_text() -> dict[int | str, dict[str, Any]]:
         status: {"description": _MEANINGS[status], "content": {"application/json": {"schema": schema}}}
         for status in _ALWAYS
     }
+
+
+_WINDOW_S = 60.0
+
+
+class RateLimit:
+    """At most so many requests of each client in any minute."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._most = per_minute
+        self._made: defaultdict[str, deque[float]] = defaultdict(deque)
+        self._lock = threading.Lock()
+
+    def wait_for(self, client: str, now: float) -> float:
+        """Count a request at a time (in seconds): 0 if it may be made, otherwise the seconds until the next one may;
+        a request that may not be made does not count."""
+        with self._lock:
+            made = self._made[client]
+            while made and now - made[0] >= _WINDOW_S:
+                made.popleft()
+            if len(made) >= self._most:
+                return made[0] + _WINDOW_S - now
+            made.append(now)
+            return 0.0

@@ -18,8 +18,8 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, NotFoundError
 from memory_pipeline.interfaces.api.access import Access
 from memory_pipeline.interfaces.api.documents import ConsolidationRequest, StartedConsolidation
-from memory_pipeline.interfaces.api.problems import Problem
-from memory_pipeline.orchestration.job_documents import JobRecord, JudgedJob
+from memory_pipeline.interfaces.api.protocol import Problem
+from memory_pipeline.orchestration.job_records import JobRecord, JudgedJob
 from memory_pipeline.store import Store
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from memory_pipeline.ingest.values import MAX_ID
-from memory_pipeline.interfaces.api.bodies import body_of, takes
 from memory_pipeline.interfaces.api.caller import CallerOf, errors
 from memory_pipeline.interfaces.api.documents import (
     ContextRequest,
@@ -19,6 +18,7 @@ from memory_pipeline.interfaces.api.documents import (
     UsageReport,
 )
 from memory_pipeline.interfaces.api.figures import Figures
+from memory_pipeline.interfaces.api.protocol import body_of, takes
 from memory_pipeline.recall.consolidated import ConsolidatedContext
 from memory_pipeline.recall.documents import (
     LONGEST_QUERY,

@@ -26,7 +26,7 @@ from memory_pipeline.interfaces.served import ServedMemories
 from memory_pipeline.store import Store
 
 #: The module that mounts MCP, if it is installed.
-_MCP = "memory_pipeline.interfaces.mcp.http"
+_MCP = "memory_pipeline.interfaces.mcp.server"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -84,7 +84,7 @@ def serve(settings: Settings, store: Store, listening: socket.socket, *, verbose
 def _mounts() -> Callable[[ServedMemories], Sequence[Mounted]]:
     if find_spec(_MCP.rpartition(".")[0]) is None or find_spec(_MCP) is None:
         return lambda _: ()
-    from memory_pipeline.interfaces.mcp.http import mounted  # type: ignore[import-not-found,unused-ignore]
+    from memory_pipeline.interfaces.mcp.server import mounted  # type: ignore[import-not-found,unused-ignore]
 
     return mounted  # type: ignore[no-any-return,unused-ignore]
 

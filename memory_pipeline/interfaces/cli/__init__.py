@@ -3,7 +3,6 @@
 from memory_pipeline.interfaces.cli import (
     atoms,
     compaction,
-    conflicts,
     conversations,
     export_commands,
     forget,
@@ -12,8 +11,6 @@ from memory_pipeline.interfaces.cli import (
     knowledge,
     mcp,
     model,
-    patterns,
-    quarantine,
     recall,
     recovery,
     rollups,
@@ -21,9 +18,12 @@ from memory_pipeline.interfaces.cli import (
     serve,
     settings,
     sources,
-    sync,
-    tokens,
 )
+from memory_pipeline.interfaces.cli import export_commands as sync
+from memory_pipeline.interfaces.cli import review as conflicts
+from memory_pipeline.interfaces.cli import review as patterns
+from memory_pipeline.interfaces.cli import review as quarantine
+from memory_pipeline.interfaces.cli import serve as tokens
 from memory_pipeline.interfaces.cli.app import main
 
 __all__ = [

@@ -221,8 +221,8 @@ def backfill(
     failed day does not stop the next one."""
     from memory_pipeline.interfaces.cli.instances import instance_of
     from memory_pipeline.interfaces.cli.nights import NightRequest, check_days, run_night_job
-    from memory_pipeline.interfaces.cli.periods import run_ended_periods
     from memory_pipeline.interfaces.cli.results import BackfillResult
+    from memory_pipeline.interfaces.cli.rollups import run_ended_periods
     from memory_pipeline.reporting.report import Report, closing_line
     from memory_pipeline.store import Store
 

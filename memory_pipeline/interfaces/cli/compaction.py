@@ -12,7 +12,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, current_user, open_store, settings_of
 from memory_pipeline.interfaces.cli.output import emit, table
-from memory_pipeline.records.trigger import TriggerAction
+from memory_pipeline.records.session import TriggerAction
 from memory_pipeline.wording.counts import how_many
 
 if TYPE_CHECKING:  # importers are loaded by the commands that read a transcript
@@ -174,7 +174,7 @@ def transcripts_of(settings: Settings, named: list[str] | None) -> list[str]:
 @triggers_app.command("check", epilog="Example: memory-pipeline triggers check")
 def triggers_check(store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show how full the context of every live session is, what would fire now, and why or why not. Starts nothing."""
-    from memory_pipeline.compaction.looking import look_at_sessions
+    from memory_pipeline.compaction.documents import look_at_sessions
 
     settings, opened = open_store(store)
     shown, problems = look_at_sessions(settings, opened, datetime.now(UTC))
@@ -193,7 +193,7 @@ def triggers_list(
     json_: JsonOption = False,
 ) -> None:
     """Show what fired, when, at what share of the window, and what became of it; the newest first."""
-    from memory_pipeline.compaction.looking import events_shown
+    from memory_pipeline.compaction.documents import events_shown
 
     _, opened = open_store(store)
     shown = events_shown(opened, most)

@@ -1,15 +1,13 @@
-"""Turns the failure of a command into one sentence that says how to fix it, printed once.
-
-A night, a backfill and kb-compress always end with a line on standard output, so their errors are printed there; all
-other errors go to standard error. Only unexpected errors show a traceback.
-"""
+"""Turns the failure of a command, or of a run in this process, into one sentence that says how to fix it."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from memory_pipeline.errors import MemoryPipelineError, StoreBusyError
 from memory_pipeline.files import cause_and_mend
@@ -72,3 +70,45 @@ def _tell(text: str, arguments: Sequence[str], code: int) -> int:
 
 def _is_run(arguments: Sequence[str]) -> bool:
     return bool(arguments) and arguments[0] in _RUNS
+
+
+_OS_ERROR = re.compile(r"\[Errno (?P<number>\d+)\] (?P<words>[^:]*)(?:: (?P<file>'.*'))?")
+
+
+def causes_of(result: Any) -> list[tuple[str, str]]:
+    """What its failed steps raised, and what caused that: the name of each error, and its words."""
+    return [cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]
+
+
+def was_stopped(causes: Sequence[tuple[str, str]]) -> bool:
+    """Whether a person ended the run. Dagster turns this into a failed step, and would then begin the next run."""
+    return any(name in ("DagsterExecutionInterruptedError", "KeyboardInterrupt") for name, _ in causes)
+
+
+def cause_to_tell(causes: Sequence[tuple[str, str]]) -> str:
+    """The first cause that says how to fix it; without one, the cause of all the others."""
+    fixable = {kind.__name__ for kind in _kinds_of(MemoryPipelineError)}
+    told = [text for name, text in causes if name in fixable] or [text for _, text in causes[-1:]]
+    return " ".join(told[0].split()) if told else "the run failed before its first step"
+
+
+def _kinds_of(error: type[Exception]) -> Iterator[type[Exception]]:
+    yield error
+    for kind in error.__subclasses__():
+        yield from _kinds_of(kind)
+
+
+def _causes(event: Any) -> Iterator[tuple[str, str]]:
+    error = event.step_failure_data.error
+    while error is not None:
+        yield error.cls_name or "", _in_words(error.message.strip().partition(": ")[2] or error.message.strip())
+        error = error.cause
+
+
+def _in_words(text: str) -> str:
+    """The meaning and fix of an operating system error that Dagster passes on as text."""
+    found = _OS_ERROR.match(text)
+    if not found:
+        return text
+    where = f"{found['file']}: " if found["file"] else ""
+    return f"{where}{cause_and_mend(OSError(int(found['number']), found['words']))}"

@@ -89,8 +89,8 @@ def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
         from sqlalchemy.exc import SQLAlchemyError
 
         from memory_pipeline.orchestration import history  # noqa: F401  # the instance would load it
-        from memory_pipeline.orchestration.dead_runs import end_dead_runs
-        from memory_pipeline.orchestration.origin import own_runs
+        from memory_pipeline.orchestration.held import end_dead_runs
+        from memory_pipeline.orchestration.location import own_runs
 
     with ExitStack() as stack:
         try:

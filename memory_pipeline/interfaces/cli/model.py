@@ -79,7 +79,7 @@ def model_use(
 def model_install(json_: JsonOption = False) -> None:
     """Install all-MiniLM-L6-v2 for this program, without torch, and check its weights. Does nothing if it is already
     installed."""
-    from memory_pipeline.models.embedders.install import install_model
+    from memory_pipeline.models.embedders.choose import install_model
 
     model = install_model(_run)
     state = "was already installed" if model.was_there else "is installed"

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, MemoryPipelineError, StoreBusyError
+from memory_pipeline.interfaces.cli.failures import cause_to_tell, causes_of, was_stopped
 from memory_pipeline.interfaces.cli.instances import job_of, run_config
 from memory_pipeline.interfaces.cli.output import complain, say
-from memory_pipeline.interfaces.cli.run_causes import cause_to_tell, causes_of, was_stopped
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.store import Store
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dagster import DagsterInstance
 
     from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
-    from memory_pipeline.orchestration.job_documents import JobRecord
+    from memory_pipeline.orchestration.job_records import JobRecord
     from memory_pipeline.reporting.model import Report
 
 

@@ -60,7 +60,7 @@ def series_export(
     json_: JsonOption = False,
 ) -> None:
     """Write every value of every reading as a row to a file."""
-    from memory_pipeline.recall.series_export import export_series
+    from memory_pipeline.recall.series import export_series
 
     settings, opened = open_store(store)
     check_target(settings, path, force=force)

@@ -1,15 +1,16 @@
-"""The command `serve`: the HTTP API on a store."""
+"""The command `serve`, and the commands about its tokens."""
 
 from __future__ import annotations
 
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import typer
 
+from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import JsonOption, QuietOption, StoreOption, app, open_store
-from memory_pipeline.interfaces.cli.output import emit, say
+from memory_pipeline.interfaces.cli.output import emit, say, table
 
 
 @app.command(epilog="Example: memory-pipeline serve --port 8377")
@@ -40,3 +41,82 @@ def serve(
     emit(ApiAddress(url=url), as_json=json_, text=f"API at {url} (Ctrl-C stops it)")
     sys.stdout.flush()
     serving.serve(settings, opened, listening, verbose=verbose)
+
+
+token_app = typer.Typer(help="Tokens of the HTTP API: create, list, revoke.", no_args_is_help=True)
+app.add_typer(token_app, name="token")
+
+
+@token_app.command(
+    "create",
+    epilog="Examples: memory-pipeline token create my-agent --project webshop; memory-pipeline token create ops "
+    "--scope read --scope admin --all-projects --expires-in 90",
+)
+def token_create(
+    name: Annotated[str, typer.Argument(help="Who will use it; stands in the audit log.")],
+    scope: Annotated[
+        list[str] | None,
+        typer.Option("--scope", help="read, write or admin; may be repeated (default: read and write)."),
+    ] = None,
+    project: Annotated[
+        list[str] | None, typer.Option("--project", help="A project that it is good for; may be repeated.")
+    ] = None,
+    all_projects: Annotated[bool, typer.Option("--all-projects", help="Good for every project.")] = False,
+    expires_in: Annotated[
+        int | None, typer.Option("--expires-in", metavar="DAYS", min=1, max=3650, help="Days until it ends.")
+    ] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Make a token for a program and print it, this once; the store's neighbour file keeps its hash alone."""
+    from memory_pipeline.interfaces.api.tokens import Tokens
+
+    if bool(project) == all_projects:
+        raise InputError("say which projects the token is good for: --project NAME, or --all-projects")
+    _, opened = open_store(store)
+    if not opened.exists():
+        say(f"There is no store at '{opened.path}' yet; a new one begins.")
+        with opened.writing("memory-pipeline token"):
+            pass
+    now = datetime.now(UTC)
+    expires_at = now + timedelta(days=expires_in) if expires_in else None
+    made = Tokens(opened.path).create(name, scope or ["read", "write"], project or None, now, expires_at)
+    emit(made, as_json=json_, text=made.token)
+
+
+@token_app.command("list", epilog="Example: memory-pipeline token list")
+def token_list(store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Show the tokens: names, scopes, projects, last use. The tokens themselves are not kept."""
+    from memory_pipeline.interfaces.api.tokens import Tokens
+
+    _, opened = open_store(store)
+    now = datetime.now(UTC)
+    found = Tokens(opened.path).all()
+    rows: list[dict[str, object]] = [
+        {
+            "id": one.id,
+            "name": one.name,
+            "scopes": " ".join(one.scopes),
+            "projects": "all" if one.projects is None else " ".join(one.projects),
+            "expires": f"{one.expires_at:%Y-%m-%d}" if one.expires_at else "never",
+            "last used": f"{one.last_used_at:%Y-%m-%d %H:%M}" if one.last_used_at else "never",
+            "state": "revoked" if one.revoked_at else "good" if one.is_good(now) else "expired",
+        }
+        for one in found
+    ]
+    columns = ["id", "name", "scopes", "projects", "expires", "last used", "state"]
+    emit(found, as_json=json_, text=table(rows, columns) if rows else "There is no token yet.")
+
+
+@token_app.command("revoke", epilog="Example: memory-pipeline token revoke my-agent")
+def token_revoke(
+    name: Annotated[str, typer.Argument(metavar="NAME|ID", help="The token's name or id.")],
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """End a token; servers that are running refuse it at once."""
+    from memory_pipeline.interfaces.api.tokens import Tokens
+
+    _, opened = open_store(store)
+    ended = Tokens(opened.path).revoke(name, datetime.now(UTC))
+    emit(ended, as_json=json_, text=f"The token '{ended.name}' is revoked.")

@@ -22,8 +22,7 @@ from memory_pipeline.interfaces.cli.base import (
     told_of_broken_sources,
 )
 from memory_pipeline.interfaces.cli.output import emit, table
-from memory_pipeline.orchestration.home import config_file, load_project_settings
-from memory_pipeline.orchestration.instance_files import INSTANCE_FILES
+from memory_pipeline.orchestration.home import INSTANCE_FILES, config_file, load_project_settings
 
 FileArgument = Annotated[
     Path | None, typer.Argument(help="The settings file (default: the one of this directory).", show_default=False)

@@ -32,7 +32,7 @@ from memory_pipeline.interfaces.cli.silent_files import silent_lines
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.models.embedders.missing import Progress
 from memory_pipeline.night.imported_notes import waiting_edits
-from memory_pipeline.night.waiting import next_night, night_of, waiting_in_words
+from memory_pipeline.night.plan import next_night, night_of, waiting_in_words
 from memory_pipeline.store import Store
 from memory_pipeline.wording.counts import how_many
 

@@ -31,7 +31,7 @@ from memory_pipeline.ingest.sources import (
     with_known_projects,
 )
 from memory_pipeline.interfaces.cli.base import utf8_path
-from memory_pipeline.night.waiting import next_night, night_of
+from memory_pipeline.night.plan import next_night, night_of
 from memory_pipeline.orchestration.home import config_file, load_project_settings
 from memory_pipeline.records import SourceFile
 from memory_pipeline.store import Store

@@ -17,8 +17,8 @@ import numpy as np
 
 from memory_pipeline.models.embedders.model import Embedder, check_model, check_vectors
 from memory_pipeline.store import Store, Transaction
-from memory_pipeline.wording.lead_in import words_alone
 from memory_pipeline.wording.normalise import embedding_text
+from memory_pipeline.wording.subject import words_alone
 
 Progress = Callable[[str, int, int], None]
 #: The most memories, and about the most characters, that an interruption loses the vectors of.

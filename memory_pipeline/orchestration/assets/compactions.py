@@ -17,8 +17,8 @@ from dagster import (
 from pydantic import Field
 
 from memory_pipeline.compaction.documents import CompactedSession
-from memory_pipeline.orchestration.asset_defaults import OWNERS
 from memory_pipeline.orchestration.describe import schema_of_document
+from memory_pipeline.orchestration.location import OWNERS
 from memory_pipeline.orchestration.resources import NightResource
 
 GROUP = "conversations"

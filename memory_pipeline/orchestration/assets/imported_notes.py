@@ -15,13 +15,12 @@ from dagster import (
 )
 
 from memory_pipeline.night.order import STEPS
+from memory_pipeline.night.plan import waiting_in_words
 from memory_pipeline.night.run import report_failure, take_snapshot
-from memory_pipeline.night.waiting import waiting_in_words
-from memory_pipeline.orchestration.asset_defaults import IO, NIGHTLY, OWNERS, SOURCES_GROUP, SOURCES_JOB
 from memory_pipeline.orchestration.assets.sources import SOURCE_KEYS, observation_of
-from memory_pipeline.orchestration.describe import schema_of
+from memory_pipeline.orchestration.describe import preview, schema_of
 from memory_pipeline.orchestration.held import unchecked, why_held
-from memory_pipeline.orchestration.markdown import preview
+from memory_pipeline.orchestration.location import IO, NIGHTLY, OWNERS, SOURCES_GROUP, SOURCES_JOB
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import SourceReading

@@ -21,15 +21,8 @@ from dagster import (
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.order import ORDER, STEPS, Step, last_of
 from memory_pipeline.night.run import report_failure, take_snapshot
-from memory_pipeline.orchestration import describe, previews, sentences
-from memory_pipeline.orchestration.asset_defaults import (
-    DUPLICATES_JOB,
-    IO,
-    NIGHT_GROUP,
-    NIGHTLY,
-    OWNERS,
-    REPORTING_GROUP,
-)
+from memory_pipeline.orchestration import describe, previews
+from memory_pipeline.orchestration import describe as sentences
 from memory_pipeline.orchestration.assets.conversations import conversations
 from memory_pipeline.orchestration.assets.imported_notes import imported_notes
 from memory_pipeline.orchestration.assets.shown import RECORDS, SHOWN
@@ -41,6 +34,14 @@ from memory_pipeline.orchestration.checks import (
 )
 from memory_pipeline.orchestration.held import why_held
 from memory_pipeline.orchestration.io import ParquetByPartition
+from memory_pipeline.orchestration.location import (
+    DUPLICATES_JOB,
+    IO,
+    NIGHT_GROUP,
+    NIGHTLY,
+    OWNERS,
+    REPORTING_GROUP,
+)
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import (

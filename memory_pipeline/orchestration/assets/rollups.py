@@ -26,7 +26,9 @@ from dagster import (
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.conversation_reading import bill_of
-from memory_pipeline.orchestration.asset_defaults import (
+from memory_pipeline.orchestration.describe import Row, preview, schema_of_rows
+from memory_pipeline.orchestration.held import unchecked, why_held
+from memory_pipeline.orchestration.location import (
     DAILY_SUMMED,
     MONTHLY_FRESH,
     OWNERS,
@@ -34,18 +36,15 @@ from memory_pipeline.orchestration.asset_defaults import (
     WEEKLY_FRESH,
     YEARLY_SUMMED,
 )
-from memory_pipeline.orchestration.describe import schema_of_rows
-from memory_pipeline.orchestration.held import unchecked, why_held
-from memory_pipeline.orchestration.markdown import Row, preview
 from memory_pipeline.orchestration.partitions import EVERY_DAY, EVERY_WEEK, MONTHLY, YEARLY
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records.rollup import ROLLUP_LEVELS
-from memory_pipeline.rollups.checking import RollupProblems, find_problems
 from memory_pipeline.rollups.entries import best_of_each_kind, from_json
 from memory_pipeline.rollups.in_short import SAID, asks_model
 from memory_pipeline.rollups.making import rollup_id
 from memory_pipeline.rollups.periods import Period, period_of
 from memory_pipeline.rollups.running import MadeRollup, finish_rollups, roll_up
+from memory_pipeline.rollups.shown import RollupProblems, find_problems
 from memory_pipeline.wording.counts import how_many
 
 DAYS, WEEKS, MONTHS, YEARS = "daily_summaries", "weekly_rollups", "monthly_rollups", "yearly_rollups"

@@ -16,11 +16,8 @@ from dagster import (
 )
 
 from memory_pipeline.night.context import Night
-from memory_pipeline.orchestration import describe, previews, sentences
-from memory_pipeline.orchestration.asset_defaults import (
-    KNOWLEDGE_GROUP,
-    NIGHT_GROUP,
-)
+from memory_pipeline.orchestration import describe, previews
+from memory_pipeline.orchestration import describe as sentences
 from memory_pipeline.orchestration.checks import (
     ARCHIVE_CHECKS,
     ATOM_CHECKS,
@@ -35,6 +32,10 @@ from memory_pipeline.orchestration.checks import (
     check_level,
     check_readings,
     check_series,
+)
+from memory_pipeline.orchestration.location import (
+    KNOWLEDGE_GROUP,
+    NIGHT_GROUP,
 )
 from memory_pipeline.records import (
     Archive,

@@ -23,9 +23,8 @@ from dagster._core.definitions.data_version import DATA_VERSION_TAG
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.orchestration.asset_defaults import OBSERVED, OWNERS, SOURCES_GROUP
 from memory_pipeline.orchestration.describe import schema_of
-from memory_pipeline.orchestration.location import LOCATION
+from memory_pipeline.orchestration.location import LOCATION, OBSERVED, OWNERS, SOURCES_GROUP
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import Memory, SourceReading
 from memory_pipeline.store import Store

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from memory_pipeline.interfaces.api.rates import RateLimit
+from memory_pipeline.interfaces.api.caller import RateLimit
 from memory_pipeline.interfaces.api.tokens import Tokens
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store

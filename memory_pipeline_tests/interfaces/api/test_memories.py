@@ -140,10 +140,10 @@ def test_filters_are_read_as_they_are_written_in_json(client: Client) -> None:
 
 def test_filters_may_stand_beside_the_query(client: Client) -> None:
     body = {"query": "payment gateway", "project_id": "p"}
-    found = told(client.post(SEARCH, {**body, "abstraction_levels": [0], "memory_types": ["other"]}))["results"]
-    assert found and {(one["abstraction_level"], one["memory_type"]) for one in found} == {(0, "other")}
+    found = told(client.post(SEARCH, {**body, "abstraction_levels": [0], "memory_types": ["lesson"]}))["results"]
+    assert found and {(one["abstraction_level"], one["memory_type"]) for one in found} == {(0, "lesson")}
     assert told(client.post(SEARCH, {**body, "pattern_types": ["gotcha"]}))["results"] == []
-    same = {**body, "memory_types": ["other"], "filters": {"memory_types": ["other"], "levels": [0]}}
+    same = {**body, "memory_types": ["lesson"], "filters": {"memory_types": ["lesson"], "levels": [0]}}
     assert told(client.post(SEARCH, same))["results"] == found
     answer = told(client.post(SEARCH, {**same, "abstraction_levels": [1]}), 422)
     assert "abstraction_levels and filters.levels are different" in answer["message"]

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.errors import EmbeddingError
-from memory_pipeline.models.embedders import install, minilm
+from memory_pipeline.models.embedders import choose as install
+from memory_pipeline.models.embedders import minilm
 from memory_pipeline_tests.interfaces.in_process import command
 
 Find = Callable[[str], ModuleSpec | None]

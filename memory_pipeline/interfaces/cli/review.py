@@ -1,13 +1,25 @@
-"""The commands about contradictions: list, show, resolve, reopen."""
+"""The commands by which a person decides: conflicts, patterns, and what could not be imported."""
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from datetime import UTC, datetime
+from typing import Annotated, Literal, cast
 
 import typer
+from pydantic import Field
 
-from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, check_project, current_user, open_store
+from memory_pipeline.documents import Document
+from memory_pipeline.interfaces.cli.base import (
+    JsonOption,
+    StoreOption,
+    app,
+    as_day,
+    check_project,
+    current_user,
+    open_store,
+)
 from memory_pipeline.interfaces.cli.output import emit, table
+from memory_pipeline.wording.counts import how_many
 
 conflicts_app = typer.Typer(
     help="Memories that contradict each other: list, show, resolve, reopen.", no_args_is_help=True
@@ -116,3 +128,106 @@ def conflicts_reopen(conflict_id: IdArgument, store: StoreOption = None, json_: 
     settings, opened = open_store(store)
     result = reopen_conflict(opened, settings, conflict_id)
     emit(result, as_json=json_, text=f"{as_text(result)}\nThe conflict is open again.")
+
+
+patterns_app = typer.Typer(
+    help="How a human and an agent work together: list what waits for a decision, confirm, reject.",
+    no_args_is_help=True,
+)
+app.add_typer(patterns_app, name="patterns")
+
+PatternArgument = Annotated[
+    str,
+    typer.Argument(metavar="id", help="The pattern: its id, the start of it, or the handle of a memory that says it."),
+]
+
+
+@patterns_app.command("list", epilog="Examples: memory-pipeline patterns list; memory-pipeline patterns list --all")
+def patterns_list(
+    project: Annotated[str | None, typer.Option("--project", help="Only patterns of this project.")] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also those that hold, and those that were decided.")
+    ] = False,
+    as_of: Annotated[str | None, typer.Option("--as-of", metavar="DAY", help="Confidence as of this day.")] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """List the patterns that wait for a decision: those that fade, and those that something may contradict."""
+    from memory_pipeline.review.patterns import list_patterns, pattern_as_text
+
+    _, opened = open_store(store)
+    check_project(opened, project)
+    day = as_day(as_of, "--as-of") if as_of else datetime.now(UTC).date()
+    found = list_patterns(opened, project, day, everything=everything)
+    empty = "No pattern." if everything else "No pattern waits for a decision; --all lists the others."
+    emit(found, as_json=json_, text="\n".join(map(pattern_as_text, found)) or empty)
+
+
+@patterns_app.command("confirm", epilog="Example: memory-pipeline patterns confirm 3f2a9c1e")
+def patterns_confirm(pattern: PatternArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Say that a pattern holds: it counts as said once more, today."""
+    _decide(pattern, "confirmed", store, json_)
+
+
+@patterns_app.command("reject", epilog="Example: memory-pipeline patterns reject 3f2a9c1e")
+def patterns_reject(pattern: PatternArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
+    """Say that a pattern does not hold: it is no longer written."""
+    _decide(pattern, "rejected", store, json_)
+
+
+def _decide(pattern: str, decision: Literal["confirmed", "rejected"], store: StoreOption, json_: bool) -> None:
+    from memory_pipeline.review.patterns import decide_pattern, pattern_as_text
+
+    settings, opened = open_store(store)
+    done, problems = decide_pattern(opened, settings, pattern, decision, actor=current_user(), now=datetime.now(UTC))
+    lines = [pattern_as_text(done), *(f"Could not be written: {problem}" for problem in problems)]
+    emit(done, as_json=json_, text="\n".join(lines))
+    if problems:
+        raise typer.Exit(1)
+
+
+_SHOWN = 200
+
+
+class QuarantinedRow(Document):
+    """A row that no import could take."""
+
+    file: str = Field(description="The file, as its memories would name it.")
+    line: int = Field(description="The line, row or item in it; 0 if the whole file was refused.")
+    reason: str = Field(description="Why.")
+    excerpt: str = Field(description="The start of its content, with secrets masked.")
+    first_seen_at: datetime = Field(description="When an import first met it.")
+
+
+@app.command(epilog="Examples: memory-pipeline quarantine list; memory-pipeline quarantine notes.csv")
+def quarantine(
+    file: Annotated[
+        str | None, typer.Argument(metavar="[list|FILE]", help="Only rows of files whose name contains FILE.")
+    ] = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """List the rows that no import could take, with file, line and reason. They stay listed after they were mended."""
+    _, opened = open_store(store)
+    named = None if file == "list" else file
+    with opened.reading() as tx:
+        rejected = tx.journal.rejected(named)
+        others = len(tx.journal.rejected()) if named is not None and not rejected else 0
+        found = [
+            QuarantinedRow(file=name, line=line, reason=reason, excerpt=excerpt, first_seen_at=seen_at)
+            for name, line, reason, excerpt, seen_at in rejected
+        ]
+    lines = []
+    for row in found[:_SHOWN]:
+        lines.append(f"{row.file}:{row.line}  {row.first_seen_at:%Y-%m-%d}  {row.reason}")
+        if row.excerpt:
+            lines.append(f"    {' '.join(row.excerpt.split())[:100]}")
+    if len(found) > _SHOWN:
+        lines.append(f"and {len(found) - _SHOWN:,} more; --json has all")
+    none = "Nothing is in quarantine."
+    if others:
+        rows = how_many(others, "row")
+        none = (
+            f"Nothing is in quarantine of a file with '{named}' in its name; 'quarantine list' shows {rows} of others."
+        )
+    emit(found, as_json=json_, text="\n".join(lines) or none)

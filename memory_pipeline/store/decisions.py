@@ -1,0 +1,190 @@
+"""What a person decided: proposals, opinions on extractions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import astuple
+from datetime import datetime
+
+from memory_pipeline.records import ExtractionFeedback, KeptExtraction, PatternDecision, Proposal
+from memory_pipeline.store.extracted import ExtractedMemories
+from memory_pipeline.store.identifiers import only_one
+from memory_pipeline.store.rows import RowsOf, from_utc, to_utc
+from memory_pipeline.store.sql import Sql
+
+#: Why a night leaves a cluster alone that waits for a person's decision, or that a person has rejected.
+AWAITS_REVIEW, REJECTED = "awaits review", "rejected in review"
+_REASONS = {"pending": AWAITS_REVIEW, "rejected": REJECTED}
+
+
+class Proposals:
+    """Waiting and decided proposals."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def keep(self, proposal: Proposal) -> bool:
+        """Store a proposal; returns False if it is already waiting or was decided. A withdrawn one waits again."""
+        status = self._sql.value("select status from proposals where id = $1", [proposal.id])
+        if status is None:
+            row = [to_utc(value) if isinstance(value, datetime) else value for value in astuple(proposal)]
+            self._sql.run("insert into proposals values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", row)
+            return True
+        if status != "withdrawn":
+            return False
+        self._sql.run(
+            """
+            update proposals
+            set status = 'pending', run_id = $2, partition_date = $3, draft = $4, proposed_at = $5,
+                decided_at = null, decided_by = null, reason = null
+            where id = $1
+            """,
+            [proposal.id, proposal.run_id, proposal.partition, proposal.draft, to_utc(proposal.proposed_at)],
+        )
+        return True
+
+    def list(self, status: str | None = "pending") -> list[Proposal]:
+        """The proposals of a status (or all), by night and id."""
+        rows = self._sql.rows(
+            "select * from proposals where $1 is null or status = $1 order by partition_date, id", [status]
+        )
+        return [Proposal(*[*row[:8], from_utc(row[8]), from_utc(row[9]), *row[10:]]) for row in rows]
+
+    def read(self, proposal_id: str) -> Proposal:
+        """The proposal with an id, or the only one whose id starts with it. Raises InputError if there is none or
+        several."""
+        proposals = {proposal.id: proposal for proposal in self.list(None)}
+        mend = "'memory-pipeline proposals list --all' shows every proposal"
+        return only_one(proposals, proposal_id, "proposal", mend)
+
+    def decide(self, proposal_id: str, status: str, at: datetime, decided_by: str, reason: str | None = None) -> None:
+        """Record a person's decision."""
+        self._sql.run(
+            "update proposals set status = $2, decided_at = $3, decided_by = $4, reason = $5 where id = $1",
+            [proposal_id, status, to_utc(at), decided_by, reason],
+        )
+
+    def reviewed_fingerprints(self) -> dict[tuple[str, str], str]:
+        """Policies and fingerprints that wait for a person or were rejected by one, with the reason for leaving them
+        alone."""
+        rows = self._sql.rows(
+            """
+            select policy, cluster_fingerprint, status
+            from proposals
+            where status in ('pending', 'rejected')
+            """
+        )
+        return {(str(policy), str(fingerprint)): _REASONS[status] for policy, fingerprint, status in rows}
+
+
+_DECISIONS = RowsOf(PatternDecision)
+_FEEDBACK = RowsOf(ExtractionFeedback)
+#: So many voices for and against count as none: few say little about the use of a kind.
+_VOICES = 4
+
+
+class Opinions:
+    """Decisions about patterns and extractions, and how useful each kind was called."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def decisions(self, project_id: str) -> dict[str, PatternDecision]:
+        """What people decided about the patterns of a project, by pattern."""
+        rows = self._sql.rows(
+            f"select {_DECISIONS.columns} from relationship_patterns where project_id = $1 order by id", [project_id]
+        )
+        return {one.id: one for one in map(_DECISIONS.read, rows)}
+
+    def decide(self, decision: PatternDecision) -> None:
+        """Keep what a person decided about a pattern, in place of what was decided before."""
+        known = self._sql.rows("select 1 from relationship_patterns where id = $1", [decision.id])
+        values = _DECISIONS.values(decision)
+        if known:
+            self._sql.run(f"update relationship_patterns set {_DECISIONS.assignments} where id = $1", values)
+        else:
+            self._sql.run(
+                f"insert into relationship_patterns ({_DECISIONS.columns}) values ({_DECISIONS.parameters})", values
+            )
+
+    def add_feedback(self, feedback: ExtractionFeedback) -> None:
+        """Keep what was said about the use of something that was extracted."""
+        with self._sql.given(incoming=_FEEDBACK.table([feedback])):
+            self._sql.run("insert into extraction_feedback by name select * from incoming")
+
+    def utility(self, project_id: str, before: datetime) -> dict[str, float]:
+        """By kind, how useful extractions were called before a time, from -1 to 1."""
+        rows = self._sql.rows(
+            f"""
+            select kind, round(sum(case when was_useful then 1 else -1 end) / (count(*) + {_VOICES}), 3)::double
+            from extraction_feedback
+            where project_id = $1 and said_at < $2
+            group by 1
+            """,
+            [project_id, to_utc(before)],
+        )
+        return {str(kind): float(value) for kind, value in rows}
+
+
+_EXTRACTIONS = RowsOf(KeptExtraction)
+
+
+class Refusals:
+    """What was extracted and refused by a person; kept beside what people decided about patterns."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def known(self) -> list[KeptExtraction]:
+        """All that stands and was kept somewhere, refused or not, in the order in which it was said."""
+        rows = self._sql.rows(
+            f"""
+            select {_EXTRACTIONS.columns}
+            from extractions
+            where gone_at is null and destination <> 'drop'
+            order by night, day, conversation, line, id
+            """
+        )
+        return [_EXTRACTIONS.read(row) for row in rows]
+
+    def of(self, project_id: str) -> set[str]:
+        """The ids of what a person refused of a project."""
+        return set(
+            self._sql.strings(
+                """
+                select d.id
+                from relationship_patterns d
+                join extractions e on e.id = d.id
+                where d.project_id = $1 and d.decision = 'rejected'
+                """,
+                [project_id],
+            )
+        )
+
+    def decide(self, one: KeptExtraction, decision: PatternDecision) -> None:
+        """Keep what a person decided about an extraction, and take its memory out of use, or let it be used again; the
+        files of its day are to be written."""
+        Opinions(self._sql).decide(decision)
+        extracted = ExtractedMemories(self._sql)
+        if one.memory_id and decision.decision == "rejected":
+            extracted.retire([one.memory_id], decision.decided_at, f"refused:{decision.decided_by}")
+        elif one.memory_id and self._is_out_of_use(one.memory_id):
+            extracted.put_in_use({one.memory_id: one.turn_id})
+        self._sql.run(
+            """
+            update conversation_days
+            set is_written = false
+            where project_id = $1 and night = $2 and gone_at is null and is_written
+            """,
+            [one.project_id, one.night],
+        )
+
+    def active(self, memory_ids: Collection[str]) -> list[str]:
+        """Those of some memories that are in use, or say what a memory in use was made of."""
+        return self._sql.strings(
+            "select id from memories where id in (select unnest($1::text[])) and rolled_back_at is null order by 1",
+            [list(memory_ids)],
+        )
+
+    def _is_out_of_use(self, memory_id: str) -> bool:
+        return bool(self._sql.rows("select 1 from memories where id = $1 and rolled_back_at is not null", [memory_id]))
