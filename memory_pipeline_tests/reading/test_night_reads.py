@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.forgetting import Selection, forget, preview
+from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Memory
 from memory_pipeline.reporting.summary import summary
 from memory_pipeline.review.decisions import approve_proposals, reject_proposals
@@ -340,3 +341,38 @@ def test_questions_are_not_written_through_a_link(store: Store, tmp_path: Path) 
     report = model.night(NIGHT)
     assert "is a link" in report.errors[0].error
     assert (tmp_path / "elsewhere").read_text() == ""
+
+
+def test_a_statement_is_found_by_the_question_that_it_answers(store: Store) -> None:
+    def asks(asked: Asked) -> Answer:
+        given = read(asked)
+        for one in given["statements"]:
+            one["asked"] = "Why was the broker for background tasks swapped?"
+        return given
+
+    model = Model(store, asks)
+    model.night(NIGHT)
+    (kept,) = made(store, "reading")
+    assert kept.tags[-1] == "asked:Why was the broker for background tasks swapped?"
+    with ProjectMemory(store, model.settings, "p", actor="test") as memory:
+        found = memory.search("broker swapped", 3, mode="bm25").results
+        assert [one.id for one in found] == [kept.id] and "broker" not in found[0].content
+        assert "broker" not in memory.context("the broker of background tasks").text
+
+
+def test_what_the_human_wants_stands_first_in_a_context(store: Store) -> None:
+    def rules(asked: Asked) -> Answer:
+        if not asked.says("job queue from Redis"):
+            return answer()
+        quote = {asked.number("job queue"): "Moved the job queue from Redis to Postgres"}
+        return answer(
+            statement("The job queue moved from Redis to Postgres.", quote, kind="fact"),
+            statement("The job queue stays in Postgres.", quote, kind="rule", about="human"),
+        )
+
+    model = Model(store, rules)
+    model.night(NIGHT)
+    with ProjectMemory(store, model.settings, "p", actor="test") as memory:
+        lines = memory.context("the job queue moved from Redis to Postgres").text.splitlines()
+    assert lines[2] == "Rules and preferences" and lines[3].startswith("- The job queue stays in Postgres.")
+    assert any("moved from Redis" in line for line in lines[4:])
