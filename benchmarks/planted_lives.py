@@ -1,20 +1,10 @@
-"""What people say of their lives in passing, and what only looks like it, with what each gives.
+"""What people say of their lives in passing, and what only looks like it, with what each gives: lines on which
+`train_classifier.py` trains.
 
-    python benchmarks/planted_lives.py [--misses]
-
-A line: the kinds of which any is right (none: nothing is to be kept), and what a human says. The labels were fixed
-before any rule was written. `--misses` tells only those of every second line; the others are not looked at while
-rules are changed.
+A line: the kinds of which any is right (none: nothing is to be kept), and what a human says.
 """
 
 from __future__ import annotations
-
-import argparse
-from datetime import UTC, datetime
-
-from memory_pipeline.conversations.chunks import chunks_of
-from memory_pipeline.conversations.extraction import extract
-from memory_pipeline.records import Turn
 
 STATEMENTS = r"""
 fact | I water the orchids every second Saturday.
@@ -106,32 +96,3 @@ def lines_of(text: str) -> list[tuple[frozenset[str], str]]:
     """The lines of a list, each as its kinds and what is said."""
     parts = (line.split(" | ", 1) for line in text.strip().splitlines())
     return [(frozenset(kinds.split()) - {"-"}, words) for kinds, words in parts]
-
-
-def kinds_found(words: str) -> frozenset[str]:
-    """The kinds of what is found in a sentence of a human."""
-    said_at = datetime(2026, 3, 4, 9, tzinfo=UTC)
-    turn = Turn(memory_id="t", project_id="p", conversation="c", line=1, speaker="human", said_at=said_at, words=words)
-    return frozenset(one.kind for one in extract(chunks_of([turn], 800)).extractions)
-
-
-def main() -> None:
-    """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--misses", action="store_true")
-    misses = parser.parse_args().misses
-    for name, text in (("statements kept", STATEMENTS), ("look-alikes kept", LOOK_ALIKES)):
-        told = [(words, kinds, kinds_found(words)) for kinds, words in lines_of(text)]
-        for half in (0, 1):
-            mine = told[half::2]
-            kept = sum(bool(found) for _, _, found in mine)
-            wrong = sum(not found <= kinds for _, kinds, found in mine)
-            print(f"{name}, half {half}: {kept} of {len(mine)}, of which of a wrong kind {wrong}")
-        if misses:
-            for words, kinds, found in told[::2]:
-                if bool(found) != bool(kinds) or not found <= kinds:
-                    print(f"    {sorted(found)} for {sorted(kinds)}: {words}")
-
-
-if __name__ == "__main__":
-    main()
