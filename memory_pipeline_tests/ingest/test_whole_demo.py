@@ -19,6 +19,8 @@ from memory_pipeline.ingest import export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.recall.atoms import state_atom
+from memory_pipeline.records import Causal
 from memory_pipeline.review.conflicts import list_conflicts
 from memory_pipeline.review.decisions import approve_proposals, find_proposals, reject_proposals
 from memory_pipeline.review.resolution import Decision, resolve_conflict
@@ -67,6 +69,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Settings]:
     run(store, LAST_DAY - timedelta(days=1), settings)
     if conflicts := list_conflicts(store, each=True):
         resolve_conflict(store, settings, conflicts[0].id, Decision("newer", "dana", note="moved"))
+    state_atom(store, Lexical(), own, Causal("build cache", "is cold", "the deploy takes long"), "dana", NOW)
     store.settle()
     return store.path, settings
 
