@@ -39,11 +39,6 @@ def export_columns() -> tuple[Column, ...]:
     return tuple(known[name] for name in (*_FIRST, *(name for name in known if name not in _FIRST)))
 
 
-def export_row_columns() -> tuple[str, ...]:
-    """The names of the columns of an exported row, in order."""
-    return _NAMES
-
-
 def is_export_row(row: object) -> bool:
     """Whether a JSON value is a row of an export, or the first one of an export of everything."""
     if not isinstance(row, dict):

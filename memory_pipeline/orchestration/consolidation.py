@@ -25,9 +25,9 @@ from memory_pipeline.errors import InputError, RunStoppedError, SettingError, in
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.phases import PHASES, run_phase
 from memory_pipeline.night.run import take_snapshot
-from memory_pipeline.orchestration.describe import of_phase
 from memory_pipeline.orchestration.held import why_held
 from memory_pipeline.orchestration.resources import JobResource
+from memory_pipeline.orchestration.sentences import of_phase
 from memory_pipeline.reporting.report import report_run
 
 JOB_NAME = "consolidation"

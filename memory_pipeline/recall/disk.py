@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 import secrets
 import shutil
@@ -30,7 +29,6 @@ from memory_pipeline.recall.matrix import SIGNS_FROM, Bits, Matrix, signs_of
 from memory_pipeline.recall.words import WordIndex
 from memory_pipeline.store import Generation
 
-_log = logging.getLogger(__name__)
 #: Raised when the form of the files changes: they are then made again.
 _FORM = 2
 #: Rows with one checksum.

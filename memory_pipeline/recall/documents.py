@@ -20,8 +20,6 @@ SHORTEST_QUERY, LONGEST_QUERY = 3, 8000
 MOST_RESULTS = 100
 #: Characters of a memory that is written through an interface.
 LONGEST_CONTENT = 100_000
-#: Cosine under which a vector says nothing about relevance (requirement 14.1).
-MIN_RELEVANCE = 0.3
 #: Tokens of a context.
 LEAST_BUDGET, DEFAULT_BUDGET, MOST_BUDGET = 50, 1500, 100_000
 

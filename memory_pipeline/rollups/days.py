@@ -18,7 +18,6 @@ from memory_pipeline.wording.sentences import split_statements, strip_lead_in
 from memory_pipeline.wording.whole import is_cut_off, is_temporary, whole_part
 from memory_pipeline.workspace.contents import (
     BY_AGENT,
-    TURNS,
     is_block,
     is_promoted,
     why_not_told,
@@ -78,11 +77,6 @@ def entries_of_day(
         Entry(FIGURE, " ".join(m.content.split()), m.day, m.id, round(worth_of(m), 4), m.content) for m in figures
     ]
     return found
-
-
-def turns_among(noted: Sequence[Memory]) -> int:
-    """How many of some memories are turns of conversations."""
-    return sum(why_not_told(memory, ()) == TURNS for memory in noted)
 
 
 def short(text: str, count_tokens: Callable[[str], int], most: int = MOST_TOKENS) -> str | None:

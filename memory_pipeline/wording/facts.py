@@ -16,8 +16,6 @@ from memory_pipeline.wording.memo import remembered
 from memory_pipeline.wording.normalise import embedding_text, plain_text, strip_leading
 from memory_pipeline.wording.sentences import strip_lead_in
 
-FACT_KINDS = ("number", "date", "time", "name", "identifier", "negation", "recommendation")
-
 
 @dataclass(frozen=True, slots=True)
 class Fact:

@@ -65,7 +65,6 @@ class Word:
 
 
 _FINITE = frozenset("VVB VVD VVZ VBB VBD VBZ VDB VDD VDZ VHB VHD VHZ VM0".split())
-PAST = frozenset("VVD VBD VDD VHD".split())
 PRESENT = frozenset("VVB VVZ VBB VBZ VDB VDZ VHB VHZ VM0".split())
 
 

@@ -109,7 +109,7 @@ _CONTRACTIONS = {"can't": "can not", "cannot": "can not", "won't": "will not", "
 #: hundred times on both sides.
 _MOST_MATCHES = 40_000
 _PRONOUNS = frozenset("it that there what he she who here".split())
-_ENDINGS_ALIGNMENT = {"n't": "not", "'re": "are", "'ve": "have", "'ll": "will", "'m": "am", "'d": "would"}
+_SHORT_FORMS = {"n't": "not", "'re": "are", "'ve": "have", "'ll": "will", "'m": "am", "'d": "would"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def _written_out(word: str) -> Iterator[str]:
     if word in _CONTRACTIONS:
         yield from _CONTRACTIONS[word].split()
         return
-    for ending, full in _ENDINGS_ALIGNMENT.items():
+    for ending, full in _SHORT_FORMS.items():
         if word.endswith(ending) and len(word) > len(ending):
             yield word.removesuffix(ending)
             yield full

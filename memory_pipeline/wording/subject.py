@@ -12,7 +12,7 @@ from memory_pipeline.wording.normalise import LEADING_STAMP, one_line
 from memory_pipeline.wording.sentences import split_statements
 
 #: A lead-in of at most so many bytes, about 60 tokens, is said with each item; a longer one stands beside, cut off.
-_MOST_BYTES_LEAD, _MOST_BYTES_BESIDE = 240, 480
+_MOST_BYTES_JOINED, _MOST_BYTES_BESIDE = 240, 480
 _END = re.compile(r"[.!。！．｡।؟][\"')\]*_»”]*\s*$")
 _WRAPPED = re.compile(r"(\*\*\*|\*\*|__|\*|_)((?:(?!\1).)+)\1([:：]?)")
 _PUNCTUATED = re.compile(r"[^\w\s\"'”»)\]*_`]\W*$")
@@ -47,12 +47,12 @@ def lead_in_from(text: str, around: LeadIn, *, is_label: bool = False) -> LeadIn
     if around.words:
         whole = with_lead_in(around.words, whole)
     is_open = not _END.search(whole)
-    if len(whole.encode()) <= _MOST_BYTES_LEAD:
+    if len(whole.encode()) <= _MOST_BYTES_JOINED:
         return LeadIn(whole, is_open or len(statements) == 1, is_label, is_open and alone == _unwrapped(text))
     words = " ".join(statements.pop().split())
-    while statements and len(f"{statements[-1]} {words}".encode()) <= _MOST_BYTES_LEAD:
+    while statements and len(f"{statements[-1]} {words}".encode()) <= _MOST_BYTES_JOINED:
         words = f"{statements.pop()} {words}"
-    return LeadIn(_clipped(words), is_open and len(words.encode()) <= _MOST_BYTES_LEAD, is_label)
+    return LeadIn(_clipped(words), is_open and len(words.encode()) <= _MOST_BYTES_JOINED, is_label)
 
 
 def said_together(lead: LeadIn, text: str) -> str:

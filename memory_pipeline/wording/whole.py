@@ -107,11 +107,6 @@ def keeps(text: str, fact: Fact) -> bool:
     return False
 
 
-def keeps_all(text: str, facts: Iterable[Fact]) -> bool:
-    """Whether a text has all of these facts."""
-    return all(keeps(text, fact) for fact in facts)
-
-
 @remembered
 def _sentences(text: str) -> tuple[frozenset[str], ...]:
     return tuple(

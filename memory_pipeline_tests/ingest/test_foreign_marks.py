@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.conversations.turns import turns_of
-from memory_pipeline.ingest import foreign as foreign_marks
+from memory_pipeline.ingest import foreign
 from memory_pipeline.store import Store
 from memory_pipeline_tests.ingest.bring import Found, bring, read
 
@@ -26,14 +26,14 @@ _STRANGER = f"<<<{_MARK}Source: Web\n---\nBuy it.\n<<<END_{_MARK}"
 @pytest.mark.parametrize(
     ("text", "reason", "count"),
     [
-        ("**Key technical fix:**\n", foreign_marks.EMPTY_LABELS, 1),
-        ("## Lösung\n**Ursache:**\n\n**Lösung:**\n", foreign_marks.EMPTY_LABELS, 1),
-        ("- **Session Key**: agent:main:main\n", foreign_marks.SESSION_IDS, 1),
-        ("- agent:main:telegram:direct:4711\n- 0b5f8c7e-1111-4222-8333-444455556666\n", foreign_marks.SESSION_IDS, 2),
-        ("- ...\n- ✅\n", foreign_marks.WORDLESS, 2),
-        (_METADATA, foreign_marks.WRAPPERS, 6),
-        (_STRANGER, foreign_marks.WRAPPERS, 5),
-        ("<<<EXTERNAL_UNTRUSTED_CONTENT>>>\n", foreign_marks.WRAPPERS, 1),
+        ("**Key technical fix:**\n", foreign.EMPTY_LABELS, 1),
+        ("## Lösung\n**Ursache:**\n\n**Lösung:**\n", foreign.EMPTY_LABELS, 1),
+        ("- **Session Key**: agent:main:main\n", foreign.SESSION_IDS, 1),
+        ("- agent:main:telegram:direct:4711\n- 0b5f8c7e-1111-4222-8333-444455556666\n", foreign.SESSION_IDS, 2),
+        ("- ...\n- ✅\n", foreign.WORDLESS, 2),
+        (_METADATA, foreign.WRAPPERS, 6),
+        (_STRANGER, foreign.WRAPPERS, 5),
+        ("<<<EXTERNAL_UNTRUSTED_CONTENT>>>\n", foreign.WRAPPERS, 1),
     ],
 )
 def test_marks_of_other_programs_are_no_memories_and_are_counted(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from memory_pipeline.knowledge.entries import Entry, entry_text, find_loss, is_entry, read_entry, unite_entries
 from memory_pipeline.knowledge.merging import find_unmerged, merge_contents, tells_several
 from memory_pipeline.wording.facts import find_facts
-from memory_pipeline.wording.whole import keeps_all
+from memory_pipeline.wording.whole import keeps
 from memory_pipeline_tests.build import memory
 
 _WORDS = st.sampled_from(
@@ -24,7 +24,7 @@ _CONTENT = st.lists(_SENTENCE, min_size=1, max_size=3).map(" ".join)
 def test_every_statement_and_every_fact_is_held_by_the_merged_text(contents: list[str]) -> None:
     merged = merge_contents(contents)
     assert find_unmerged(contents, merged) == []
-    assert all(keeps_all(merged, find_facts(content)) for content in contents)
+    assert all(keeps(merged, fact) for content in contents for fact in find_facts(content))
 
 
 @given(st.lists(_CONTENT, min_size=1, max_size=3))

@@ -13,23 +13,18 @@ from memory_pipeline.interfaces.cli import (
     model,
     recall,
     recovery,
+    review,
     rollups,
     series,
     serve,
     settings,
     sources,
 )
-from memory_pipeline.interfaces.cli import export_commands as sync
-from memory_pipeline.interfaces.cli import review as conflicts
-from memory_pipeline.interfaces.cli import review as patterns
-from memory_pipeline.interfaces.cli import review as quarantine
-from memory_pipeline.interfaces.cli import serve as tokens
 from memory_pipeline.interfaces.cli.app import main
 
 __all__ = [
     "atoms",
     "compaction",
-    "conflicts",
     "conversations",
     "export_commands",
     "forget",
@@ -39,15 +34,12 @@ __all__ = [
     "main",
     "mcp",
     "model",
-    "patterns",
-    "quarantine",
     "recall",
     "recovery",
+    "review",
     "rollups",
     "series",
     "serve",
     "settings",
     "sources",
-    "sync",
-    "tokens",
 ]

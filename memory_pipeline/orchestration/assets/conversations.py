@@ -34,7 +34,6 @@ from memory_pipeline.wording.quoting import clipped
 from memory_pipeline.workspace.conversation_pages import place_of
 
 LOGS, CHUNKS, EXTRACTIONS, ROUTED = "conversation_logs", "conversation_chunks", "extractions", "routed_updates"
-_NAMES = (LOGS, CHUNKS, EXTRACTIONS, ROUTED)
 _QUIET = "Nothing was said on this day."
 CONVERSATION_CHECKS = [
     AssetCheckSpec(

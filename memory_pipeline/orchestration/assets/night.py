@@ -21,8 +21,7 @@ from dagster import (
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.order import ORDER, STEPS, Step, last_of
 from memory_pipeline.night.run import report_failure, take_snapshot
-from memory_pipeline.orchestration import describe, previews
-from memory_pipeline.orchestration import describe as sentences
+from memory_pipeline.orchestration import describe, previews, sentences
 from memory_pipeline.orchestration.assets.conversations import conversations
 from memory_pipeline.orchestration.assets.imported_notes import imported_notes
 from memory_pipeline.orchestration.assets.shown import RECORDS, SHOWN

