@@ -23,8 +23,6 @@ def choose_distiller(settings: Settings, count_tokens: Callable[[str], int]) -> 
     """
     if not has_model(settings):
         return Extractive()
-    from memory_pipeline.distillers.by_model import ModelDistiller
-
     return ModelDistiller(settings, count_tokens)
 
 

@@ -113,6 +113,7 @@ from memory_pipeline.records.statement import (
     StatementKind,
     asked_tags,
     binds,
+    labels_among,
     with_asked,
 )
 
@@ -213,6 +214,7 @@ __all__ = [
     "binds",
     "derived_id",
     "fingerprint_of",
+    "labels_among",
     "offset_of_newest",
     "with_asked",
 ]

@@ -59,10 +59,15 @@ def binds(tags: Iterable[str]) -> bool:
 
 
 def asked_tags(asked: str) -> tuple[str, ...]:
-    """The tag that keeps the question which a memory answers: it is searched, and shown nowhere as words of its own."""
+    """The tag that keeps the question which a memory answers, for searches."""
     return (f"{_ASKED}{asked}",) if asked else ()
 
 
 def with_asked(text: str, tags: Iterable[str]) -> str:
     """What is searched of a memory: a text of it, and the question that it answers if one is known."""
     return "\n".join([text, *(tag.removeprefix(_ASKED) for tag in tags if tag.startswith(_ASKED))])
+
+
+def labels_among(tags: Iterable[str]) -> list[str]:
+    """The tags that people read: all but the question that a memory answers."""
+    return [tag for tag in tags if not tag.startswith(_ASKED)]

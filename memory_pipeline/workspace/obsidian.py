@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from memory_pipeline.markers import HEAD, block_in, marks
-from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory
+from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, labels_among
 from memory_pipeline.records.series import is_series
 from memory_pipeline.wording.quoting import plain
 from memory_pipeline.workspace.contents import (
@@ -115,7 +115,7 @@ def _is_made(memory: Memory) -> bool:
 
 
 def _tags_of(memory: Memory) -> list[str]:
-    found = (_TAG.sub("-", label).strip("-/") for label in memory.tags)
+    found = (_TAG.sub("-", label).strip("-/") for label in labels_among(memory.tags))
     return sorted({tag for tag in found if tag and not tag.isdigit()})
 
 

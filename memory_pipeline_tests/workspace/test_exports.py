@@ -345,6 +345,12 @@ def test_a_vault_shows_categories(store: Store, tmp_path: Path) -> None:
     assert yaml.safe_load((tmp_path / name).read_text().split("---")[1])["categories"] == ["ops", "a: b"]
 
 
+def test_a_vault_has_no_tag_of_the_question_that_a_statement_answers(store: Store, tmp_path: Path) -> None:
+    known(store, "The port is 5432.", tags=("kind:fact", "asked:Where does the database listen?"))
+    (name,) = [name for name in export(store, "obsidian", tmp_path).written if name.startswith("notes/")]
+    assert yaml.safe_load((tmp_path / name).read_text().split("---")[1])["tags"] == ["kind-fact"]
+
+
 def test_no_day_has_more_than_a_third_of_what_an_agent_loads(store: Store, tmp_path: Path) -> None:
     fill(
         store,
