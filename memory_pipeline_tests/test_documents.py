@@ -11,6 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.documents import Document
 from memory_pipeline.night.run import run_night
 from memory_pipeline.orchestration.job_records import with_verdicts
@@ -24,7 +25,7 @@ from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.review.conflicts import list_conflicts
 from memory_pipeline.review.proposals import describe_proposal
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for
+from memory_pipeline_tests.build import FIRST, candidate, draft_with_cause, fill, lesson, night_of, run, settings_for
 from memory_pipeline_tests.night.test_atoms import stories
 from memory_pipeline_tests.night.test_conflicts import TEXT
 from memory_pipeline_tests.night.test_review import manual, steps
@@ -95,7 +96,8 @@ READINGS = (
 
 
 @pytest.mark.slow
-def test_the_reference_names_every_field_of_a_night(store: Store) -> None:
+def test_the_reference_names_every_field_of_a_night(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Extractive, "draft", draft_with_cause)  # only a model names causes
     fill(store, [*stories("a"), *lesson(4, topic="scanner")])
     fill(store, [candidate(TEXT.format(port), FIRST + timedelta(days=n), native_id=str(n))
                  for n, port in enumerate((5432, 5433))])  # fmt: skip

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-
 from pydantic import Field
 
-from memory_pipeline.compaction.sessions import find_sessions
-from memory_pipeline.compaction.triggers import judge
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document, Moment
-from memory_pipeline.records import SessionUsage, TriggerEvent
 from memory_pipeline.store import Store
 
 
@@ -120,41 +114,6 @@ class EventShown(Document):
     reason: str = Field(description="Why.")
     outcome: str = Field(description="`started`, `done`, `failed`, or `late`: it was compacted before.")
     done_at: Moment | None = Field(description="When it ended; null if it has not.")
-
-
-def look_at_sessions(settings: Settings, store: Store, now: datetime) -> tuple[list[TriggerShown], list[str]]:
-    """What would fire now for each live session, and what could not be read. The time of a session that was never
-    compacted is counted from when a sensor first sees it, so it fires nothing here."""
-    reported: list[SessionUsage] = []
-    if store.exists():
-        with store.reading() as tx:
-            reported = tx.sessions.reported_since(now - timedelta(hours=settings.compaction.active_hours))
-    watched = find_sessions(settings, now, reported)
-    events: list[TriggerEvent] = []
-    if store.exists():
-        with store.reading() as tx:
-            events = tx.triggers.of_sessions([usage.session for usage in watched.usages])
-    shown = []
-    for usage in watched.usages:
-        verdict = judge(usage, settings, events, now)
-        shown.append(
-            TriggerShown(
-                session=usage.session,
-                agent=usage.agent,
-                project=usage.project,
-                tokens=usage.tokens,
-                estimated=usage.estimated,
-                window=usage.window,
-                share=round(usage.share, 4),
-                compactions=usage.compactions,
-                at=usage.at,
-                level=verdict.level,
-                fires=verdict.fires,
-                action=verdict.action,
-                why=verdict.why,
-            )
-        )
-    return shown, watched.problems
 
 
 def events_shown(store: Store, most: int) -> list[EventShown]:

@@ -8,7 +8,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory_pipeline.compaction.claude_usage import Followed, follow, usage_in
+from memory_pipeline.compaction.documents import TriggerShown
 from memory_pipeline.compaction.openclaw_usage import read_openclaw
+from memory_pipeline.compaction.triggers import judge
 from memory_pipeline.compaction.usage import ContextUsage, read_usage_file
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
@@ -17,7 +19,8 @@ from memory_pipeline.files import cause_and_mend
 from memory_pipeline.ingest.agents.claude_code import ClaudeCodeImporter, project_by_place
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.file_choice import ALL_FILES
-from memory_pipeline.records import SessionUsage
+from memory_pipeline.records import SessionUsage, TriggerEvent
+from memory_pipeline.store import Store
 
 
 @dataclass
@@ -118,3 +121,38 @@ def _newer(one: ContextUsage, other: ContextUsage) -> ContextUsage:
         compactions=max(newer.compactions, older.compactions),
         bytes_since=newer.bytes_since or older.bytes_since,
     )
+
+
+def look_at_sessions(settings: Settings, store: Store, now: datetime) -> tuple[list[TriggerShown], list[str]]:
+    """What would fire now for each live session, and what could not be read. The time of a session that was never
+    compacted is counted from when a sensor first sees it, so it fires nothing here."""
+    reported: list[SessionUsage] = []
+    if store.exists():
+        with store.reading() as tx:
+            reported = tx.sessions.reported_since(now - timedelta(hours=settings.compaction.active_hours))
+    watched = find_sessions(settings, now, reported)
+    events: list[TriggerEvent] = []
+    if store.exists():
+        with store.reading() as tx:
+            events = tx.triggers.of_sessions([usage.session for usage in watched.usages])
+    shown = []
+    for usage in watched.usages:
+        verdict = judge(usage, settings, events, now)
+        shown.append(
+            TriggerShown(
+                session=usage.session,
+                agent=usage.agent,
+                project=usage.project,
+                tokens=usage.tokens,
+                estimated=usage.estimated,
+                window=usage.window,
+                share=round(usage.share, 4),
+                compactions=usage.compactions,
+                at=usage.at,
+                level=verdict.level,
+                fires=verdict.fires,
+                action=verdict.action,
+                why=verdict.why,
+            )
+        )
+    return shown, watched.problems

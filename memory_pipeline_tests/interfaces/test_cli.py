@@ -281,7 +281,7 @@ def test_conflicts_jobs_playbook_and_the_knowledge_base_from_the_command_line(tm
     old, day = {"created_at": "2026-03-01T09:00:00Z"}, "2026-03-0{}T09:00:00Z"
     entry = {"title": "Rotate keys", "recommendation": "Restart it after every rotation", "memory_type": "lesson"}
     rows = [{"id": f"p{n}", "content": port.format(n), "created_at": day.format(n % 9)} for n in (5432, 5433)]
-    rows += [{"id": f"l{n}", "content": c.content, **old} for n, c in enumerate(lesson(4))]
+    rows += [{"id": f"l{n}", "content": c.content, "memory_type": "lesson", **old} for n, c in enumerate(lesson(4))]
     rows += [{"id": f"k{n}", **entry} for n in range(10)]
     (tmp_path / "m.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
     assert cli("import", "jsonl", "m.jsonl", "--project", "web", home=tmp_path).returncode == 0

@@ -174,7 +174,7 @@ def transcripts_of(settings: Settings, named: list[str] | None) -> list[str]:
 @triggers_app.command("check", epilog="Example: memory-pipeline triggers check")
 def triggers_check(store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show how full the context of every live session is, what would fire now, and why or why not. Starts nothing."""
-    from memory_pipeline.compaction.documents import look_at_sessions
+    from memory_pipeline.compaction.sessions import look_at_sessions
 
     settings, opened = open_store(store)
     shown, problems = look_at_sessions(settings, opened, datetime.now(UTC))
