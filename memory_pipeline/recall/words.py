@@ -79,6 +79,7 @@ class WordIndex:
         self._schema = builder.build()
         self._index = tantivy.Index(self._schema, str(directory) if directory else None)
         self._index.register_tokenizer(_ANALYZER, analyzer(language))
+        self._index.config_reader("manual", 0)  # no thread that watches the file: `add` says when it has changed
         self._searcher = self._index.searcher()
 
     @property
