@@ -7,7 +7,6 @@ when it is first asked for costs a second, as much as a small night: here it is 
 import sys
 from importlib import import_module
 
-from memory_pipeline.wording.grammar import words_of
 from memory_pipeline.wording.redaction import redact
 
 for _needed in ("memory_pipeline.interfaces.cli", "memory_pipeline_tests.laws.crashes", "jinja2", "pandas", "tantivy"):
@@ -22,4 +21,3 @@ for _name in [name for name in sys.modules if name.startswith("memory_pipeline."
     del sys.modules[_name]
 
 redact("The scanner has its rules, with an account number 0123456789abcdef.")
-words_of("Restart the relay after each change of its rules.")

@@ -10,7 +10,6 @@ from memory_pipeline.distillers.saying import Saying, Statement
 from memory_pipeline.models import Declined
 from memory_pipeline.wording.days import between_in_words, in_words, list_of_days
 from memory_pipeline.wording.facts import content_words
-from memory_pipeline.wording.joining import inside
 from memory_pipeline.wording.values import Value, normal_value, values_in
 
 #: So many different values have a day each; more of them are listed with the days from which to which;
@@ -100,7 +99,7 @@ def _listed(saying: Saying, place: int, rows: Sequence[_Row], once_more: Sequenc
     end = sentence[-1] if sentence.endswith((".", "!")) else "."
     told = "".join(f", and {_once_more(other)}" for other in others)
     more: list[_Row] = [(values_in(other.text), (other.day,)) for other in others]
-    return f"{_times([*rows, *more])}: {inside(sentence).rstrip('.!')}{told}{end}"
+    return f"{_times([*rows, *more])}: {sentence.rstrip('.!')}{told}{end}"
 
 
 def _once_more(statement: Statement) -> str:
@@ -150,7 +149,7 @@ def _followed(saying: Saying, places: Sequence[int], rows: Sequence[_Row]) -> st
         ]
         following = f"then {', '.join(told)}"
     sentence = f"{text.rstrip('.!')}{whens[0]}; {following}{end}"
-    return f"{_times(rows)}: {inside(sentence)}" if several_days and not each else sentence
+    return f"{_times(rows)}: {sentence}" if several_days and not each else sentence
 
 
 def _times(rows: Sequence[_Row]) -> str:

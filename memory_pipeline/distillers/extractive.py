@@ -8,7 +8,7 @@ What cannot be told so is declined: the members stay as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from memory_pipeline.distillers.draft import Draft, Member, Task
 from memory_pipeline.distillers.episodes import is_once_more, told_once
@@ -19,8 +19,6 @@ from memory_pipeline.wording.agreement import is_clause, overlap, status_of
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.days import in_words, with_days
 from memory_pipeline.wording.facts import content_words
-from memory_pipeline.wording.joining import can_hold, with_asides
-from memory_pipeline.wording.leaning import ON_ALL, ON_PART, ON_SOMETHING, leaning_of, refers_back
 from memory_pipeline.wording.normalise import shape_hash
 from memory_pipeline.wording.sentences import join_statements, split_statements, strip_lead_in
 
@@ -54,7 +52,7 @@ class Extractive:
 
     name = "extractive"
     method = "heuristic"
-    prompt_version = "extractive-10"
+    prompt_version = "extractive-11"
 
     def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
         """One draft per task, one after the other."""
@@ -68,23 +66,21 @@ class Extractive:
     def draft(self, task: Task) -> Draft | Declined:
         """Every distinct statement of the members once, what most of them say first; or why that cannot be told."""
         members = task.members
-        sayings, asides = _after_what_they_speak_of(
-            find_sayings(_statements_of(members), [member.centrality for member in members])
-        )
+        sayings = _after_their_context(find_sayings(_statements_of(members), [member.centrality for member in members]))
         if not _is_shared(sayings, len(members)):
             return Declined(NOTHING_SHARED)
         if any(map(_are_readings, sayings)):
             return Declined(READINGS)
         if _mixes_open_and_done(sayings):
             return Declined(OPEN_AND_DONE)
-        once_more = [one for one in sayings[1:2] if not asides and is_once_more(sayings[0], one)]
+        once_more = [one for one in sayings[1:2] if is_once_more(sayings[0], one)]
         sayings = [sayings[0], *sayings[1 + len(once_more) :]]
         told = [told_once(sayings[0], once_more), *map(told_once, sayings[1:])]
         sentences = [_dated(saying, sayings[0], sentence) for saying, sentence in zip(sayings, told, strict=True)]
         if too_many := next((sentence for sentence in sentences if isinstance(sentence, Declined)), None):
             return too_many
         return Draft(
-            text=join_statements(_joined([sentence for sentence in sentences if isinstance(sentence, str)], asides)),
+            text=join_statements([sentence for sentence in sentences if isinstance(sentence, str)]),
             prompt_version=self.prompt_version,
             confidence=_confidence(sayings, members),
         )
@@ -100,49 +96,22 @@ def _statements_of(members: Sequence[Member]) -> list[Statement]:
     return statements
 
 
-def _after_what_they_speak_of(sayings: Sequence[Saying]) -> tuple[list[Saying], frozenset[int]]:
-    """The sayings in their order, but one that leans on the statement before it in its memory directly after the one
-    that tells this: there it speaks of the same thing as in its source. Of several, those that lean closest come first.
-
-    And the numbers of those that are told in the brackets of the sentence before them: what leans on all of it, or on
-    one of the things that it names, if another one that leans on it follows.
-    """
+def _after_their_context(sayings: Sequence[Saying]) -> list[Saying]:
+    """The sayings in their order, but each directly after the one that tells what precedes it in its memory: whatever
+    it refers to stands before it, as in its source."""
     told_in = {(s.member, s.place): n for n, saying in enumerate(sayings) for s, _ in saying.tellings}
-    following: dict[int, list[tuple[int, int]]] = {}
-    first: list[int] = []
+    following: dict[int | None, list[int]] = {}
     for n, saying in enumerate(sayings):
-        before = told_in.get((saying.best.member, saying.best.place - 1))
-        leaning = leaning_of(saying.best.text) or (ON_SOMETHING if refers_back(saying.best.text) else None)
-        if not n or before is None or before == n or leaning is None:
-            first.append(n)
-        else:
-            following.setdefault(before, []).append((leaning, n))
-    aside = {
-        n
-        for before, some in following.items()
-        for leaning, n in some
-        if leaning in (ON_ALL, ON_PART) and n not in following and can_hold(sayings[before].best.text)
-        if any(other not in (ON_ALL, ON_PART) for other, _ in some)
-    }
+        before = told_in.get((saying.best.member, saying.best.place - 1)) if n else None
+        following.setdefault(None if before == n else before, []).append(n)
     ordered: dict[int, None] = {}
-    waiting = [*reversed([*first, *range(len(sayings))])]  # those in a circle come last
+    waiting = [*reversed([*following.get(None, ()), *range(len(sayings))])]  # those in a circle come last
     while waiting:
         n = waiting.pop()
         if n not in ordered:
             ordered[n] = None
-            waiting += [later for _, later in sorted(following.get(n, []), reverse=True)]
-    return [sayings[n] for n in ordered], frozenset(place for place, n in enumerate(ordered) if n in aside)
-
-
-def _joined(sentences: Sequence[str], asides: Collection[int]) -> list[str]:
-    """The sentences, those with these numbers in the brackets of the one before."""
-    found: list[tuple[str, list[str]]] = []
-    for n, sentence in enumerate(sentences):
-        if n in asides:
-            found[-1][1].append(sentence)
-        else:
-            found.append((sentence, []))
-    return [with_asides(sentence, inner) for sentence, inner in found]
+            waiting += reversed(following.get(n, ()))
+    return [sayings[n] for n in ordered]
 
 
 def _parts(statement: str) -> list[str]:

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 
 from memory_pipeline.wording.agreement import is_clause
 from memory_pipeline.wording.conflicts import differ_in_order, tells_an_event
-from memory_pipeline.wording.facts import NEGATORS, STOP_WORDS, WEEKDAYS, unit_of, value_of
-from memory_pipeline.wording.leaning import NAMES_A_MOMENT, are_decidable
+from memory_pipeline.wording.facts import NEGATORS, STOP_WORDS, WEEKDAYS, find_facts, unit_of, value_of
 from memory_pipeline.wording.lexicon import (
     FINDINGS,
     GAUGES,
@@ -54,6 +53,14 @@ _COMMAND = re.compile(
     re.IGNORECASE,
 )
 _FORM = re.compile(r"[A-Za-z]+|\d+")
+#: Words that tie a statement to one moment.
+_NAMES_A_MOMENT = re.compile(
+    r"\b(?:again|another|now|so far|next|last (?:week|night|run|time)|this (?:time|round|run|week|morning|afternoon|"
+    r"evening)|today|tonight|yesterday|tomorrow)\b",
+    re.IGNORECASE,
+)
+_MOMENTS = frozenset(("date", "time"))
+_CLOSING = " \t*_\"'”’)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +147,7 @@ def _between(a: _Claim, b: _Claim, *, same_day: bool) -> Contradiction | None:
     if what := differ_in_order(a.tokens, b.tokens):
         about = " ".join(sorted(a.tokens))
         can_change = not FINDINGS & set(a.tokens)
-        return Contradiction(
-            "order", (what, what), about, can_change, _are_clear("order", a, b, None, same_day=same_day)
-        )
+        return Contradiction("order", (what, what), about, can_change, _are_clear("order", a, b, None))
     turned = b.text < a.text
     first, second = (b, a) if turned else (a, b)
     found = differences(first.tokens, second.tokens, _LEAST_LIKENESS)
@@ -167,14 +172,34 @@ def _between(a: _Claim, b: _Claim, *, same_day: bool) -> Contradiction | None:
         sides=(other, one) if turned else (one, other),
         about=" ".join(word for word in first.tokens if word not in own),
         can_change=not FINDINGS & {*first.tokens, *second.tokens},
-        is_clear=_are_clear(kind, first, second, place, same_day=same_day),
+        is_clear=_are_clear(kind, first, second, place),
     )
 
 
-def _are_clear(kind: str, a: _Claim, b: _Claim, place: Difference | None, *, same_day: bool) -> bool:
+def _are_clear(kind: str, a: _Claim, b: _Claim, place: Difference | None) -> bool:
+    """Whether a person should be asked which of two claims that differ in one place is right.
+
+    Both are rules, or neither is an event or names a day but the one in which they differ. Two times of day that no
+    rule gives are two moments of a log, and how much or how often, said in words, is nothing to decide.
+    """
     if kind == "opposite" and place and len(place.left) != len(place.right) and _negates(place.left + place.right):
         return False  # `different` and `not the same`
-    return are_decidable(kind, (a.text, b.text), rules=(a.is_rule, b.is_rule), same_day=same_day)
+    texts = (a.text, b.text)
+    if kind == "quantifier" or any(
+        text.rstrip(_CLOSING).endswith(("?", ":")) or _NAMES_A_MOMENT.search(text) for text in texts
+    ):
+        return False
+    if a.is_rule and b.is_rule:
+        return True
+    if kind == "time" or a.is_event or b.is_event:
+        return False
+    return max(map(_moments_in, texts)) <= (kind == "date")
+
+
+@remembered
+def _moments_in(text: str) -> int:
+    """How many days and times of day it names."""
+    return sum(fact.kind in _MOMENTS for fact in find_facts(text))
 
 
 def _carries_meaning(word: str) -> bool:
@@ -281,7 +306,7 @@ def _holds_at_one_time(place: Difference, kind: str, a: _Claim, b: _Claim, share
     words = {*a.tokens, *b.tokens}
     counted = kind == "number" and _is_counted(place, a)
     events = a.is_event or b.is_event
-    if not same_day and (NAMES_A_MOMENT.search(a.text) or NAMES_A_MOMENT.search(b.text)):
+    if not same_day and (_NAMES_A_MOMENT.search(a.text) or _NAMES_A_MOMENT.search(b.text)):
         return False
     if kind in ("number", "unit", "identifier"):
         return not events and (bool(words & SETTINGS) or a.is_rule or not (words & GAUGES or counted))

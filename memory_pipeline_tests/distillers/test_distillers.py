@@ -102,7 +102,7 @@ def test_many_times_are_a_list_with_the_days_from_which_to_which() -> None:
         )
     )  # fmt: skip
     assert draft.text == (
-        "Four times between 1 March and 4 March 2026: the build cache was cold, so the deploy took 14, 22, 19 and 25 "
+        "Four times between 1 March and 4 March 2026: The build cache was cold, so the deploy took 14, 22, 19 and 25 "
         "minutes."
     )
 
@@ -136,7 +136,7 @@ def test_one_more_time_for_a_reason_of_its_own_is_counted_with_the_others() -> N
         "Deploying took 17 minutes today, because somebody had cleared and cooled the build cache.",
     ).text
     assert text == (
-        "Five times between 1 March and 5 March 2026: the deploy took 14, 22, 19 and 25 minutes because the build "
+        "Five times between 1 March and 5 March 2026: The deploy took 14, 22, 19 and 25 minutes because the build "
         "cache was cold, and 17 minutes on 5 March because somebody had cleared and cooled the build cache."
     )
 
@@ -193,24 +193,14 @@ def test_nothing_that_one_member_alone_says_is_left_out() -> None:
     assert "kiwi" in text and "EpiPen" in text
 
 
-BACKUP = "Always take a backup before updating the NAS, it refuses to go back to the old version."
-
-
-@pytest.mark.parametrize(
-    ("details", "told"),
-    [
-        (
-            ("It needs 310 GB.", "It takes 3 hours.", "The release notes say so.", "Version 7 broke the photos."),
-            "(the release notes say so). It needs 310 GB. It takes 3 hours. Version 7 broke the photos.",
-        ),
-        (
-            ("Version 7 broke the photos.", "The plug is in the cellar.", "Only the mobile network shows it."),
-            "Only the mobile network shows it. Version 7 broke the photos. The plug is in the cellar.",
-        ),
-    ],
-)
-def test_what_leans_on_a_sentence_stands_behind_it(details: tuple[str, ...], told: str) -> None:
-    assert distil(*(f"{BACKUP} {detail}" for detail in details)).text == f"{BACKUP} {told}".replace(". (", " (")
+def test_a_sentence_stands_behind_the_one_that_it_follows_in_its_memory() -> None:
+    text = distil(
+        "Always take a backup before updating the NAS. Version 7 broke the photos.",
+        "The plug is in the cellar. Always take a backup before updating the NAS. It needs 310 GB.",
+        "Always take a backup before updating the NAS. Version 7 broke the photos. Only one viewer shows it.",
+    ).text
+    assert text.startswith("Always take a backup before updating the NAS. Version 7 broke the photos. Only one viewer")
+    assert text.index("backup") < text.index("310 GB")
 
 
 def test_a_word_for_another_day_carries_its_date() -> None:

@@ -44,7 +44,6 @@ from memory_pipeline.wording.days import with_days
 from memory_pipeline.wording.facts import content_words, find_facts
 from memory_pipeline.wording.hidden import unwrapped
 from memory_pipeline.wording.kinds import kind_of
-from memory_pipeline.wording.leaning import leaning_of
 from memory_pipeline.wording.normalise import (
     embedding_text,
     line_shape,
@@ -102,7 +101,6 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         line_in,
         find_facts,
         content_words,
-        leaning_of,
         told_as_series,
         split_statements,
         claim_of,
