@@ -56,7 +56,8 @@ def fill(
     """Import candidates into a store. Into a new one the same ones are imported twice, and copied from then on."""
 
     def into(target: Store) -> ImportSummary:
-        return import_memories(target, iter(candidates), project=project, embedder=embedder or Lexical(), now=NOW)
+        with target.kept_open():
+            return import_memories(target, iter(candidates), project=project, embedder=embedder or Lexical(), now=NOW)
 
     return into(store) if embedder else made_before(store, f"{project} {list(candidates)}", into)
 
@@ -92,9 +93,11 @@ def made_before(store: Store, how: str, make: Callable[[Store], _Result]) -> _Re
 
 
 def night_of(store: Store, day: date, settings: Settings | None = None, **options: Any) -> Night:
-    """A night that has not run yet."""
-    run_id = options.pop("run_id", f"run-{day}")
-    return Night(store, settings or settings_for(store), NightOptions(day, run_id, **options))
+    """A night that has not run yet, and whose snapshot is taken for granted unless `snapshot` is given as True."""
+    run_id, snapshot = options.pop("run_id", f"run-{day}"), options.pop("snapshot", False)
+    night = Night(store, settings or settings_for(store), NightOptions(day, run_id, **options))
+    night.snapshot = None if snapshot else "taken"
+    return night
 
 
 def run(store: Store, day: date, settings: Settings | None = None, **options: Any) -> Report:

@@ -19,7 +19,7 @@ from memory_pipeline.distillers.injections.detect import steering_draft
 from memory_pipeline.distillers.orders import with_quotes
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.models import Declined
-from memory_pipeline.records import Cluster, Distillation, Measured, Outcome, offset_of_newest
+from memory_pipeline.records import Cluster, Distillation, Measured, Outcome, offset_of_newest, tags_of_all
 from memory_pipeline.wording.subject import with_subject
 from memory_pipeline.wording.whole import TEMPORARY, is_temporary
 
@@ -77,7 +77,10 @@ def judge(
         confidence=draft.confidence,
         causal=draft.causal,
         contradictions=draft.contradictions,
-        tags=(TEMPORARY,) if any(is_temporary(m.memory.content, m.memory.tags) for m in members) else (),
+        tags=(
+            *((TEMPORARY,) if any(is_temporary(m.memory.content, m.memory.tags) for m in members) else ()),
+            *tags_of_all(member.memory.tags for member in members),
+        ),
     )
 
 

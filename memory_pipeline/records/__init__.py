@@ -114,6 +114,7 @@ from memory_pipeline.records.statement import (
     asked_tags,
     binds,
     labels_among,
+    tags_of_all,
     with_asked,
 )
 
@@ -216,5 +217,6 @@ __all__ = [
     "fingerprint_of",
     "labels_among",
     "offset_of_newest",
+    "tags_of_all",
     "with_asked",
 ]

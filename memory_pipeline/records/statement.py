@@ -68,6 +68,15 @@ def with_asked(text: str, tags: Iterable[str]) -> str:
     return "\n".join([text, *(tag.removeprefix(_ASKED) for tag in tags if tag.startswith(_ASKED))])
 
 
+def tags_of_all(each: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    """The tags about statements that a memory takes over from those that it is made of: the questions and what binds
+    of any of them, other kinds and subjects where all agree."""
+    sets = [set(tags) for tags in each]
+    of_any = {tag for tags in sets for tag in tags if tag in _BINDING or tag.startswith(_ASKED)}
+    of_all = {tag for tag in set.intersection(*sets) if tag.startswith(("kind:", "about:"))} if sets else set()
+    return tuple(sorted(of_any | of_all))
+
+
 def labels_among(tags: Iterable[str]) -> list[str]:
     """The tags that people read: all but the question that a memory answers."""
     return [tag for tag in tags if not tag.startswith(_ASKED)]

@@ -8,7 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from functools import cache
+from typing import Any
 from unittest import mock
+
+from typer.main import get_command
 
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.failures import guarded
@@ -30,12 +34,18 @@ class Done:
         return (self.out or self.err).strip().splitlines()[-1]
 
 
+@cache
+def _commands() -> Any:
+    """The commands, declared once: that takes longer than most of them."""
+    return get_command(app)
+
+
 def command(*arguments: str | Path, **environment: str) -> Done:
     """Run one command; the environment is afterwards what it was before."""
     words = [str(argument) for argument in arguments]
     out, err = io.StringIO(), io.StringIO()
     with mock.patch.dict(os.environ, SETTINGS | environment), redirect_stdout(out), redirect_stderr(err):
-        code = guarded(lambda: app(words, prog_name="memory-pipeline"), words)
+        code = guarded(lambda: _commands()(words, prog_name="memory-pipeline"), words)
     return Done(code, out.getvalue(), err.getvalue())
 
 

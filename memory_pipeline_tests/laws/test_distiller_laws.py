@@ -32,7 +32,7 @@ NOTES = st.lists(st.lists(st.sampled_from(SENTENCES), min_size=0, max_size=3), m
 
 
 @given(st.sampled_from([*(lesson.wordings for lesson in texts.LESSONS), *(told for _, told in texts.CAUSAL)]), NOTES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_no_fact_is_lost_or_invented(shared: tuple[str, ...], asides: list[list[str]]) -> None:
     """Each note says the shared thing in one of its wordings, and something else."""
     notes = [[shared[n % len(shared)], *aside] for n, aside in enumerate(asides)]

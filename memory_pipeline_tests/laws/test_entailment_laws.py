@@ -36,14 +36,14 @@ SPELT = dict(enumerate("zero one two three four five six seven eight nine ten el
 
 
 @given(sentences())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_a_sentence_of_a_source_is_borne_out(case: tuple[tuple[str, ...], str]) -> None:
     members, sentence = case
     assert find_unborne(sentence, Evidence(members)) == []
 
 
 @given(sentences(), st.integers(2, 99_999), st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_another_number_is_never_borne_out(case: tuple[tuple[str, ...], str], number: int, data: st.DataObject) -> None:
     members, sentence = case
     found = list(_NUMBER.finditer(sentence))
@@ -55,7 +55,7 @@ def test_another_number_is_never_borne_out(case: tuple[tuple[str, ...], str], nu
 
 
 @given(sentences(), st.sampled_from(["Zebulon", "Aurelia", "Kyoto", "Nextcloud"]), st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_another_name_is_never_borne_out(case: tuple[tuple[str, ...], str], name: str, data: st.DataObject) -> None:
     members, sentence = case
     found = list(_NAME.finditer(sentence))
@@ -66,7 +66,7 @@ def test_another_name_is_never_borne_out(case: tuple[tuple[str, ...], str], name
 
 
 @given(sentences(), st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_a_negation_that_no_source_has_is_never_borne_out(
     case: tuple[tuple[str, ...], str], data: st.DataObject
 ) -> None:
@@ -79,7 +79,7 @@ def test_a_negation_that_no_source_has_is_never_borne_out(
 
 
 @given(sentences(), st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_a_sentence_without_its_negation_is_never_borne_out(
     case: tuple[tuple[str, ...], str], data: st.DataObject
 ) -> None:

@@ -49,7 +49,7 @@ STATEMENTS = st.fixed_dictionaries(
 
 
 @given(TURNS, st.lists(STATEMENTS, max_size=8))
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_what_is_kept_is_said_in_its_turn_whatever_a_model_answers(
     talk: list[tuple[str, list[str]]], said: list[dict[str, Any]]
 ) -> None:

@@ -157,7 +157,7 @@ def endpoint() -> Iterator[str]:
     """A server on loopback that speaks the OpenAI embeddings protocol."""
     _Endpoint.answers, _Endpoint.asked = [], []
     server = HTTPServer(("127.0.0.1", 0), _Endpoint)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/v1"
     server.shutdown()
     server.server_close()
