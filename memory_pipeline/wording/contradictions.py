@@ -53,11 +53,11 @@ _COMMAND = re.compile(
     re.IGNORECASE,
 )
 _FORM = re.compile(r"[A-Za-z]+|\d+")
-#: Words that tie a statement to one moment.
+#: Words that tie a statement to one moment; those of one day tie a rule to it as well.
+_OF_ONE_DAY = r"this (?:time|round|run|week|morning|afternoon|evening)|today|tonight|yesterday|tomorrow"
+_NAMES_A_DAY = re.compile(rf"\b(?:{_OF_ONE_DAY})\b", re.IGNORECASE)
 _NAMES_A_MOMENT = re.compile(
-    r"\b(?:again|another|now|so far|next|last (?:week|night|run|time)|this (?:time|round|run|week|morning|afternoon|"
-    r"evening)|today|tonight|yesterday|tomorrow)\b",
-    re.IGNORECASE,
+    rf"\b(?:again|another|now|so far|next|last (?:week|night|run|time)|{_OF_ONE_DAY})\b", re.IGNORECASE
 )
 _MOMENTS = frozenset(("date", "time"))
 _CLOSING = " \t*_\"'”’)"
@@ -186,7 +186,7 @@ def _are_clear(kind: str, a: _Claim, b: _Claim, place: Difference | None) -> boo
         return False  # `different` and `not the same`
     texts = (a.text, b.text)
     if kind == "quantifier" or any(
-        text.rstrip(_CLOSING).endswith(("?", ":")) or _NAMES_A_MOMENT.search(text) for text in texts
+        text.rstrip(_CLOSING).endswith(("?", ":")) or _NAMES_A_DAY.search(text) for text in texts
     ):
         return False
     if a.is_rule and b.is_rule:

@@ -16,7 +16,7 @@ from memory_pipeline.distillers.evidence import evidence_confidence
 from memory_pipeline.distillers.extractive import NOTHING_SHARED, OPEN_AND_DONE, READINGS, Extractive
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention
 from memory_pipeline.models import Declined
-from memory_pipeline.records import Cluster, Distillation, Memory, fingerprint_of
+from memory_pipeline.records import Cluster, Distillation, Memory, binds, fingerprint_of
 from memory_pipeline_tests.build import FIRST, memory, settings_for
 
 
@@ -61,6 +61,15 @@ def test_a_pattern_of_something_temporary_is_temporary() -> None:
         result = judged(Draft("The relay restarts.", "1"), *contents)
         tags.append(result.tags)
     assert tags == [(), ("temporary",)]
+
+
+def test_what_is_made_of_statements_binds_as_they_do_and_answers_their_questions() -> None:
+    task = task_of(*COPIES)
+    own = (("kind:rule", "about:agent", "asked:How do keys turn over?"), ("kind:rule", "about:human"), ("kind:fact",))
+    members = tuple(replace(m, memory=replace(m.memory, tags=tags)) for m, tags in zip(task.members, own, strict=True))
+    rules = settings_for(Path("none"))
+    result = judge(replace(task, members=members), distil(*COPIES), Extractive(), rules, len)
+    assert result.tags == ("asked:How do keys turn over?", "kind:rule") and binds(result.tags)
 
 
 def test_near_copies_become_the_best_wording_with_every_fact_of_the_others() -> None:

@@ -59,7 +59,7 @@ def _prepare(store: Store) -> None:
     notes[2] = candidate(f"{notes[2].content} Quokkaville.", notes[2].created_at or FIRST, native_id="gateway-2")
     fill(store, [*notes, candidate(f"{SECRET}.", FIRST, native_id="own"), *lesson(4, topic="printer")])
     create_snapshot(store, "night", datetime(2026, 3, 2, tzinfo=UTC), 7)
-    run(store, DAY + timedelta(days=1))
+    run(store, DAY + timedelta(days=1), snapshot=True)
     create_snapshot(store, "night", datetime(2026, 3, 3, tzinfo=UTC), 7)
 
 
@@ -97,7 +97,7 @@ def test_other_sources_are_active_again_and_the_next_night_makes_it_again(prepar
     with prepared.reading() as tx:
         active = {memory.id for memory in tx.memories.all(include_archived=False)}
     assert {"gateway-0", "gateway-1", "gateway-3", "gateway-4"} <= active
-    report = run(prepared, DAY + timedelta(days=2))
+    report = run(prepared, DAY + timedelta(days=2), snapshot=True)
     assert report.memories_archived >= 3
     assert files_with(prepared.path.parent, WORD) == []
     _sound(prepared)

@@ -21,8 +21,8 @@ def store_made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     port = "The staging database of the webshop listens for connections on port {} behind the proxy."
     fill(store, [*lesson(5), *(candidate(port.format(n), native_id=f"port-{n}") for n in (5432, 5433))])
     settings = settings_for(store, consolidation__confidence__min=0.5)
-    run(store, date(2026, 3, 3), settings)
-    run(store, date(2026, 3, 4), settings)
+    run(store, date(2026, 3, 3), settings, snapshot=True)
+    run(store, date(2026, 3, 4), settings, snapshot=True)
     return home
 
 

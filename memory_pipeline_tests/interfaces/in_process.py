@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from pathlib import Path
 from functools import cache
+from pathlib import Path
 from typing import Any
 from unittest import mock
 

@@ -67,7 +67,7 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[str
     store = Store(home / "data" / "store.duckdb")
     port = "The staging database of the webshop listens for connections on port {} behind the proxy."
     fill(store, [*lesson(5), *(candidate(port.format(n), native_id=f"port-{n}") for n in (5432, 5433))])
-    report = run(store, date(2026, 3, 3), settings_for(store, consolidation__confidence__min=0.5))
+    report = run(store, date(2026, 3, 3), settings_for(store, consolidation__confidence__min=0.5), snapshot=True)
     (home / "letter.txt").write_text("Dear Dana")
     (home / "rows.jsonl").write_text('{"content": "The mail relay restarts at noon."}\n{"content": 5}\nnonsense\n')
     (home / "agent").mkdir()

@@ -34,7 +34,7 @@ def night(path: str) -> None:
     """One whole night, as a program ends it; the lease's holder is this process, and need not renew it: each night
     commits as often as any other, however busy the machine is."""
     store = Store(path)
-    run(store, DAY, settings_for(store, store__lease_expiry_s=3600.0), run_id=f"run-{os.getpid()}")
+    run(store, DAY, settings_for(store, store__lease_expiry_s=3600.0), run_id=f"run-{os.getpid()}", snapshot=True)
     store.settle()
 
 

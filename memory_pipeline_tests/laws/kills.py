@@ -71,7 +71,7 @@ def _imports(path: Path, acknowledge: Acknowledge) -> None:
 
 def _night(path: Path, acknowledge: Acknowledge) -> None:
     store = Store(path)
-    run(store, DAY, settings_for(store), run_id=f"run-{os.getpid()}")
+    run(store, DAY, settings_for(store), run_id=f"run-{os.getpid()}", snapshot=True)
     store.settle()
 
 
@@ -99,7 +99,7 @@ def _knowledge_base(path: Path, acknowledge: Acknowledge) -> None:
 
 def _job(path: Path, acknowledge: Acknowledge) -> None:
     store = Store(path)
-    night = night_of(store, DAY, run_id=f"job-{os.getpid()}")
+    night = night_of(store, DAY, run_id=f"job-{os.getpid()}", snapshot=True)
     with store.kept_open():
         for phase in PHASES:
             run_phase(night, phase)
@@ -112,7 +112,7 @@ def _nothing(store: Store) -> None:
 
 
 def _after_a_night(store: Store) -> None:
-    run(store, DAY, settings_for(store), run_id="the-night")
+    run(store, DAY, settings_for(store), run_id="the-night", snapshot=True)
 
 
 def _with_snapshots(store: Store) -> None:

@@ -35,7 +35,7 @@ def test_what_is_forgotten_is_nowhere_and_nothing_else_changes(notes: list[Candi
         store = Store(Path(directory) / "data" / "store.duckdb")
         fill(store, [*notes, marked])
         for day in DAYS:
-            run(store, day)
+            run(store, day, snapshot=True)
             create_snapshot(store, "night", START + timedelta(days=day.day), 2)
         settings, selection = settings_for(store), Selection(("marked",))
         with store.reading() as tx:
@@ -57,9 +57,9 @@ def test_what_is_forgotten_is_nowhere_and_nothing_else_changes(notes: list[Candi
                 one.project_id == project and (memory_id in shown.active_again or one.source.connector == MADE)
             )
 
-        run(store, DAYS[-1] + timedelta(days=1))
+        run(store, DAYS[-1] + timedelta(days=1), snapshot=True)
         settled = whole_hash(store)
-        run(store, DAYS[-1] + timedelta(days=1), run_id="again")
+        run(store, DAYS[-1] + timedelta(days=1), run_id="again", snapshot=True)
         assert whole_hash(store) == settled
         assert files_with(store.path.parent, "quokkaville") == []
         with store.reading() as tx:

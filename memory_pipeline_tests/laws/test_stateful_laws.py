@@ -108,7 +108,9 @@ class AnyOrder(RuleBasedStateMachine):
         run_id = f"run-{self.number}"
         self.something_else_happened()
         self.hash_before_run[run_id] = self.active_hash()
-        night = night_of(self.store, date(2026, 3, 1) + timedelta(days=day), self.settings, run_id=run_id)
+        night = night_of(
+            self.store, date(2026, 3, 1) + timedelta(days=day), self.settings, run_id=run_id, snapshot=True
+        )
         for name, value in parts.items():
             setattr(night, name, value)
         if failing == "embedder":

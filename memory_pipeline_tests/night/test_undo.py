@@ -197,7 +197,7 @@ def test_dependents_are_named_and_go_only_with_cascade(store: Store) -> None:
         words = tx.memories.read(["gateway-0"])["gateway-0"].content
     late = candidate(words, FIRST + timedelta(days=2, hours=3), native_id="late-copy")
     fill(store, [late])
-    run(store, DAY + timedelta(days=2))
+    run(store, DAY + timedelta(days=2), snapshot=True)
     with store.reading() as tx:
         assert tx.memories.read(["late-copy"])["late-copy"].consolidated_into_id == made
     taken = list_snapshots(store)

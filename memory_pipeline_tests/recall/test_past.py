@@ -23,7 +23,7 @@ def told(store: Store) -> tuple[datetime, datetime]:
     def make(target: Store) -> tuple[datetime, datetime]:
         fill(target, lesson(5))
         imported = datetime.now(UTC)
-        run(target, DAY)
+        run(target, DAY, snapshot=True)
         ran = datetime.now(UTC)
         fill(target, [candidate("Something new", FIRST + timedelta(days=20), native_id="new")])
         return imported, ran
@@ -132,7 +132,7 @@ def test_a_difference_as_a_page_shows_markup_and_runs_none(store: Store) -> None
 @pytest.mark.slow
 def test_states_around_runs_and_replacements_are_named_in_words(store: Store) -> None:
     fill(store, lesson(4))
-    report = run(store, date(2026, 3, 4), run_id="0f3c1234-night")
+    report = run(store, date(2026, 3, 4), run_id="0f3c1234-night", snapshot=True)
     before, after = read_state(store, "before:night:2026-03-04"), read_state(store, "0f3c1234-night")
     assert before.label == "before the night of 2026-03-04 (run 0f3c1234)"
     assert after.label == "after the night of 2026-03-04 (run 0f3c1234)"

@@ -94,7 +94,7 @@ def test_half_written_reports_and_snapshots_are_never_taken_for_whole_ones(store
     for leftover in directory.iterdir():
         os.utime(leftover, (old, old))
     assert list_snapshots(store) == []
-    run(store, date(2026, 3, 3))
+    run(store, date(2026, 3, 3), snapshot=True)
     assert len(list_snapshots(store)) == 1
     assert not list(directory.glob(".*.partial")) and not (directory / "20260101T000000000000Z-night.duckdb").exists()
     assert not list((store.path.parent / "reports").glob(".*.partial"))

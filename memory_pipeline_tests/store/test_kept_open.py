@@ -142,3 +142,20 @@ def test_a_store_that_is_kept_open_for_more_is_left_as_one_file_when_that_is_ove
         assert log_path(store.path).exists()
     store.settle()
     assert not log_path(store.path).exists() and notes(store) == 2
+
+
+def test_an_engine_that_attached_many_files_is_replaced_when_none_is_open_and_keeps_its_limit(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note(store, "one")
+    monkeypatch.setattr(engine, "_MOST_ATTACHMENTS", 3)
+    with engine.memory_limit(200):
+        first = engine._engine()
+        with store.kept_open():
+            for _ in range(5):
+                assert notes(store) == 1
+        for _ in range(5):
+            assert notes(store) == 1
+        limit = engine._engine().execute("select current_setting('memory_limit')").fetchall()
+        assert engine._engine() is not first and limit == [("190.7 MiB",)]
+    assert engine._engine().execute("select current_setting('memory_limit')").fetchall() != limit

@@ -50,7 +50,7 @@ def test_the_logs_that_were_folded_in_since_lead_from_a_snapshot_to_the_damaged_
     create_snapshot(store, "manual", AT, keep=7)
     for number in range(2):
         fill(store, lesson(3, topic=("printer", "scanner")[number % 2]))
-        run(store, date(2026, 3, 3 + number))
+        run(store, date(2026, 3, 3 + number), snapshot=True)
         note(store, f"reason {number}")
         with store.writing("test") as tx:
             sql_rows(tx, "delete from quarantine where reason = $1", [f"reason {number - 2}"])
@@ -188,7 +188,7 @@ def test_a_store_that_is_gone_comes_back_from_the_newest_snapshot_that_is_whole(
 @pytest.mark.parametrize("table", [pytest.param("embeddings", marks=pytest.mark.slow), "audit_log"])
 def test_without_a_snapshot_what_reads_of_a_damaged_store_comes_back(store: Store, table: str) -> None:
     fill_and_settle(store, 5)
-    run(store, date(2026, 3, 3))
+    run(store, date(2026, 3, 3), snapshot=True)
     store.settle()
     for snapshot in snapshot_directory(store).iterdir():
         snapshot.unlink()
@@ -199,7 +199,7 @@ def test_without_a_snapshot_what_reads_of_a_damaged_store_comes_back(store: Stor
     assert result.source == "what reads of the store" and result.done
     assert ("audit_log" in result.lost) == (table == "audit_log")
     assert whole(Store(store.path)) == before and notes(Store(store.path)) == 1
-    report = run(Store(store.path), date(2026, 3, 4))
+    report = run(Store(store.path), date(2026, 3, 4), snapshot=True)
     assert report.verdict != "FAIL" and not report.errors and whole(Store(store.path))
 
 
