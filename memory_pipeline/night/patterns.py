@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
+from memory_pipeline.config.policies import Policy
 from memory_pipeline.night.claims import by_claims, claim_edges, without_claims_of
 from memory_pipeline.night.clustering import cut_clusters, link_conflicts, mark_settled
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.growth import find_growth
-from memory_pipeline.night.similarity import edges_among
-from memory_pipeline.records import Cluster, EligibleMemory
+from memory_pipeline.night.pairs import similar_pairs
+from memory_pipeline.night.similarity import edges_among, guard_edges
+from memory_pipeline.records import MADE, READING, Cluster, EligibleMemory
+from memory_pipeline.store import EDGE_SCHEMA
+
+#: Statements that are alike by at least this cosine on average may teach one lesson: a model says whether they do.
+#: Below it, notes of one subject that share no lesson crowd in (built-in model).
+STATEMENT_COSINE = 0.55
 
 
 def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
     """Tonight's clusters of every `distill` policy, largest first; conflicts are linked in the store on the way.
 
-    What says again what a pattern says joins that pattern; the rest may form new ones, of near memories and then of
-    those that make one claim. `eligible` and `edges`: what merging left. A memory is in at most one cluster. A
-    fingerprint decided within the last `fingerprint_ttl_days` as of the night is marked settled. With `cluster_id`,
-    all other clusters are marked settled.
+    What says again what a pattern says joins that pattern; the rest may form new ones: of near memories, then of those
+    that make one claim, and then, if a model says what they teach, of statements that are alike in meaning. `eligible`
+    and `edges`: what merging left. A memory is in at most one cluster. A fingerprint decided within the last
+    `fingerprint_ttl_days` as of the night is marked settled. With `cluster_id`, all other clusters are marked settled.
     """
     night.hold_lease()
     # Edges from a file may be those of an earlier run, whose memories have been archived since.
@@ -43,8 +51,26 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
             far = cut_clusters(
                 night.store, night.plan, by_claims(night.plan, policy), apart, claim_edges(night.reader, apart)
             )
-            clusters += [*grown, *near, *far]
+            clusters += [*grown, *near, *far, *_alike(night, policy, apart, _members(far))]
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
+
+
+def _alike(night: Night, policy: Policy, apart: Sequence[EligibleMemory], taken: set[str]) -> list[Cluster]:
+    """Clusters of statements that are alike in meaning; none without a model, which alone can tell what they share."""
+    if night.distiller.method == "heuristic" or night.options.threshold is not None:
+        return []
+    memories = night.reader.memories(memory.id for memory in apart if memory.id not in taken)
+    stated = {i: memory for i, memory in memories.items() if memory.source.connector == MADE}
+    stated = {i: memory for i, memory in stated.items() if memory.source.file == READING}
+    statements = [memory for memory in apart if memory.id in stated]
+    tables = [EDGE_SCHEMA.empty_table()]
+    for project in sorted({memory.project_id for memory in statements}):
+        ids, vectors = night.reader.vectors_of(sorted(m.id for m in statements if m.project_id == project))
+        pairs = similar_pairs(vectors, STATEMENT_COSINE, block_size=night.settings.compression.block_size)
+        tables.append(guard_edges(night, project, ids, pairs))
+    own = {name: table.model_copy(update={"threshold": STATEMENT_COSINE}) for name, table in policy.own.items()}
+    loose = replace(policy, threshold=STATEMENT_COSINE, linkage="average", own=own)
+    return cut_clusters(night.store, night.plan, loose, statements, pa.concat_tables(tables))
 
 
 def _members(clusters: Iterable[Cluster]) -> set[str]:

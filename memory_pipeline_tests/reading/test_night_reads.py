@@ -376,3 +376,42 @@ def test_what_the_human_wants_stands_first_in_a_context(store: Store) -> None:
         lines = memory.context("the job queue moved from Redis to Postgres").text.splitlines()
     assert lines[2] == "Rules and preferences" and lines[3].startswith("- The job queue stays in Postgres.")
     assert any("moved from Redis" in line for line in lines[4:])
+
+
+LESSON = (
+    "Deploys of the webshop stall in stage two whenever the build cache is cold, so warm the cache before the release.",
+    "A cold build cache made the webshop deploy stall in stage two, and warming it before the release helped.",
+    "When the build cache is cold, the webshop deploy is slow in stage two; warm it before the release.",
+)
+
+
+def test_statements_that_are_alike_in_meaning_become_a_pattern_if_a_model_says_what_they_teach(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store.duckdb")
+    fill(store, [candidate(text, FIRST, native_id=f"lesson-{n}") for n, text in enumerate(LESSON)])
+    clusters: list[str] = []
+
+    def teach(asked: Asked) -> Answer:
+        if asked.items:
+            return answer(*(statement(text, {asked.number(text): text}, kind="lesson") for text in LESSON))
+        clusters.append(asked.user)
+        pattern = "Warm the build cache before the release: when it is cold, the webshop deploy stalls in stage two."
+        return {
+            "abstraction": pattern,
+            "claims": [{"text": pattern, "members": [1, 2, 3]}],
+            "contradictions": [],
+            "suspicious": [],
+            "is_causal": False,
+            **dict.fromkeys(("subject", "action", "outcome", "consequences"), ""),
+            "pattern_type": "workflow",
+            "confidence": 0.9,
+            "compression_ratio": 3,
+        }
+
+    model = Model(store, teach)
+    model.night(NIGHT)
+    model.night(NIGHT + timedelta(days=1))
+    (pattern,) = made(store, "distill")
+    assert len(clusters) == 1 and all(text in clusters[0] for text in LESSON)
+    assert pattern.content.startswith("Warm the build cache") and pattern.abstraction_level == 2
+    assert pattern.tags == ("about:work", "kind:lesson")
+    assert made(store, "reading") == []
