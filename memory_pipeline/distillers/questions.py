@@ -14,6 +14,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.answer import Answer
 from memory_pipeline.distillers.draft import DistillationModel, Draft, Task
 from memory_pipeline.distillers.entailment import Evidence
+from memory_pipeline.distillers.extractive import NOTHING_SHARED
 from memory_pipeline.distillers.judge import judge
 from memory_pipeline.distillers.objections import ask_for_facts, review_answer
 from memory_pipeline.distillers.preservation import check_preservation, unsaid_statements
@@ -46,6 +47,8 @@ def distillation_question(
     evidence = Evidence([with_subject(member.memory) for member in task.members], dates)
 
     def check(answer: Answer, members: Sequence[str], is_last: bool) -> Draft | Declined:
+        if not answer.abstraction.strip():
+            return Declined(NOTHING_SHARED)
         disagreements = _disagreements(task, answer)
         if isinstance(disagreements, Declined):
             return disagreements
