@@ -30,6 +30,7 @@ from memory_pipeline.ingest.values import MAX_DEPTH, MAX_ID, MAX_LABELS, MAX_NAM
 from memory_pipeline.interfaces.api.app import described
 from memory_pipeline.interfaces.api.tokens import CreatedToken, DescribedToken
 from memory_pipeline.interfaces.cli.app import app
+from memory_pipeline.interfaces.cli.everyday import Inbox, ShownMemory
 from memory_pipeline.interfaces.cli.export_settings import DescribedExport
 from memory_pipeline.interfaces.cli.model import ModelChoice
 from memory_pipeline.interfaces.cli.results import (
@@ -117,7 +118,7 @@ def _commands() -> list[str]:
 
 def _walk(command: Any, prefix: str) -> list[tuple[str, Any]]:
     children = getattr(command, "commands", None)
-    if children is None:
+    if children is None or (prefix and command.invoke_without_command):  # what `review` holds has names of its own
         return [(prefix.strip(), command)]
     return [found for name, child in children.items() for found in _walk(child, f"{prefix} {name}")]
 
@@ -278,6 +279,8 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Settings and their origins": ("`config show` prints a list.", ShownSetting),
     "Settings that are trusted": ("`config trust` and `config untrust` print one object.", TrustedSettings),
     "Guidance": ("`playbook list` prints a list.", DescribedGuidance),
+    "Inbox": ("`review` prints one object.", Inbox),
+    "Memories with their past": ("`show` prints one object.", ShownMemory),
     "Proposals": ("`proposals list` and `proposals show` print a list.", DescribedProposal),
     "Decisions": ("`proposals approve` and `proposals reject` print a list.", DecidedProposal),
     "Conflicts": (
@@ -290,7 +293,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     ),
     "Previews of forgetting": ("`forget` prints one object.", ForgetPreview),
     "Forgettings": ("`forget --yes` prints one object.", Forgotten),
-    "Rollbacks": ("`rollback` and `conflicts reopen` print one object.", RollbackResult),
+    "Rollbacks": ("`undo`, `rollback` and `conflicts reopen` print one object.", RollbackResult),
     "Knowledge-base reports": ("Printed by `kb-compress`, and in COMPRESSION-REPORT.yaml.", KnowledgeBaseReport),
     "Histories": ("`history` prints a list.", Event),
     "Differences": ("`diff` prints one object.", Difference),

@@ -23,23 +23,56 @@ from memory_pipeline.orchestration.home import load_project_settings, project_ho
 from memory_pipeline.places import check_is_free, forgetting_mark
 from memory_pipeline.store import Store
 
-#: The commands in the order in which people need them; others come last.
-_ORDER = (
-    "demo init night backfill report search context remember feedback lineage metrics mcp serve token ui sources "
-    "import sync export exports rollups series playbook atoms conflicts proposals diff as-of history rollback "
-    "forget kb-compress jobs flush compact triggers hooks check snapshot recover config embed model"
-).split()
+#: The commands that most people need, by what they are for, in the order in which they are needed.
+_PURPOSES = {
+    "Set up": {
+        "init": "Import your own workspace, and preview a night.",
+        "sources": "The workspaces and files that nights read first.",
+        "model": "The language model that reads: check, list, use.",
+        "demo": "Seven nights of a demo workspace, and their score.",
+        "config": "The effective settings.",
+    },
+    "Nights": {
+        "night": "Run one night.",
+        "backfill": "Run the nights of past days.",
+        "report": "What a night did.",
+        "ui": "Start the Dagster UI.",
+    },
+    "Ask": {
+        "search": "Find memories by words and meaning.",
+        "context": "What an agent should know for a task, in few tokens.",
+        "remember": "Write a memory.",
+        "show": "A memory, where it comes from, what happened to it.",
+    },
+    "Decide": {"review": "Everything that waits for your decision."},
+    "Undo and keep": {
+        "undo": "Undo a night, a run, or one memory that was made.",
+        "snapshot": "Verified copies of the store.",
+        "forget": "Erase a memory's words everywhere.",
+    },
+    "For agents": {
+        "serve": "Answer over HTTP.",
+        "mcp": "Answer as an MCP server over stdio.",
+        "export": "Write memories to a file, or to an agent's directory.",
+    },
+}
 
 
-class _InOrderOfUse(TyperGroup):
-    def list_commands(self, ctx: Any) -> list[str]:
-        names = super().list_commands(ctx)
-        return sorted(names, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER))
+class _ByPurpose(TyperGroup):
+    """Shows the commands by purpose, and of the others their names: a first screen that can be read."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for purpose, names in _PURPOSES.items():
+            with formatter.section(purpose):
+                formatter.write_dl([(f"{name:<8}", told) for name, told in names.items()])
+        shown = {name for names in _PURPOSES.values() for name in names}
+        with formatter.section("More, each with --help"):
+            formatter.write_text(", ".join(name for name in sorted(self.commands) if name not in shown))
 
 
 app = typer.Typer(
     name="memory-pipeline",
-    cls=_InOrderOfUse,
+    cls=_ByPurpose,
     help="The night shift for an AI agent's memory: distil, verify, archive, and never lose a thing.",
     no_args_is_help=True,
     rich_markup_mode=None,

@@ -84,7 +84,7 @@ def history(
     with opened.reading() as tx:
         runs = tx.runs.on(memory_id)
         events = tx.history.of_runs(runs) if runs else tx.history.of(memory_id)
-    emit(events, as_json=json_, text="\n".join(map(_event_text, events)))
+    emit(events, as_json=json_, text="\n".join(map(event_text, events)))
 
 
 _WORDS = {
@@ -101,7 +101,8 @@ _WORDS = {
 }
 
 
-def _event_text(event: Event) -> str:
+def event_text(event: Event) -> str:
+    """An event in one line."""
     before, after = event.before or {}, event.after or {}
     changed = [
         f"{name} {before.get(name)} -> {after.get(name)}"

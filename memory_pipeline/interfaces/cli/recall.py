@@ -56,7 +56,7 @@ def search(
     from memory_pipeline.interfaces.cli.recall_texts import search_lines, terminal_width
 
     first, last = (as_day(day, name) if day else None for day, name in ((since, "--since"), (until, "--until")))
-    with _memory(store, project) as memory:
+    with opened_memory(store, project) as memory:
         found = memory.search(
             query,
             limit,
@@ -86,7 +86,7 @@ def context(
     id."""
     from memory_pipeline.recall.documents import DEFAULT_BUDGET
 
-    with _memory(store, project) as memory:
+    with opened_memory(store, project) as memory:
         made = memory.context(task, DEFAULT_BUDGET if budget is None else budget, with_sources=sources)
     emit(made, as_json=json_, text=made.text or "Nothing that the project knows belongs to this task.")
 
@@ -118,7 +118,7 @@ def remember(
 
     moment = read_moment(at, "--at") if at else None
     text = _standard_input() if content == _STDIN else content
-    with _memory(store, project, create=create) as memory:
+    with opened_memory(store, project, create=create) as memory:
         told = memory.remember(
             text,
             memory_type=type_,
@@ -140,7 +140,7 @@ def feedback(
     json_: JsonOption = False,
 ) -> None:
     """Say whether a memory helped. One that did rises a little in searches."""
-    with _memory(store, project) as memory:
+    with opened_memory(store, project) as memory:
         said = memory.feedback(memory_id, useful)
     called, recalled = (how_many(count, "time") for count in (said.useful_count, said.reuse_count))
     note = f" It counts for little: {said.note}." if said.note else ""
@@ -157,7 +157,7 @@ def lineage(
     """Show what a memory was made from, down to the raw notes, and what has replaced it."""
     from memory_pipeline.interfaces.cli.recall_texts import lineage_lines, terminal_width
 
-    with _memory(store, project) as memory:
+    with opened_memory(store, project) as memory:
         found = memory.lineage(memory_id)
     emit(found, as_json=json_, text=lineage_lines(found, terminal_width()))
 
@@ -167,12 +167,12 @@ def metrics(project: ProjectOption = None, store: StoreOption = None, json_: Jso
     """Show how far a project is consolidated: memories, tokens, types, levels, and when nights ran and will run."""
     from memory_pipeline.interfaces.cli.recall_texts import metrics_lines, terminal_width
 
-    with _memory(store, project) as memory:
+    with opened_memory(store, project) as memory:
         figures = memory.metrics()
     emit(figures, as_json=json_, text=metrics_lines(figures, terminal_width()))
 
 
-def _memory(store: Path | None, project: str | None, *, create: bool = False) -> ProjectMemory:
+def opened_memory(store: Path | None, project: str | None, *, create: bool = False) -> ProjectMemory:
     """The memory of the chosen project in the store of this command."""
     from memory_pipeline.interfaces.projects import choose_project
     from memory_pipeline.recall.project import ProjectMemory

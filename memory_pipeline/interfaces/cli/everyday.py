@@ -1,0 +1,179 @@
+"""The commands that gather what several others show: review, show, undo."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from pydantic import Field
+
+from memory_pipeline.documents import Document
+from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, check_project, open_store, proposals_app
+from memory_pipeline.interfaces.cli.conversations import conversations_app
+from memory_pipeline.interfaces.cli.history import event_text
+from memory_pipeline.interfaces.cli.output import emit
+from memory_pipeline.interfaces.cli.recall import ProjectOption, opened_memory
+from memory_pipeline.interfaces.cli.review import conflicts_app, patterns_app, quarantine
+from memory_pipeline.recall.documents import MemoryLineage
+from memory_pipeline.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
+from memory_pipeline.store import Event, Store, Transaction
+from memory_pipeline.wording.counts import how_many
+
+review_app = typer.Typer(
+    help="Everything that waits for your decision, and the commands that decide it.", invoke_without_command=True
+)
+app.add_typer(review_app, name="review")
+review_app.add_typer(proposals_app, name="proposals")
+review_app.add_typer(conflicts_app, name="conflicts")
+review_app.add_typer(patterns_app, name="patterns")
+review_app.add_typer(conversations_app, name="conversations")
+review_app.command("quarantine")(quarantine)
+
+#: Entries of one kind that are shown.
+_SHOWN = 10
+
+
+class Waiting(Document):
+    """Something that waits for a decision."""
+
+    kind: str = Field(description="`proposal`, `conflict` or `pattern`.")
+    id: str = Field(description="Its id.")
+    project: str = Field(description="Its project.")
+    text: str = Field(description="What it is about.")
+    decide: str = Field(description="The command that decides it.")
+
+
+class Inbox(Document):
+    """Everything that waits for a decision."""
+
+    count: int = Field(description="How much that is.")
+    waiting: tuple[Waiting, ...] = Field(description="What it is: proposals, then conflicts, then patterns.")
+    quarantined: int = Field(description="Rows that no import could take; they stay listed after they were mended.")
+
+
+class ShownMemory(Document):
+    """A memory with all that is known of it."""
+
+    content: str = Field(description="What it says.")
+    lineage: MemoryLineage = Field(description="What it was made from, and what has replaced it.")
+    history: tuple[Event, ...] = Field(description="Everything that ever happened to it, oldest first.")
+
+
+@review_app.callback(epilog="Examples: memory-pipeline review; memory-pipeline review conflicts show 3f0c")
+def review(
+    context: typer.Context, project: ProjectOption = None, store: StoreOption = None, json_: JsonOption = False
+) -> None:
+    """Everything that waits for your decision, and the commands that decide it."""
+    if context.invoked_subcommand is not None:
+        return
+    _, opened = open_store(store)
+    check_project(opened, project)
+    found = _inbox(opened, project)
+    emit(found, as_json=json_, text="\n".join(_inbox_lines(found)))
+
+
+def _inbox(opened: Store, project: str | None) -> Inbox:
+    from memory_pipeline.review.conflicts import list_conflicts
+    from memory_pipeline.review.patterns import list_patterns
+    from memory_pipeline.review.proposals import describe_proposals
+
+    with opened.reading() as tx:
+        proposals = describe_proposals(tx, tx.proposals.list("pending"))
+        quarantined = len(tx.journal.rejected())
+    conflicts = list_conflicts(opened, project=project)
+    patterns = list_patterns(opened, project, datetime.now(UTC).date())
+    command = "memory-pipeline review"
+    waiting = [
+        *(
+            Waiting(
+                kind="proposal",
+                id=one.id,
+                project=one.project_id,
+                text=" ".join(one.abstraction.split()),
+                decide=f"{command} proposals approve {one.id[:8]}",
+            )
+            for one in proposals
+            if project in (None, one.project_id)
+        ),
+        *(
+            Waiting(
+                kind="conflict",
+                id=one.id,
+                project=one.project_id,
+                text=f"{one.detail}: {' '.join(one.b.content.split())}",
+                decide=f"{command} conflicts resolve {one.id[:8]} --keep {'newer' if one.newer_id else 'b'}",
+            )
+            for one in conflicts
+        ),
+        *(
+            Waiting(
+                kind="pattern",
+                id=one.id,
+                project=one.project_id,
+                text=one.text,
+                decide=f"{command} patterns confirm {one.id[:8]}",
+            )
+            for one in patterns
+        ),
+    ]
+    return Inbox(count=len(waiting), waiting=tuple(waiting), quarantined=quarantined)
+
+
+def _inbox_lines(inbox: Inbox) -> list[str]:
+    lines = [f"{how_many(inbox.count, 'decision')} to make." if inbox.count else "Nothing waits for a decision."]
+    for kind in dict.fromkeys(one.kind for one in inbox.waiting):
+        of_kind = [one for one in inbox.waiting if one.kind == kind]
+        lines += ["", how_many(len(of_kind), kind)]
+        for one in of_kind[:_SHOWN]:
+            lines += [f"  {one.id[:8]}  {one.project}: {one.text[:100]}", f"            {one.decide}"]
+        if len(of_kind) > _SHOWN:
+            lines.append(f"  and {len(of_kind) - _SHOWN} more: memory-pipeline review {kind}s list")
+    if inbox.quarantined:
+        rows = how_many(inbox.quarantined, "row")
+        lines += ["", f"{rows} that no import could take: memory-pipeline review quarantine"]
+    return lines
+
+
+@app.command(epilog="Examples: memory-pipeline show k3xq; memory-pipeline show 8c1f0a52-...")
+def show(
+    memory_id: Annotated[str, typer.Argument(metavar="ID", help="The memory: its id, or its handle in a context.")],
+    project: ProjectOption = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Show a memory: what it says, what it was made from, what has replaced it, and everything that happened to it."""
+    from memory_pipeline.interfaces.cli.recall_texts import lineage_lines, terminal_width
+
+    with opened_memory(store, project) as memory:
+        lineage = memory.lineage(memory_id)
+    _, opened = open_store(store)
+    with opened.reading() as tx:
+        content = tx.memories.read([lineage.id])[lineage.id].content
+        events = tuple(tx.history.of(lineage.id))
+    text = [content, "", *lineage_lines(lineage, terminal_width()), "", "History:", *map(event_text, events)]
+    emit(ShownMemory(content=content, lineage=lineage, history=events), as_json=json_, text="\n".join(text))
+
+
+@app.command(epilog="Examples: memory-pipeline undo 2026-03-14 --dry-run; memory-pipeline undo 3f0c")
+def undo(
+    what: Annotated[
+        str, typer.Argument(metavar="DATE|RUN_ID|MEMORY", help="The day of a night, a run, or a memory that was made.")
+    ],
+    cascade: Annotated[bool, typer.Option("--cascade", help="Also undo what was made from it later.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be restored; write nothing.")] = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Undo a night, another run, or one memory that was made: its sources are active again, and it stays on record."""
+    settings, opened = open_store(store)
+    with opened.reading() as tx:
+        scope = _scope_of(tx, what)
+    undone = (preview_rollback if dry_run else roll_back)(opened, settings, scope, cascade=cascade)
+    emit(undone, as_json=json_, text=as_text(undone))
+
+
+def _scope_of(tx: Transaction, what: str) -> RollbackScope:
+    """What is undone: a memory if there is one with this id or handle, else a run."""
+    memory_id = tx.memories.whole_id(what)
+    return RollbackScope(abstraction=memory_id) if tx.memories.read([memory_id]) else RollbackScope(run_id=what)

@@ -1,0 +1,74 @@
+"""What gathers several commands: the first screen, everything to decide, a memory with its past, undoing by any name."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline.interfaces.cli.base import app
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for
+from memory_pipeline_tests.interfaces.in_process import command
+
+pytestmark = pytest.mark.usefixtures("data", "in_home")
+
+
+def abstraction(data: Path) -> str:
+    with Store(data / "store.duckdb").reading() as tx:
+        return next(m.id for m in tx.memories.all(include_archived=False) if m.abstraction_level == 2)
+
+
+def test_the_first_screen_shows_at_most_twenty_commands_by_purpose_and_names_all_others() -> None:
+    shown = command("--help").out
+    first, _, more = shown.partition("More, each with --help:")
+    lines = [line.split()[0] for line in first.partition("Set up:")[2].splitlines() if line.startswith("  ")]
+    assert len(lines) == 20 and max(map(len, shown.splitlines())) <= 80
+    groups = {group.name for group in app.registered_groups}
+    assert {name for name in groups if name} <= {*lines, *more.replace(",", " ").split()}
+
+
+def test_the_inbox_holds_everything_that_waits_and_its_commands_work(data: Path) -> None:
+    inbox = json.loads(command("review", "--json").out)
+    (conflict,) = inbox["waiting"]
+    assert inbox["count"] == 1 and conflict["kind"] == "conflict" and "5432" in conflict["text"]
+    assert conflict["decide"] in command("review").out
+    done = command(*conflict["decide"].split()[1:])
+    assert done.code == 0 and "settled by" in done.out
+    assert command("review").out == "Nothing waits for a decision.\n"
+    assert command("review", "conflicts", "list", "--all").code == 0
+    assert command("review", "--project", "nowhere").code == 1
+
+
+def test_a_proposal_waits_until_it_is_approved(tmp_path: Path, data: Path) -> None:
+    store = Store(tmp_path / "other.duckdb")
+    fill(store, [*lesson(4), candidate("Anna likes tea.", native_id="tea")])
+    run(store, date(2026, 3, 3), settings_for(store, compression__review="manual"))
+    (waiting,) = json.loads(command("review", "--store", str(store.path), "--json").out)["waiting"]
+    assert waiting["kind"] == "proposal" and waiting["project"] == "p"
+    assert command(*waiting["decide"].split()[1:], "--store", str(store.path)).code == 0
+    assert command("review", "--store", str(store.path)).out == "Nothing waits for a decision.\n"
+
+
+def test_a_memory_is_shown_with_its_sources_and_its_past(data: Path) -> None:
+    shown = command("show", abstraction(data)).out
+    assert "gateway" in shown.splitlines()[0] and "gateway-0" in shown and "was added to the store" in shown
+    as_json = json.loads(command("show", abstraction(data), "--json").out)
+    assert len(as_json["lineage"]["raw_sources"]) == 5 and as_json["history"]
+    assert command("show", "no-such-memory").code == 1
+
+
+@pytest.mark.parametrize("by", ["day", "memory"])
+def test_undoing_takes_a_day_or_a_memory(data: Path, by: str) -> None:
+    what = "2026-03-03" if by == "day" else abstraction(data)
+    assert "would" in command("undo", what, "--dry-run").out
+    assert command("undo", what).code == 0
+    again = command("undo", what)
+    assert again.code == 1 and "Traceback" not in again.err
+
+
+def test_what_is_neither_a_run_nor_a_memory_is_named(data: Path) -> None:
+    missing = command("undo", "nothing-like-it")
+    assert missing.code == 1 and "nothing-like-it" in missing.err
