@@ -1,4 +1,4 @@
-"""What gathers several commands: the first screen, everything to decide, a memory with its past, undoing by any name."""
+"""What gathers several commands: the first screen, the inbox, a memory with its past, undoing by any name."""
 
 from __future__ import annotations
 

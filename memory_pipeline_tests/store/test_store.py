@@ -226,7 +226,7 @@ def test_every_night_takes_a_snapshot_and_seven_are_kept(store: Store) -> None:
     quiet = settings_for(store, compression__min_active_memories=100)
     for day in range(1, 10):
         fill(store, [candidate(f"note of day {day} about topic {day * 7}", datetime(2026, 3, day, tzinfo=UTC))])
-        run(store, date(2026, 3, day), quiet)
+        run(store, date(2026, 3, day), quiet, snapshot=True)
     names = [snapshot.name for snapshot in list_snapshots(store)]
     assert len(names) == 7 and names == sorted(names) and all(name.endswith("-night") for name in names)
     assert len(list(snapshot_directory(store).glob("*.duckdb"))) == 7
