@@ -67,6 +67,9 @@ def test_secrets_are_masked_and_look_alikes_are_not(held_out: bool) -> None:
         ("密码：hunter2，请勿外传", "密码：[REDACTED:secret]，请勿外传"),
         ("Call +55 11 9 1234-5678 today", "Call [REDACTED:phone] today"),
         ("- dana@example.com: admin", "- [REDACTED:email]: admin"),
+        ("Passwort fürs WLAN: Sonnenblume77!", "Passwort fürs WLAN: [REDACTED:secret]"),
+        ("IBAN DE89 3704 0044 0532 0130 00 of the rent", "IBAN [REDACTED:secret] of the rent"),
+        ("part DE89ABCD00000000000000 is no account", "part DE89ABCD00000000000000 is no account"),
         ("password from hunter2 to hunter3x", "password from [REDACTED:secret] to [REDACTED:secret]"),
     ],
 )

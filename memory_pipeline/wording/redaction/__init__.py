@@ -1,5 +1,5 @@
-"""Masks texts on import and before they leave the machine: secrets, e-mail addresses and phone numbers become
-`[REDACTED:kind]`.
+"""Masks texts on import and before they leave the machine: secrets, e-mail addresses, bank accounts and phone
+numbers become `[REDACTED:kind]`.
 
 Only the source still contains the originals, so masking is irreversible here. The finders go from the specific to
 the general: the shapes of providers' tokens; values where a command or an address takes a password; values that a
@@ -33,7 +33,7 @@ def _finders() -> _Finders:
     from memory_pipeline.wording.redaction.commands import find_in_commands
     from memory_pipeline.wording.redaction.named import find_named
     from memory_pipeline.wording.redaction.pairs import find_pairs
-    from memory_pipeline.wording.redaction.personal import find_addresses, find_phones
+    from memory_pipeline.wording.redaction.personal import find_accounts, find_addresses, find_phones
     from memory_pipeline.wording.redaction.scanner import find_with_scanner
     from memory_pipeline.wording.redaction.tables import find_in_columns
     from memory_pipeline.wording.redaction.tokens import find_tokens
@@ -41,14 +41,14 @@ def _finders() -> _Finders:
     return _Finders(
         shapes=(("secret", find_tokens), ("secret", find_in_commands), ("secret", find_with_scanner)),
         named=(("secret", find_in_columns), ("secret", find_named), ("secret", find_pairs)),
-        personal=(("email", find_addresses), ("phone", find_phones)),
+        personal=(("email", find_addresses), ("secret", find_accounts), ("phone", find_phones)),
     )
 
 
 def redact(
     text: str, *, personal: bool = True, by_name: bool = True, keep_lines: bool = False
 ) -> tuple[str, Counter[str]]:
-    """The text with secrets and, if `personal`, addresses and phone numbers masked, and the counts by kind.
+    """The text with secrets and, if `personal`, addresses, accounts and phone numbers masked, and the counts by kind.
 
     Without `by_name`, only secrets with a recognisable shape are masked, for texts that are names themselves. With
     `keep_lines`, a masked part keeps its number of lines.

@@ -91,7 +91,7 @@ COPULAS = (
 TIGHT_COPULAS = r"(?:是|为|為|就是|は|が|는|은|이|を|已改为|改为|改成|هي|هو)"
 #: Between the name and the sign of equality: `password (prod):`, `Kennwort für das NAS:`, `root password on web1:`.
 PREPOSITIONS = (
-    "for of on at to in from für des der vom von zum zur im am para del de da do du pour sur dla do na för till voor van"
+    "for of on at to in from für fürs des der vom von zum zur im am beim ins ans para del de da do du pour sur dla do na för till voor van"
     " від от для к на в per di sul"
 ).replace(" ", "|")
 #: Endings of a name after which comes something else than the secret: `password_hash`, `token_limit`, `secretName`.
