@@ -22,10 +22,12 @@ from dagster import (
 
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.definitions import defs
+from memory_pipeline.errors import OutputError
 from memory_pipeline.night import gates, order
 from memory_pipeline.orchestration import checks, io
 from memory_pipeline.orchestration.assets.conversations import CONVERSATION_CHECKS
 from memory_pipeline.orchestration.assets.imported_notes import SOURCE_CHECKS
+from memory_pipeline.orchestration.assets.night import RESULT_TAG, VERDICT_TAG
 from memory_pipeline.orchestration.assets.sources import SOURCES, observation_of, source_asset
 from memory_pipeline.orchestration.consolidation import JOB_NAME
 from memory_pipeline.orchestration.held import skipped_reason
@@ -93,6 +95,21 @@ def test_a_night_is_its_assets_in_one_run_and_the_same_as_the_plain_function(
     assert {e.asset_key.path[-1] for e in result.get_asset_materialization_events()} == set(ASSETS)
     with store.reading() as one, plain.reading() as other:
         assert one.contents.digest(with_log=True) == other.contents.digest(with_log=True)
+    tags = instance.get_run_by_id(result.run_id).tags  # type: ignore[union-attr]
+    assert tags[VERDICT_TAG] == "PASS" and tags[RESULT_TAG].startswith("COMPRESSION COMPLETE: 1 clusters, 5 archived")
+
+
+def test_a_step_that_fails_for_a_reason_that_one_can_mend_says_it_in_a_sentence(
+    instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, lesson(5))
+
+    def broken(*_: object) -> None:
+        raise OutputError("the directory 'reports' is full; make room")
+
+    monkeypatch.setattr(order.STEPS["atoms"], "run", broken)
+    (failed,) = [event for event in launch(instance).all_events if event.is_step_failure]
+    assert failed.step_failure_data.user_failure_data.description == "the directory 'reports' is full; make room"
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from dagster import (
     AssetDep,
     AssetExecutionContext,
     AssetsDefinition,
+    Failure,
     MaterializeResult,
     Output,
     PythonObjectDagsterType,
@@ -18,6 +19,7 @@ from dagster import (
     asset,
 )
 
+from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.order import ORDER, STEPS, Step, last_of
 from memory_pipeline.night.run import report_failure, take_snapshot
@@ -58,6 +60,11 @@ from memory_pipeline.reporting.report import (
 )
 from memory_pipeline.workspace import ExportResult, run_exports
 
+#: Tags of a run of a night, for the list of runs: its verdict, and its closing line.
+VERDICT_TAG, RESULT_TAG = "memory_pipeline/verdict", "memory_pipeline/result"
+#: Characters of a tag's value.
+_LONGEST_TAG = 250
+
 
 def _night_asset(
     needs: Sequence[str] = (),
@@ -97,6 +104,8 @@ def _reported(step: Callable[..., Any], needs: Sequence[str]) -> Callable[..., A
             return result
         except Exception as error:
             report_failure(_open(context, night), error, night.started_at(context.run.run_id))
+            if isinstance(error, MemoryPipelineError):  # the UI shows the sentence above the stack
+                raise Failure(description=str(error)) from error
             raise
 
     return run
@@ -191,6 +200,9 @@ def reports(context: AssetExecutionContext, night: NightResource, **values: Any)
     tonight = _open(context, night)
     report = report_night(tonight, NightOutcome.of(values), night.started_at(context.run.run_id))
     _tell(context, "" if report.verdict == "IDLE" else f"{report.verdict}: {closing_line(report)}")
+    context.instance.add_run_tags(
+        context.run.run_id, {VERDICT_TAG: report.verdict, RESULT_TAG: closing_line(report)[:_LONGEST_TAG]}
+    )
     with tonight.store.reading() as tx:
         tokens = tx.journal.tokens_by_night()
     path = tonight.settings.reports_path / f"compression-{safe_name(context.run.run_id)}.html"
