@@ -82,6 +82,10 @@ _IMPORTANCE, _OF_DIGEST = 0.6, 0.5
 _MOST_DIGEST = 400
 
 
+#: Room for every note: of a model that cannot be asked only matters whether there is something to ask.
+_ANY_ROOM = Room(item_tokens=1 << 30, longest_item=1 << 30, standing=0)
+
+
 @dataclass(frozen=True, slots=True)
 class Unread:
     """The notes of one project that are to be read, as the questions about them will be."""
@@ -118,8 +122,12 @@ def read_notes(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Archi
             return []
         night.embed_missing()
         client = ModelClient(night.settings)
-    except (EmbeddingError, ModelError) as error:
-        night.note_error("", "embed" if isinstance(error, EmbeddingError) else "read", error)
+    except EmbeddingError as error:
+        night.note_error("", "embed", error)
+        return []
+    except ModelError as error:
+        if find_unread(night, _ANY_ROOM, copies):
+            night.note_error("", "read", error)
         return []
     number, notes = sum(len(one.questions) for one in unread), sum(len(one.memories) for one in unread)
     night.log.info("reading %s in %s", how_many(notes, "note"), how_many(number, "question"))

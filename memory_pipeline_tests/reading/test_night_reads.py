@@ -415,3 +415,10 @@ def test_statements_that_are_alike_in_meaning_become_a_pattern_if_a_model_says_w
     assert pattern.content.startswith("Warm the build cache") and pattern.abstraction_level == 2
     assert pattern.tags == ("about:work", "kind:lesson")
     assert made(store, "reading") == []
+
+
+def test_a_model_that_takes_too_little_is_an_error_only_while_something_is_to_be_read(store: Store) -> None:
+    small = Model(store, read, model__context_tokens=2_048)
+    assert "and the model takes 2,048" in str(small.night(NIGHT).errors)
+    Model(store, read).night(NIGHT + timedelta(days=1))
+    assert small.night(NIGHT + timedelta(days=2)).errors == ()
