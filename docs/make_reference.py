@@ -29,6 +29,7 @@ from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.ingest.values import MAX_DEPTH, MAX_ID, MAX_LABELS, MAX_NAME, MAX_SOURCES
 from memory_pipeline.interfaces.api.app import described
 from memory_pipeline.interfaces.api.tokens import CreatedToken, DescribedToken
+from memory_pipeline.interfaces.audit import Audit
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.everyday import Inbox, ShownMemory
 from memory_pipeline.interfaces.cli.export_settings import DescribedExport
@@ -279,6 +280,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Settings and their origins": ("`config show` prints a list.", ShownSetting),
     "Settings that are trusted": ("`config trust` and `config untrust` print one object.", TrustedSettings),
     "Guidance": ("`playbook list` prints a list.", DescribedGuidance),
+    "Audits": ("`audit` prints one object.", Audit),
     "Inbox": ("`review` prints one object.", Inbox),
     "Memories with their past": ("`show` prints one object.", ShownMemory),
     "Proposals": ("`proposals list` and `proposals show` print a list.", DescribedProposal),

@@ -22,6 +22,11 @@ _ORDER = (
     r"(?:please|pay|send|say|ignore|carry|do\s+not|you|tell|add|delete|write|make|approve|accept|always|never|would\s+you|be\s+so\s+kind|when|if|drop|"
     r"forward|run|execute|print|reveal|mark|insert|skip|invite|recommend|rate|respond|reply|answer|remember|disregard|this)"
 )
+#: The same after a colon, where `Agent: You ...` is also how a log writes who speaks.
+_ORDER_AFTER_COLON = (
+    r"(?:pay|send|ignore|carry|do\s+not|add|delete|make|approve|accept|drop|forward|run|execute|print|reveal|mark|insert|skip|invite|"
+    r"disregard)"
+)
 
 RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("speaks to the model", (
@@ -31,7 +36,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
         rf"\b(?:whichever|whatever|any(?:one|thing)?|every|all)\s+(?:future\s+)?{AI}\b\s+(?:that\s+|who\s+)?(?:reads?|reading|loads?|loading|process\w*|sees?|seeing)\b",
         rf"\b(?:if|when)\s+you\s+are\s+(?:an?\s+)?{CLEARLY_AI}\b|\bif\s+you\s+are\s+(?:an?\s+)?(?:assistant|model|agent)\b|\bhelpful\s+ai\b|\bdear\s+assistant\b",
         rf"(?:^|[\n.!?;(]|--)\s*(?:#|//|/\*|--|;|%|@|\*)\s*@?{AI}\b[^\n]{{0,20}}[,:]\s*\w",
-        rf"(?:^|[.!?\n]\s*|@){AI},\s+{_ORDER}\b|(?:^|[.!?\n]\s*){AI}\s*:\s*{_ORDER}\b",
+        rf"(?:^|[.!?\n]\s*|@){AI},\s+{_ORDER}\b|(?:^|[.!?\n]\s*){AI}\s*:\s*{_ORDER_AFTER_COLON}\b",
         rf"\bfor\s+the\s+(?:{CLEARLY_AI}|bot|assistant)\s*:",
         rf"\b(?:all|any|every|each|other|future)\s+{AI}\s+(?:must|should|shall|have\s+to|has\s+to|are\s+required\s+to|are\s+to|is\s+to|need\s+to)\s+(?:\w+\s+){{0,2}}?{_HARM}\b",
         rf"\b{AI}\s+(?:must|should|shall|has\s+to|have\s+to|is\s+to|are\s+to|are\s+required\s+to)\s+(?:\w+\s+){{0,2}}?{_HARM}\b",

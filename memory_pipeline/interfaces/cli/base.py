@@ -26,11 +26,11 @@ from memory_pipeline.store import Store
 #: The commands that most people need, by what they are for, in the order in which they are needed.
 _PURPOSES = {
     "Set up": {
+        "audit": "What a memory is made of; it writes nothing.",
         "init": "Import your own workspace, and preview a night.",
         "sources": "The workspaces and files that nights read first.",
         "model": "The language model that reads: check, list, use.",
         "demo": "Seven nights of a demo workspace, and their score.",
-        "config": "The effective settings.",
     },
     "Nights": {
         "night": "Run one night.",

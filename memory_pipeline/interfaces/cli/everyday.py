@@ -1,24 +1,38 @@
-"""The commands that gather what several others show: review, show, undo."""
+"""The commands that gather what several others show: audit, review, show, undo."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from pydantic import Field
 
 from memory_pipeline.documents import Document
-from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, check_project, open_store, proposals_app
+from memory_pipeline.ingest.recognising import AUTO
+from memory_pipeline.interfaces.cli.base import (
+    JsonOption,
+    QuietOption,
+    StoreOption,
+    app,
+    check_project,
+    open_store,
+    proposals_app,
+    settings_of,
+)
 from memory_pipeline.interfaces.cli.conversations import conversations_app
 from memory_pipeline.interfaces.cli.history import event_text
-from memory_pipeline.interfaces.cli.output import emit
+from memory_pipeline.interfaces.cli.output import emit, progress_printer, say
 from memory_pipeline.interfaces.cli.recall import ProjectOption, opened_memory
 from memory_pipeline.interfaces.cli.review import conflicts_app, patterns_app, quarantine
 from memory_pipeline.recall.documents import MemoryLineage
 from memory_pipeline.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.store import Event, Store, Transaction
 from memory_pipeline.wording.counts import how_many
+
+if TYPE_CHECKING:
+    from memory_pipeline.interfaces.audit import Audit
 
 review_app = typer.Typer(
     help="Everything that waits for your decision, and the commands that decide it.", invoke_without_command=True
@@ -133,6 +147,66 @@ def _inbox_lines(inbox: Inbox) -> list[str]:
         rows = how_many(inbox.quarantined, "row")
         lines += ["", f"{rows} that no import could take: memory-pipeline review quarantine"]
     return lines
+
+
+@app.command("audit", epilog="Example: memory-pipeline audit ~/.openclaw/workspace")
+def audit_(
+    path: Annotated[Path, typer.Argument(help="A file or a directory with memories.")],
+    format_: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="One of those of import; default: told by the content.")
+    ] = AUTO,
+    tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Time zone of times that name none.")] = None,
+    quiet: QuietOption = False,
+    json_: JsonOption = False,
+) -> None:
+    """Say what a memory is made of: copies, readings, routine, contradictions, secrets, and what one night would
+    change. It writes nothing, needs no store and asks no model."""
+    from memory_pipeline.interfaces.audit import audit
+    from memory_pipeline.interfaces.cli.setup import named_or_recognised
+
+    name, place = named_or_recognised(settings_of(None), format_, path, say)
+    found = audit(name, place, tz, progress_printer())
+    emit(found, as_json=json_, text="\n".join(_audit_lines(found)))
+
+
+def _audit_lines(found: Audit) -> list[str]:
+    def part(number: int, text: str) -> str:
+        share = f"({number / found.entries:.0%})" if number else ""
+        return f"  {number:>8,} {share:<6} {text}"
+
+    near = "nearly what another says" + (", by their words" if found.by_words else "")
+    lines = [
+        f"{how_many(found.entries, 'entry')} in {found.tokens:,} tokens: {max(found.cost_usd, 0.0001):.4f} USD "
+        "each time an agent is given all of them.",
+        "",
+        "What they are",
+        part(found.copies, "say word for word what another says"),
+        part(found.near_copies, f"say {near}"),
+        part(found.readings, f"are readings, in {how_many(found.series, 'series', 'series')}"),
+    ]
+    if found.routine is not None:
+        of = f", of {how_many(found.sampled, 'entry')} that the classifier judged"
+        lines.append(f"  {found.routine:>8.0%}        are routine{of}")
+    lines += [
+        "",
+        "What to look at",
+        part(found.contradictions, "contradictions"),
+        *(f"             {one.detail}: {' '.join(one.one.split())[:70]}" for one in found.examples),
+        part(found.steering, "try to steer whoever reads them"),
+        part(sum(found.masked.values()), "secrets and personal data" + _kinds(found.masked)),
+        part(found.undated, "have no date of their own"),
+        part(found.unreadable, "rows cannot be read"),
+        part(sum(found.left_out.values()), "parts are no memories" + _kinds(found.left_out)),
+        "",
+        f"One night without a model would put {how_many(found.archived, 'entry')} away, and leave "
+        f"{found.tokens_after:,} of {found.tokens:,} tokens. Nothing was written.",
+        "Try it: memory-pipeline init PATH",
+    ]
+    return lines
+
+
+def _kinds(counts: dict[str, int]) -> str:
+    return f" ({', '.join(f'{number:,} {kind}' for kind, number in sorted(counts.items()))})" if counts else ""
 
 
 @app.command(epilog="Examples: memory-pipeline show k3xq; memory-pipeline show 8c1f0a52-...")

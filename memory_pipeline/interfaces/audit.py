@@ -1,0 +1,169 @@
+"""What a memory is made of: read into a temporary store, with one night over it, and nothing written anywhere else."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import Field
+
+from memory_pipeline.config.loading import load_settings
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.distillers import attempt_in
+from memory_pipeline.documents import Document
+from memory_pipeline.errors import EmbeddingError, InputError
+from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, read_format
+from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.dates import zone
+from memory_pipeline.models.choose import DEFAULT_CLAUDE
+from memory_pipeline.models.embedders import choose_embedder
+from memory_pipeline.models.embedders.minilm import MiniLM
+from memory_pipeline.models.pricing import PRICES
+from memory_pipeline.night.context import Night
+from memory_pipeline.night.plan import NightOptions
+from memory_pipeline.night.run import run_night
+from memory_pipeline.reading.salience import routine_among
+from memory_pipeline.records import Memory
+from memory_pipeline.reporting.model import Report
+from memory_pipeline.store import Store
+from memory_pipeline.wording.normalise import embedding_text
+
+#: With more entries, near copies are found by their words, in a tenth of the time.
+_MOST_EMBEDDED = 3_000
+#: Entries that the classifier judges: the share of routine is right to three points in a hundred, 19 times of 20.
+_SAMPLE = 1_000
+_EXAMPLES = 3
+_UNDATED = ("mtime", "import")
+
+
+class Disagreement(Document):
+    """Two entries that cannot both be true."""
+
+    detail: str = Field(description="The words that differ.")
+    one: str = Field(description="One entry.")
+    other: str = Field(description="The other entry.")
+
+
+class Audit(Document):
+    """What a memory is made of, and what one night without a model would change."""
+
+    format: str = Field(description="The format that was read.")
+    entries: int = Field(description="Entries.")
+    tokens: int = Field(description="Their tokens: what an agent pays that is given all of them.")
+    cost_usd: float = Field(description="The price of giving all of them to the default model once, in US dollars.")
+    undated: int = Field(description="Entries of which only the time of their file, or of this audit, is known.")
+    unreadable: int = Field(description="Rows that cannot be read.")
+    left_out: dict[str, int] = Field(description="What is no memory, by what it is: managed blocks, index lines, ...")
+    masked: dict[str, int] = Field(description="Secrets and personal data, by kind.")
+    steering: int = Field(description="Entries that try to steer whoever reads them.")
+    copies: int = Field(description="Entries that say word for word what another one says.")
+    near_copies: int = Field(description="Entries that say nearly the same as another one, and merge with it.")
+    readings: int = Field(description="Lines of a series that differ only in their values.")
+    series: int = Field(description="Such series.")
+    routine: float | None = Field(
+        description="The share of entries that are routine, as the classifier judges it; null without its model."
+    )
+    sampled: int = Field(description="How many entries the classifier judged.")
+    contradictions: int = Field(description="Pairs of entries that cannot both be true.")
+    examples: tuple[Disagreement, ...] = Field(description="Some of these pairs.")
+    tokens_after: int = Field(description="Tokens after one night without a model.")
+    archived: int = Field(description="Entries that this night would put away; none is deleted.")
+    by_words: bool = Field(description="Whether near copies were found by their words, because there are many entries.")
+    seconds: float = Field(description="How long the audit took.")
+
+
+def audit(name: str, path: Path, tz: str | None, progress: Callable[[str, int, int], None]) -> Audit:
+    """Audit a file or directory. `name`: its format; `tz`: the zone of times that name none.
+
+    Raises InputError for a path in which no entry can be read.
+    """
+    began, skipped = datetime.now(UTC), Skipped()
+    with tempfile.TemporaryDirectory(prefix="memory_pipeline-") as directory:
+        place = Path(directory) / "store.duckdb"
+        settings = _settings(place, "")
+        rows = list(read_format(name, path, zone(tz or settings.import_.timezone), began, settings, skipped))
+        many = len(rows) > _MOST_EMBEDDED
+        if many:
+            settings = _settings(place, "lexical")
+        store = Store(place)
+        with store.kept_open():
+            brought = import_memories(
+                store,
+                iter(rows),
+                project=importer_of(name).default_project(path),
+                embedder=choose_embedder(settings),
+                now=began,
+                progress=progress,
+            )
+            brought.note_skipped(skipped)
+            if not brought.imported:
+                reason = f": {brought.rejected[0].reason}" if brought.rejected else ""
+                raise InputError(f"'{path}' has no entry that can be read as {name}{reason}")
+            with store.reading() as tx:
+                memories = tx.memories.all(include_archived=False)
+            routine, sampled = _routine(memories)
+            night = Night(store, settings, NightOptions(began.date(), "audit"), progress=progress)
+            night.snapshot = "none"  # of a store that is gone in a moment
+            report = run_night(night)
+    return _described(name, memories, brought, report, routine, sampled, by_words=many, began=began)
+
+
+def _settings(store: Path, embedder: str) -> Settings:
+    """Nobody's settings but these: no source, no export and no model."""
+    values = {"store.path": str(store), "compression.min_active_memories": 0, "compression.freshness_hours": 0}
+    return load_settings(values | ({"embedding.model": embedder} if embedder else {}), environment={}).values
+
+
+def _routine(memories: list[Memory]) -> tuple[float | None, int]:
+    """The share of entries that are routine, and how many were judged; None without the model of the classifier."""
+    try:
+        embedder = MiniLM()
+    except EmbeddingError:
+        return None, 0
+    sample = random.Random(0).sample(memories, min(_SAMPLE, len(memories)))
+    vectors = embedder.embed([embedding_text(memory.content) for memory in sample])
+    routine = routine_among(sample, dict(zip((memory.id for memory in sample), vectors, strict=True)))
+    return round(len(routine) / len(sample), 3), len(sample)
+
+
+def _described(
+    name: str,
+    memories: list[Memory],
+    brought: ImportSummary,
+    report: Report,
+    routine: float | None,
+    sampled: int,
+    *,
+    by_words: bool,
+    began: datetime,
+) -> Audit:
+    tokens = sum(memory.token_count for memory in memories)
+    merged = sum(policy.memories_archived for policy in report.policies)
+    return Audit(
+        format=name,
+        entries=len(memories),
+        tokens=tokens,
+        cost_usd=round(PRICES[DEFAULT_CLAUDE].cost(tokens, 0), 4),
+        undated=sum(memory.created_at_quality in _UNDATED for memory in memories),
+        unreadable=brought.quarantined,
+        left_out=dict(brought.skipped),
+        masked=dict(brought.masked),
+        steering=sum(attempt_in(memory.content) is not None for memory in memories),
+        copies=report.duplicates_archived,
+        near_copies=merged,
+        readings=report.readings_archived,
+        series=report.series_created,
+        routine=routine,
+        sampled=sampled,
+        contradictions=report.conflicts_known,
+        examples=tuple(
+            Disagreement(detail=one.detail, one=one.a_says, other=one.b_says) for one in report.conflicts[:_EXAMPLES]
+        ),
+        tokens_after=report.tokens_after,
+        archived=report.memories_archived,
+        by_words=by_words,
+        seconds=round((datetime.now(UTC) - began).total_seconds(), 1),
+    )
