@@ -28,12 +28,13 @@ def open(store: str | os.PathLike[str] | None = None, project: str | None = None
 
 
 def consolidate(
-    texts: Iterable[str] | Iterable[tuple[Any, str]] | pd.DataFrame, settings: Mapping[str, Any] | None = None
+    texts: Iterable[str] | Iterable[tuple[Any, str]] | Mapping[Any, str] | pd.DataFrame,
+    settings: Mapping[str, Any] | None = None,
 ) -> Consolidation:
     """Group texts that say the same, merge each group into one text that loses no fact, and find contradictions:
     `consolidate(["Restart it.", "Restart it!", "Port 80"]).texts`. Nothing is left on disk.
 
-    `texts`: strings, whose ids are their places from 0 on; pairs of an id and a text; or a data frame with a column
+    `texts`: strings, whose ids are their places from 0 on; texts by id, or pairs of both; or a data frame with a column
     `text`, whose ids are its index. `settings`: values by dotted name; without any no model is asked.
     Raises InputError for anything else than texts, for an empty text and for an id that comes twice.
     """

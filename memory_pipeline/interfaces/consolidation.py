@@ -65,7 +65,8 @@ class Consolidation:
 
 
 def consolidate(
-    texts: Iterable[str] | Iterable[tuple[Any, str]] | pd.DataFrame, settings: Mapping[str, Any] | None = None
+    texts: Iterable[str] | Iterable[tuple[Any, str]] | Mapping[Any, str] | pd.DataFrame,
+    settings: Mapping[str, Any] | None = None,
 ) -> Consolidation:
     """What the package's `consolidate` says; the temporary store is gone afterwards."""
     given = _by_id(texts)
@@ -90,7 +91,11 @@ def _by_id(texts: Any) -> dict[Any, str]:
     if hasattr(texts, "columns"):
         if "text" not in texts.columns:
             raise InputError(f"the data frame has no column 'text'; it has {', '.join(map(str, texts.columns))}")
-        rows: list[Any] = list(zip(texts.index.tolist(), texts["text"].tolist(), strict=True))
+        texts = texts["text"]
+    if hasattr(texts, "items"):
+        rows: list[Any] = list(texts.items())
+    elif not isinstance(texts, Iterable):
+        raise InputError(f"texts is {texts!r:.80}; give a list of strings")
     else:
         rows = [row if isinstance(row, tuple) else (place, row) for place, row in enumerate(texts)]
     found: dict[Any, str] = {}

@@ -36,6 +36,8 @@ def test_pairs_and_frames_keep_their_own_ids() -> None:
     frame = pd.DataFrame({"text": TEXTS[:3]}, index=["x", "y", "z"])
     made = memory_pipeline.consolidate(frame, {"embedding.model": "lexical"})
     assert made.groups[0].ids == ("x", "z") and made.stayed == {"y": TEXTS[1]}
+    assert memory_pipeline.consolidate({"a": TEXTS[0], "b": TEXTS[2]}).groups[0].ids == ("a", "b")
+    assert memory_pipeline.consolidate(pd.Series(TEXTS[:3], index=[7, 8, 9])).groups[0].ids == (7, 9)
     assert memory_pipeline.consolidate([]).texts == []
 
 
@@ -43,6 +45,7 @@ def test_pairs_and_frames_keep_their_own_ids() -> None:
     ("texts", "problem"),
     [
         ("one string", "give a list of strings"),
+        (None, "texts is None; give a list of strings"),
         (["fine", "  "], "row 1 is no text"),
         (["fine", 3], "row 1 is no text"),
         ([("a", "x"), ("a", "y")], "the id 'a' comes twice"),

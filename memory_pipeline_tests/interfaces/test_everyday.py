@@ -57,9 +57,12 @@ def test_an_audit_says_what_a_memory_is_made_of_and_leaves_nothing_behind(tmp_pa
     assert bytes_of(tmp_path) == before and command("audit", notes.parent, "--format", "mem0", "-q").code == 1
 
 
-@pytest.mark.parametrize(("name", "problem"), [("nothing", "does not exist"), ("empty", "no")])
+@pytest.mark.parametrize(
+    ("name", "problem"), [("nothing", "does not exist"), ("empty", ""), ("odd.bin", "audit --format FORMAT")]
+)
 def test_an_audit_of_nothing_says_so(tmp_path: Path, name: str, problem: str) -> None:
     (tmp_path / "empty").mkdir()
+    (tmp_path / "odd.bin").write_bytes(b"\0\1\2")
     done = command("audit", tmp_path / name, "-q")
     assert done.code == 1 and problem in done.err and "Traceback" not in done.err
 

@@ -164,7 +164,8 @@ def audit_(
     from memory_pipeline.interfaces.audit import audit
     from memory_pipeline.interfaces.cli.setup import named_or_recognised
 
-    name, place = named_or_recognised(settings_of(None), format_, path, say)
+    command = "memory-pipeline audit --format {format} {path}"
+    name, place = named_or_recognised(settings_of(None), format_, path, say, command)
     found = audit(name, place, tz, progress_printer())
     emit(found, as_json=json_, text="\n".join(_audit_lines(found)))
 

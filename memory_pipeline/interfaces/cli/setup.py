@@ -80,9 +80,15 @@ def import_into(
     return summary
 
 
-def named_or_recognised(settings: Settings, name: str, path: Path | None, say: Say) -> tuple[str, Path]:
+def named_or_recognised(
+    settings: Settings,
+    name: str,
+    path: Path | None,
+    say: Say,
+    command: str = "memory-pipeline import {format} {path}",
+) -> tuple[str, Path]:
     """The format and the real place of what is imported; `auto` is replaced by what the content shows, which is
-    said. Without a path it is where the format usually is."""
+    said. Without a path it is where the format usually is. `command`: how a format is named, for the errors."""
     if path is None:
         path = None if name == AUTO else importer_of(name).default_path(settings)
     if path is None:
@@ -90,7 +96,7 @@ def named_or_recognised(settings: Settings, name: str, path: Path | None, say: S
     place = Path(os.path.expanduser(path))  # noqa: PTH111 - never raises
     if name != AUTO:
         return name, place
-    found = the_format_of(place)
+    found = the_format_of(place, command)
     say(f"{found.told(path)}.")
     return found.importer.name, place
 
