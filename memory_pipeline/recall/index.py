@@ -31,7 +31,7 @@ from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.disk import Addition, DamagedIndexError, IndexFiles, Kind, Opened
 from memory_pipeline.recall.documents import Filters, Mode
 from memory_pipeline.recall.lineage import find_through
-from memory_pipeline.recall.ranking import DEPTH, rank
+from memory_pipeline.recall.ranking import DEPTH, newest_first, rank
 from memory_pipeline.recall.search import weights_in
 from memory_pipeline.recall.times import named_times, newness_for
 from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores, query_terms, terms_of
@@ -143,6 +143,8 @@ class ProjectIndex:
             is_gone = catalogue.stood_for(rows, admitted)
             keep, gone = keep & ~is_gone, rows[admitted[rows] & is_gone]
         rows, scores = rows[keep], scores[keep]
+        if not times:
+            rows = newest_first(rows, scores, matrix, catalogue.days, rowwise)
         scores = scores * self._strength(query, vector, state, rows[:_LOOKED_AT])
         matches = _matches(catalogue, rows[:limit].tolist(), scores[:limit].tolist())
         return self._with_sources_found(query, matches, rows[:limit], gone, catalogue), len(rows)

@@ -27,6 +27,12 @@ _LEAST = 1e-3
 #: their words. Within 50 tokens, 26 of the demo's 28 questions were answered with a half, 28 with nine tenths; of 250
 #: archived memories of a real workspace, 4 were not found again by a question about them with none.
 _GIVEN_BACK = 0.9
+#: Two memories of at least this cosine say something of one thing; so many of the best rows are compared.
+_ONE_THING, _LOOKED_AT = 0.7, 20
+#: The share of the earlier one's score that a later one has at least, to stand before it. Of 16 things that changed,
+#: each told twice in words of their own, the later telling stood first in 2 without this, in 9 with it; of the demo's
+#: 28 questions after its nights, search and context answer all within 250 tokens with it as without.
+_LITTLE_LESS = 0.6
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -118,6 +124,27 @@ def rank(
     pool, relevance = _with_replacements(pool, relevance, rowwise)
     order = np.lexsort((pool, -relevance))
     return pool[order], np.minimum(relevance[order], 1.0)
+
+
+def newest_first(
+    rows: Rows, scores: Floats, matrix: Matrix | None, days: NDArray[np.datetime64], rowwise: Rowwise
+) -> Rows:
+    """The rows, of which a later one stands directly before the first earlier one that says something of the same
+    thing and answers little better: who asks wants to know what holds. Only active memories are lifted."""
+    if matrix is None or not len(matrix):
+        return rows
+    head = rows[:_LOOKED_AT]
+    vectors, of, best = matrix.rows(head), days[head], scores[:_LOOKED_AT]
+    is_active = rowwise.stands_for_it[head] == head
+    lifts = (np.einsum("ik,jk->ij", vectors, vectors) >= _ONE_THING) & (of[None, :] > of[:, None]) & is_active[None, :]
+    lifts &= best[None, :] >= _LITTLE_LESS * best[:, None]
+    order: list[int] = []
+    waiting = list(range(len(head)))
+    while waiting:
+        later = [place for place in waiting[1:] if lifts[waiting[0], place]]
+        order.append(max(later, key=lambda place: (of[place], -place)) if later else waiting[0])
+        waiting.remove(order[-1])
+    return np.concatenate([head[order], rows[_LOOKED_AT:]])
 
 
 def _from_neighbours(

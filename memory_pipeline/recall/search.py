@@ -16,7 +16,7 @@ from memory_pipeline.config.settings import Recall
 from memory_pipeline.errors import InputError
 from memory_pipeline.recall.documents import MOST_RESULTS, SHORTEST_QUERY, Mode
 from memory_pipeline.recall.matrix import Matrix
-from memory_pipeline.recall.ranking import DEPTH, Searchable, Weights, listed, rank
+from memory_pipeline.recall.ranking import DEPTH, Searchable, Weights, listed, newest_first, rank
 from memory_pipeline.recall.times import named_times, newness_for
 from memory_pipeline.recall.words import NOTHING, WordIndex
 from memory_pipeline.records import Memory, with_asked
@@ -94,6 +94,8 @@ class SearchIndex(Generic[_Searchable]):
         days = self._listed.days
         times, newness = named_times(query, days, self._listed.was_noted), newness_for(query, days)
         rows, scores = rank(found, self._matrix, vector, near, self._listed.rowwise, self._weights, times, newness)
+        if not times:
+            rows = newest_first(rows, scores, self._matrix, days, self._listed.rowwise)
         chosen = [(self._memories[row], float(score)) for row, score in zip(rows[:limit], scores, strict=False)]
         return [Hit(memory, score, self._superseded.get(memory.id)) for memory, score in chosen]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
@@ -166,3 +167,23 @@ def test_the_day_of_what_a_night_made_is_not_the_day_that_is_meant() -> None:
     days = np.array(["2026-05-04", "2026-05-04"], dtype="datetime64[D]")
     (time,) = named_times("what went wrong on 4 May", days, np.array([False, True]))
     assert time.rows.tolist() == [1]
+
+
+OLD = memory("old", "The staging database of the webshop listens on port 5432.", FIRST)
+NEW = memory(
+    "new", "The staging database of the webshop listens behind the proxy on port 5433.", FIRST + timedelta(days=9)
+)
+OTHER = memory("other", "The greenhouse pump needs a new filter in spring.", FIRST + timedelta(days=20))
+
+
+def test_of_two_that_say_something_of_one_thing_the_later_one_stands_first() -> None:
+    question = "staging database of the webshop listens on port"
+    assert found([OLD, NEW, OTHER], question)[:2] == ["new", "old"]
+    assert found([replace(OLD, effective_date=NEW.effective_date), NEW, OTHER], question)[0] == "old", "of one day"
+    gone = replace(NEW, archived_at=FIRST + timedelta(days=10))
+    assert found([OLD, gone, OTHER], question)[0] == "old", "what is archived is not lifted"
+    assert found([OLD, NEW, OTHER], f"{question} on 1 March 2026")[0] == "old", "a day is named"
+
+
+def test_what_answers_much_better_stays_first() -> None:
+    assert found([OLD, NEW, OTHER], "5432")[0] == "old"
