@@ -8,18 +8,21 @@ from dataclasses import replace
 import pyarrow as pa
 
 from memory_pipeline.config.policies import Policy
+from memory_pipeline.models.choose import has_model
 from memory_pipeline.night.claims import by_claims, claim_edges, without_claims_of
 from memory_pipeline.night.clustering import cut_clusters, link_conflicts, mark_settled
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.growth import find_growth
 from memory_pipeline.night.pairs import similar_pairs
 from memory_pipeline.night.similarity import edges_among, guard_edges
-from memory_pipeline.records import MADE, READING, Cluster, EligibleMemory
+from memory_pipeline.records import MADE, READING, Cluster, EligibleMemory, Source
 from memory_pipeline.store import EDGE_SCHEMA
 
 #: Statements that are alike by at least this cosine on average may teach one lesson: a model says whether they do.
 #: Below it, notes of one subject that share no lesson crowd in (built-in model).
 STATEMENT_COSINE = 0.55
+#: Of more statements of a project the newest are compared: this bounds the pairs.
+_MOST_STATEMENTS = 400
 
 
 def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
@@ -57,19 +60,22 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
 
 def _alike(night: Night, policy: Policy, apart: Sequence[EligibleMemory], taken: set[str]) -> list[Cluster]:
     """Clusters of statements that are alike in meaning; none without a model, which alone can tell what they share."""
-    if night.distiller.method == "heuristic" or night.options.threshold is not None:
+    if not has_model(night.settings) or night.options.threshold is not None:
         return []
     memories = night.reader.memories(memory.id for memory in apart if memory.id not in taken)
-    stated = {i: memory for i, memory in memories.items() if memory.source.connector == MADE}
-    stated = {i: memory for i, memory in stated.items() if memory.source.file == READING}
-    statements = [memory for memory in apart if memory.id in stated]
-    tables = [EDGE_SCHEMA.empty_table()]
-    for project in sorted({memory.project_id for memory in statements}):
-        ids, vectors = night.reader.vectors_of(sorted(m.id for m in statements if m.project_id == project))
+    stated = [memory for memory in memories.values() if memory.source == Source(MADE, READING)]
+    newest: dict[str, list[str]] = {}
+    for memory in sorted(stated, key=lambda memory: (memory.effective_date, memory.id), reverse=True):
+        newest.setdefault(memory.project_id, []).append(memory.id)
+    tables, taken_part = [EDGE_SCHEMA.empty_table()], set[str]()
+    for project, statement_ids in sorted(newest.items()):
+        ids, vectors = night.reader.vectors_of(sorted(statement_ids[:_MOST_STATEMENTS]))
+        taken_part.update(ids)
         pairs = similar_pairs(vectors, STATEMENT_COSINE, block_size=night.settings.compression.block_size)
         tables.append(guard_edges(night, project, ids, pairs))
     own = {name: table.model_copy(update={"threshold": STATEMENT_COSINE}) for name, table in policy.own.items()}
     loose = replace(policy, threshold=STATEMENT_COSINE, linkage="average", own=own)
+    statements = [memory for memory in apart if memory.id in taken_part]
     return cut_clusters(night.store, night.plan, loose, statements, pa.concat_tables(tables))
 
 
