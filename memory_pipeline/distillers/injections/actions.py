@@ -30,9 +30,10 @@ _ORDER_AFTER_COLON = (
 
 RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("speaks to the model", (
-        rf"\b(?:notes?|messages?|instructions?|memo|attention|dear|hey|hello|hi|reminder|warning|important|notice|hint|alert)\b[\s,:!-]*(?:there\b)?[\s,:!-]*"
+        rf"\b(?:notes?|messages?|instructions?|memo|attention|dear|reminder|warning|important|notice|hint|alert)\b[\s,:!-]*(?:there\b)?[\s,:!-]*"
         rf"(?:to|for|of)?[\s,:!-]*\b(?:the|any|all|every|an|our|my|whichever|whatever|each)?\s*(?:of\s+you\s+)?(?:other\s+|future\s+|next\s+)*{AI}\b\s*"
         rf"(?:[:,!-]|(?:that|who|which)\b|(?:reading|processing|loads?|reads?)\b)",
+        rf"\b(?:hey|hello|hi)\b[\s,:!-]*(?:there\b)?[\s,:!-]*(?:the\s+|my\s+|our\s+)?{AI}\b\s*[:,!-]+\s*{_ORDER}\b",
         rf"\b(?:whichever|whatever|any(?:one|thing)?|every|all)\s+(?:future\s+)?{AI}\b\s+(?:that\s+|who\s+)?(?:reads?|reading|loads?|loading|process\w*|sees?|seeing)\b",
         rf"\b(?:if|when)\s+you\s+are\s+(?:an?\s+)?{CLEARLY_AI}\b|\bif\s+you\s+are\s+(?:an?\s+)?(?:assistant|model|agent)\b|\bhelpful\s+ai\b|\bdear\s+assistant\b",
         rf"(?:^|[\n.!?;(]|--)\s*(?:#|//|/\*|--|;|%|@|\*)\s*@?{AI}\b[^\n]{{0,20}}[,:]\s*\w",
