@@ -45,6 +45,11 @@ _LONGEST_PLAIN_LABEL = 40
 TURN_LINE = re.compile(
     r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}(?:user|assistant|human|ai)[*_]{0,2}:[*_]{0,2}\s", re.IGNORECASE
 )
+#: The same of the human alone; and where the human has turns, those of who else speaks: elsewhere `Agent:` is a label.
+HUMAN_LINE = re.compile(
+    r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}(?:user|human)[*_]{0,2}:[*_]{0,2}\s", re.IGNORECASE
+)
+AGENT_LINE = re.compile(r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?[*_]{0,2}(?:agent|bot)[*_]{0,2}:[*_]{0,2}\s", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,15 @@ from memory_pipeline.ingest.foreign import (
     without_scores,
 )
 from memory_pipeline.ingest.importer import FilesImporter
-from memory_pipeline.ingest.markdown import TURN_LINE, Entry, Note, parse_note, parts_of_entry
+from memory_pipeline.ingest.markdown import (
+    AGENT_LINE,
+    HUMAN_LINE,
+    TURN_LINE,
+    Entry,
+    Note,
+    parse_note,
+    parts_of_entry,
+)
 from memory_pipeline.ingest.openclaw_files import (
     BY_PROGRAM,
     NO_ENTRY,
@@ -185,6 +193,7 @@ def _read_file(
     if leading:
         skipped.add("lines of an index", len(leading))
     entries = [entry for entry in note.entries if entry not in leading and not _is_nothing(entry, skipped)]
+    file = replace(file, has_human_turns=any(HUMAN_LINE.match(f"{entry.text} ") for entry in entries))
     is_title = file.is_named_by_title
     if note.empty_labels:
         skipped.add(EMPTY_LABELS, note.empty_labels)
@@ -271,6 +280,8 @@ def _candidate(
 def _type_of(entry: Entry, text: str, file: WorkspaceFile) -> str:
     """The type that the file's front matter states, else what label, headings and wording tell."""
     if file.role == "conversation" or TURN_LINE.match(text + " "):
+        return "conversation"
+    if file.has_human_turns and AGENT_LINE.match(text + " "):
         return "conversation"
     if file.stated_type in MEMORY_TYPES:
         return file.stated_type

@@ -78,6 +78,7 @@ class WorkspaceFile:
     relative: str
     role: str
     stated_type: str = ""
+    has_human_turns: bool = False
 
     @property
     def is_named_by_title(self) -> bool:

@@ -46,6 +46,17 @@ def test_bullets_and_paragraphs_become_entries_with_their_heading_path(tmp_path:
     assert (second.content, second.source.line) == ("Plain words.", 6)
 
 
+def test_who_is_called_agent_has_turns_where_the_human_has_some(tmp_path: Path) -> None:
+    talk = "- Human: Which port?\n- **Agent:** 5433, since March.\n- Agent health was fine\n"
+    write(tmp_path, "memory/2026-02-08.md", talk)
+    write(tmp_path, "memory/2026-02-09.md", "- Agent: restarted twice\n- Disk: 40% full\n")
+    types = {entry.content: entry.memory_type for entry in read(tmp_path)}
+    assert [content for content, kind in types.items() if kind == "conversation"] == [
+        "Human: Which port?",
+        "**Agent:** 5433, since March.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("front_matter", "kinds"),
     [
