@@ -31,7 +31,6 @@ from memory_pipeline.interfaces.api.app import described
 from memory_pipeline.interfaces.api.tokens import CreatedToken, DescribedToken
 from memory_pipeline.interfaces.audit import Audit
 from memory_pipeline.interfaces.cli.app import app
-from memory_pipeline.interfaces.cli.everyday import Inbox, ShownMemory
 from memory_pipeline.interfaces.cli.export_settings import DescribedExport
 from memory_pipeline.interfaces.cli.model import ModelChoice
 from memory_pipeline.interfaces.cli.results import (
@@ -61,7 +60,15 @@ from memory_pipeline.night.conversation_runs import ConversationRun, ListedDay, 
 from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
 from memory_pipeline.orchestration.job_records import JudgedJob
 from memory_pipeline.recall.atoms import DescribedAtom
-from memory_pipeline.recall.documents import Context, Feedback, MemoryLineage, Metrics, Remembered, SearchResults
+from memory_pipeline.recall.documents import (
+    Context,
+    Feedback,
+    MemoryLineage,
+    Metrics,
+    Remembered,
+    SearchResults,
+    ShownMemory,
+)
 from memory_pipeline.recall.past import Difference, StateListing, StateSearch
 from memory_pipeline.recall.series import DescribedSeries, ShownSeries
 from memory_pipeline.records.columns import flat_columns_of
@@ -69,6 +76,7 @@ from memory_pipeline.reporting.model import Report
 from memory_pipeline.review.conflicts import DescribedConflict
 from memory_pipeline.review.decisions import DecidedProposal
 from memory_pipeline.review.extractions import DecidedExtraction
+from memory_pipeline.review.inbox import Inbox
 from memory_pipeline.review.patterns import DescribedPattern
 from memory_pipeline.review.proposals import DescribedProposal
 from memory_pipeline.review.rollback import RollbackResult

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.recall.atoms import DescribedAtom
 from memory_pipeline.records import MEMORY_TYPES, PATTERN_TYPES, Memory
+from memory_pipeline.store import Event
 from memory_pipeline.wording.subject import with_lead_in
 
 if TYPE_CHECKING:
@@ -353,3 +354,11 @@ def _among(values: tuple, known: tuple, what: str) -> tuple:  # type: ignore[typ
     if wrong is not None:
         raise ValueError(f"there is no {what} '{wrong}'; use {', '.join(map(str, known))}")
     return values
+
+
+class ShownMemory(Document):
+    """A memory with all that is known of it."""
+
+    content: str = Field(description="What it says.")
+    lineage: MemoryLineage = Field(description="What it was made from, and what has replaced it.")
+    history: tuple[Event, ...] = Field(description="Everything that ever happened to it, oldest first.")

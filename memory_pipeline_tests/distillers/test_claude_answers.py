@@ -44,7 +44,7 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Asking:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"abstraction": " "}, "unsupported"),
+        ({"abstraction": " "}, "the members say nothing in common"),
         ({"confidence": 7}, "malformed answer"),
         ({"claims": []}, "unsupported"),
         ({"claims": [{"text": "Restart the payment gateway.", "members": [9]}]}, "unsupported"),

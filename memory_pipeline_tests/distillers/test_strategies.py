@@ -97,7 +97,7 @@ def test_a_strategy_of_ones_own_is_named_in_the_setting_and_enters_the_id(store:
     assert server.requests[0]["system"].endswith("SHOUT.") and report.clusters_compressed == 1
     with store.reading() as tx:
         rows = sql_rows(tx, "select prompt_version from model_answers")
-        assert rows == [("claude-3-shouting",)] and any(memory.compressed_from for memory in tx.memories.all())
+        assert rows == [("claude-4-shouting",)] and any(memory.compressed_from for memory in tx.memories.all())
 
 
 def test_what_a_strategy_refuses_is_counted_under_its_name(store: Store) -> None:

@@ -7,10 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from pydantic import Field
 
-from memory_pipeline.documents import Document
-from memory_pipeline.ingest.recognising import AUTO
 from memory_pipeline.interfaces.cli.base import (
     JsonOption,
     QuietOption,
@@ -26,13 +23,11 @@ from memory_pipeline.interfaces.cli.history import event_text
 from memory_pipeline.interfaces.cli.output import emit, progress_printer, say
 from memory_pipeline.interfaces.cli.recall import ProjectOption, opened_memory
 from memory_pipeline.interfaces.cli.review import conflicts_app, patterns_app, quarantine
-from memory_pipeline.recall.documents import MemoryLineage
-from memory_pipeline.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
-from memory_pipeline.store import Event, Store, Transaction
 from memory_pipeline.wording.counts import how_many
 
 if TYPE_CHECKING:
     from memory_pipeline.interfaces.audit import Audit
+    from memory_pipeline.review.inbox import Inbox
 
 review_app = typer.Typer(
     help="Everything that waits for your decision, and the commands that decide it.", invoke_without_command=True
@@ -48,32 +43,6 @@ review_app.command("quarantine")(quarantine)
 _SHOWN = 10
 
 
-class Waiting(Document):
-    """Something that waits for a decision."""
-
-    kind: str = Field(description="`proposal`, `conflict` or `pattern`.")
-    id: str = Field(description="Its id.")
-    project: str = Field(description="Its project.")
-    text: str = Field(description="What it is about.")
-    decide: str = Field(description="The command that decides it.")
-
-
-class Inbox(Document):
-    """Everything that waits for a decision."""
-
-    count: int = Field(description="How much that is.")
-    waiting: tuple[Waiting, ...] = Field(description="What it is: proposals, then conflicts, then patterns.")
-    quarantined: int = Field(description="Rows that no import could take; they stay listed after they were mended.")
-
-
-class ShownMemory(Document):
-    """A memory with all that is known of it."""
-
-    content: str = Field(description="What it says.")
-    lineage: MemoryLineage = Field(description="What it was made from, and what has replaced it.")
-    history: tuple[Event, ...] = Field(description="Everything that ever happened to it, oldest first.")
-
-
 @review_app.callback(epilog="Examples: memory-pipeline review; memory-pipeline review conflicts show 3f0c")
 def review(
     context: typer.Context, project: ProjectOption = None, store: StoreOption = None, json_: JsonOption = False
@@ -81,57 +50,12 @@ def review(
     """Everything that waits for your decision, and the commands that decide it."""
     if context.invoked_subcommand is not None:
         return
+    from memory_pipeline.review.inbox import read_inbox
+
     _, opened = open_store(store)
     check_project(opened, project)
-    found = _inbox(opened, project)
+    found = read_inbox(opened, project, datetime.now(UTC).date())
     emit(found, as_json=json_, text="\n".join(_inbox_lines(found)))
-
-
-def _inbox(opened: Store, project: str | None) -> Inbox:
-    from memory_pipeline.review.conflicts import list_conflicts
-    from memory_pipeline.review.patterns import list_patterns
-    from memory_pipeline.review.proposals import describe_proposals
-
-    with opened.reading() as tx:
-        proposals = describe_proposals(tx, tx.proposals.list("pending"))
-        quarantined = len(tx.journal.rejected())
-    conflicts = list_conflicts(opened, project=project)
-    patterns = list_patterns(opened, project, datetime.now(UTC).date())
-    command = "memory-pipeline review"
-    waiting = [
-        *(
-            Waiting(
-                kind="proposal",
-                id=one.id,
-                project=one.project_id,
-                text=" ".join(one.abstraction.split()),
-                decide=f"{command} proposals approve {one.id[:8]}",
-            )
-            for one in proposals
-            if project in (None, one.project_id)
-        ),
-        *(
-            Waiting(
-                kind="conflict",
-                id=one.id,
-                project=one.project_id,
-                text=f"{one.detail}: {' '.join(one.b.content.split())}",
-                decide=f"{command} conflicts resolve {one.id[:8]} --keep {'newer' if one.newer_id else 'b'}",
-            )
-            for one in conflicts
-        ),
-        *(
-            Waiting(
-                kind="pattern",
-                id=one.id,
-                project=one.project_id,
-                text=one.text,
-                decide=f"{command} patterns confirm {one.id[:8]}",
-            )
-            for one in patterns
-        ),
-    ]
-    return Inbox(count=len(waiting), waiting=tuple(waiting), quarantined=quarantined)
 
 
 def _inbox_lines(inbox: Inbox) -> list[str]:
@@ -154,7 +78,7 @@ def audit_(
     path: Annotated[Path, typer.Argument(help="A file or a directory with memories.")],
     format_: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="One of those of import; default: told by the content.")
-    ] = AUTO,
+    ] = "auto",
     tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Time zone of times that name none.")] = None,
     quiet: QuietOption = False,
     json_: JsonOption = False,
@@ -219,6 +143,7 @@ def show(
 ) -> None:
     """Show a memory: what it says, what it was made from, what has replaced it, and everything that happened to it."""
     from memory_pipeline.interfaces.cli.recall_texts import lineage_lines, terminal_width
+    from memory_pipeline.recall.documents import ShownMemory
 
     with opened_memory(store, project) as memory:
         lineage = memory.lineage(memory_id)
@@ -241,14 +166,12 @@ def undo(
     json_: JsonOption = False,
 ) -> None:
     """Undo a night, another run, or one memory that was made: its sources are active again, and it stays on record."""
+    from memory_pipeline.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
+
     settings, opened = open_store(store)
     with opened.reading() as tx:
-        scope = _scope_of(tx, what)
+        memory_id = tx.memories.whole_id(what)
+        is_memory = bool(tx.memories.read([memory_id]))
+    scope = RollbackScope(abstraction=memory_id) if is_memory else RollbackScope(run_id=what)
     undone = (preview_rollback if dry_run else roll_back)(opened, settings, scope, cascade=cascade)
     emit(undone, as_json=json_, text=as_text(undone))
-
-
-def _scope_of(tx: Transaction, what: str) -> RollbackScope:
-    """What is undone: a memory if there is one with this id or handle, else a run."""
-    memory_id = tx.memories.whole_id(what)
-    return RollbackScope(abstraction=memory_id) if tx.memories.read([memory_id]) else RollbackScope(run_id=what)
