@@ -97,7 +97,7 @@ def test_a_strategy_of_ones_own_is_named_in_the_setting_and_enters_the_id(store:
     assert server.requests[0]["system"].endswith("SHOUT.") and report.clusters_compressed == 1
     with store.reading() as tx:
         rows = sql_rows(tx, "select prompt_version from model_answers")
-        assert rows == [("claude-4-shouting",)] and any(memory.compressed_from for memory in tx.memories.all())
+        assert rows == [("claude-5-shouting",)] and any(memory.compressed_from for memory in tx.memories.all())
 
 
 def test_what_a_strategy_refuses_is_counted_under_its_name(store: Store) -> None:
@@ -188,5 +188,5 @@ def test_the_prompts_and_the_schema_have_not_changed_without_their_version() -> 
 
     names = ("distill", "trading", "causal", "principle")
     shape = json.dumps(Answer.model_json_schema(), sort_keys=True)
-    known = {"4": ("d55c041e3db5e7a5", "233adeb4f05bd0d3")}
+    known = {"5": ("a43df0d59c552140", "233adeb4f05bd0d3")}
     assert known.get(prompts.VERSION) == (digest("".join(map(prompts.read_prompt, names))), digest(shape))
