@@ -23,10 +23,17 @@ from memory_pipeline.ingest import IMPORTERS
 from memory_pipeline.ingest.changed_model import EmbeddedStore
 from memory_pipeline.ingest.export_rows import columns_of_everything, export_columns
 from memory_pipeline.ingest.full_export import FIRST, FORMAT, LAST, MEMORY, VERSION
-from memory_pipeline.ingest.gate import MAX_CONTENT
 from memory_pipeline.ingest.stores.brain_sync import BrainSync
 from memory_pipeline.ingest.summary import ImportReport
-from memory_pipeline.ingest.values import MAX_DEPTH, MAX_ID, MAX_LABELS, MAX_NAME, MAX_SOURCES
+from memory_pipeline.ingest.values import (
+    MAX_CONTENT,
+    MAX_DEPTH,
+    MAX_ID,
+    MAX_LABELS,
+    MAX_LINE_BYTES,
+    MAX_NAME,
+    MAX_SOURCES,
+)
 from memory_pipeline.interfaces.api.app import described
 from memory_pipeline.interfaces.api.tokens import CreatedToken, DescribedToken
 from memory_pipeline.interfaces.audit import Audit
@@ -187,7 +194,7 @@ def _rows() -> list[str]:
         *(f"| `{column.name}` | {column.meaning} |" for column in export_columns()),
         "",
         "A row that cannot be imported goes to quarantine with its line and the reason. Limits: "
-        f"content {MAX_CONTENT:,} characters (and `import.max_line_bytes`), an id {MAX_ID}, a tag {MAX_NAME}, "
+        f"content {MAX_CONTENT:,} characters (and {MAX_LINE_BYTES:,} bytes a line), an id {MAX_ID}, a tag {MAX_NAME}, "
         f"{MAX_LABELS} tags and {MAX_LABELS} categories, {MAX_SOURCES:,} sources, `compressed_from` {MAX_DEPTH} levels "
         "deep, times from 2000 on.",
         "",

@@ -17,6 +17,11 @@ import psutil
 _SLACK_S = 60.0
 
 
+def available_processors() -> int:
+    """How many processors this process may use: those of its affinity where the system has one, else all."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def is_running(pid: int, seen_at: datetime) -> bool:
     """Whether the process that had this number at a time (aware) still runs on this machine.
 

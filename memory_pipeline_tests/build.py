@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
+import pytest
 
 from memory_pipeline.config.loading import load_settings
 from memory_pipeline.config.settings import Settings
@@ -25,6 +27,7 @@ from memory_pipeline.models import Declined, Session
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.lexical import Lexical
 from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.night import principles
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.run import run_night
@@ -90,6 +93,14 @@ def made_before(store: Store, how: str, make: Callable[[Store], _Result]) -> _Re
     engine._written.add(store.path)
     store._migrated = True
     return cast(_Result, deepcopy(result))
+
+
+@contextmanager
+def loosely_related(cosine: float = 0.5) -> Iterator[None]:
+    """Patterns are related from this cosine on: the embedder without a model sees less than the others do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(principles, "RELATED", cosine)
+        yield
 
 
 def night_of(store: Store, day: date, settings: Settings | None = None, **options: Any) -> Night:

@@ -11,12 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from memory_pipeline.models import batches
 from memory_pipeline.orchestration import home
 from memory_pipeline.store import Store, engine
 from memory_pipeline_tests import build
 
 #: A process that tests runs nights of many stores, as the command line does.
 home.serves_any_store = True
+#: Batches of tests are ready when they are asked for.
+batches._POLL_S = 0.01
 
 
 def pytest_collection_finish() -> None:

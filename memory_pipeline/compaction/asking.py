@@ -19,8 +19,9 @@ from memory_pipeline.conversations.extraction import Found, found_by_classifier
 from memory_pipeline.errors import MemoryPipelineError, ModelError, StoreBusyError, in_words
 from memory_pipeline.models import AnswerBook, Declined, ModelClient, Question
 from memory_pipeline.models import Session as ModelSession
-from memory_pipeline.models.choose import has_model
+from memory_pipeline.models.choose import model_reads
 from memory_pipeline.models.embedders import choose_embedder
+from memory_pipeline.models.pacing import Patience
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.question import Reading
 from memory_pipeline.store import Store
@@ -54,7 +55,7 @@ def read_session(settings: Settings, session: Session) -> ReadSession:
 
 
 def _asks(settings: Settings) -> bool:
-    return settings.conversations.ask_model and settings.compaction.model_seconds > 0 and has_model(settings)
+    return settings.compaction.model_seconds > 0 and model_reads(settings)
 
 
 def _asked(settings: Settings, session: Session) -> ReadSession:
@@ -71,10 +72,10 @@ def _asked(settings: Settings, session: Session) -> ReadSession:
 
     def ask(question: Question[ReadingAnswer, Reading]) -> Reading | Declined | Exception | None:
         left = deadline - monotonic()
-        talking = ModelSession(book, preview=True, use_cache=settings.model.cache)
+        talking = ModelSession(book, preview=True)
         only_kept = bool(problems) or left <= 0
         try:
-            client = ModelClient(_within(settings, max(left, 0.1)))
+            client = _client(settings, max(left, 0.1))
             results = client.ask({"": question}, talking, "sessions", only_kept=only_kept)
             return next((result for _, result in results), None)
         except ModelError as error:
@@ -94,14 +95,7 @@ def _asked(settings: Settings, session: Session) -> ReadSession:
     return ReadSession(found, "; ".join([told, *problems[:1]]))
 
 
-def _within(settings: Settings, seconds: float) -> Settings:
-    """The settings with which a model is asked for so many seconds at most."""
-    chosen = settings.model
-    return settings.with_values(
-        {
-            "model.time_limit_s": min(chosen.time_limit_s, seconds),
-            "model.timeout_s": min(chosen.timeout_s, seconds),
-            "model.longest_wait_s": min(chosen.longest_wait_s, seconds),
-            "model.attempts": min(chosen.attempts, _ATTEMPTS),
-        }
-    )
+def _client(settings: Settings, seconds: float) -> ModelClient:
+    """A client that asks for so many seconds at most."""
+    hurried = settings.with_values({"model.timeout_s": min(settings.model.timeout_s, seconds)})
+    return ModelClient(hurried, Patience(_ATTEMPTS, longest_wait_s=seconds, time_limit_s=seconds))

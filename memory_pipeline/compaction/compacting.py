@@ -12,7 +12,7 @@ from pathlib import Path
 from memory_pipeline.compaction.asking import read_session
 from memory_pipeline.compaction.documents import CompactedSession, FlushedFile, GateShown
 from memory_pipeline.compaction.flush import Flush, flush_of, flush_text, with_missed
-from memory_pipeline.compaction.flushing import block_name, flushed_files, page_of, promoted_of, promotion_of
+from memory_pipeline.compaction.flushing import SURE, block_name, flushed_files, page_of, promoted_of, promotion_of
 from memory_pipeline.compaction.gates import (
     SHORT,
     Gate,
@@ -28,7 +28,7 @@ from memory_pipeline.compaction.usage import estimated_tokens
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import OutputError
 from memory_pipeline.workspace.places import MEMORY_FILE, daily_log, pages_of
-from memory_pipeline.workspace.promotions import Promotion, promotions_block
+from memory_pipeline.workspace.promotions import PROMOTIONS_TOKENS, Promotion, promotions_block
 from memory_pipeline.workspace.session_pages import (
     SessionRun,
     promotions_now,
@@ -39,6 +39,8 @@ from memory_pipeline.workspace.session_pages import (
 )
 
 Count = Callable[[str], int]
+#: The most tokens of the summary of a session in the daily log.
+_SUMMARY_TOKENS = 500
 
 
 def compact_session(
@@ -54,15 +56,14 @@ def compact_session(
     With `aggressive`, progress and facts that are not sure enough are left out, and the summary is half as long. With
     `preview`, nothing is written. Raises OutputError for a page that cannot be written; then the run is taken back.
     """
-    rules = settings.compaction
     read = read_session(settings, session)
     whole = with_missed(flush_of(session, read.found))
-    flush = _without_details(whole, rules.confidence) if aggressive else whole
-    new = promoted_of(flush, rules.confidence)
+    flush = _without_details(whole) if aggressive else whole
+    new = promoted_of(flush)
     known = standing_promotions(session_runs(Path(settings.store.path), session.project))
     gates = [curated_captured(flush), no_open_decisions(flush), no_contradicting_facts(new, known)]
-    body = promotions_block([*known, *new], rules.memory_tokens, estimated_tokens)
-    logs = _logs(flush, rules.summary_tokens // (2 if aggressive else 1), new, count)
+    body = promotions_block([*known, *new], PROMOTIONS_TOKENS, estimated_tokens)
+    logs = _logs(flush, _SUMMARY_TOKENS // (2 if aggressive else 1), new, count)
     run: SessionRun | None = SessionRun(session.project, f"the compaction of session {session.name}", logs, tuple(new))
     assert run is not None
     named = list(dict.fromkeys([*(file for file, _ in logs), *([MEMORY_FILE] if body else [])]))
@@ -82,17 +83,17 @@ def compact_session(
     if any(not gate.passed and gate.severity == "rolls back" for gate in gates):
         outcome, files, run = "rolled back", [], None
     after = sum(map(estimated_tokens, logs.values())) + sum(estimated_tokens(one.line) for one in new)
-    gates.append(enough_reduction(session.tokens, after, rules.least_reduction))
+    gates.append(enough_reduction(session.tokens, after))
     told = _told(session, flush, outcome, aggressive, body, new, logs, gates, files, after)
     told = told.model_copy(update={"model": read.told})
     return told.model_copy(update={"run_id": run.run_id}) if run else told
 
 
-def _without_details(flush: Flush, confidence: float) -> Flush:
+def _without_details(flush: Flush) -> Flush:
     kept = [
         one
         for one in flush.kept
-        if one.priority != "LOW" and (one.kind != "fact" or one.is_curated or one.confidence >= confidence)
+        if one.priority != "LOW" and (one.kind != "fact" or one.is_curated or one.confidence >= SURE)
     ]
     return replace(flush, kept=tuple(kept))
 

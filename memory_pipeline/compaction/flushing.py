@@ -22,6 +22,9 @@ from memory_pipeline.workspace.places import daily_log, pages_of
 from memory_pipeline.workspace.promotions import DECISIONS, FACTS, RULES, Promotion
 from memory_pipeline.workspace.session_pages import SessionRun, write_session
 
+#: Confidence from which a fact is kept in `MEMORY.md`.
+SURE = 0.8
+
 
 def block_name(session: Session, what: str = "flush") -> str:
     """The block of a session up to its next compaction: what is flushed again replaces it."""
@@ -100,18 +103,18 @@ def flushed(flush: Flush, files: Iterable[FlushedFile], run_id: str | None = Non
     )
 
 
-def promoted_of(flush: Flush, confidence: float) -> list[Promotion]:
+def promoted_of(flush: Flush) -> list[Promotion]:
     """What of a flush is to be remembered: standing rules, what has the tag `[CURATE]`, decisions with their reasons
     (a reader says the reason in the statement), and facts that are sure enough."""
-    return [promotion_of(one) for one in flush.kept if _is_promoted(one, confidence)]
+    return [promotion_of(one) for one in flush.kept if _is_promoted(one)]
 
 
-def _is_promoted(one: Kept, confidence: float) -> bool:
+def _is_promoted(one: Kept) -> bool:
     return (
         one.kind == "rule"
         or one.is_curated
         or (one.kind == "decision" and (bool(one.rationale) or one.is_proposed))
-        or (one.kind == "fact" and one.confidence >= confidence)
+        or (one.kind == "fact" and one.confidence >= SURE)
     )
 
 

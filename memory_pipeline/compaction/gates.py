@@ -24,6 +24,8 @@ _LEAST_SHARED, _MOST_COMPARED = 2, 5_000
 _MOST_NAMED = 5
 #: Of a session of fewer tokens, most may be worth keeping.
 SHORT = 1_000
+#: What is kept of a longer one should be shorter by this share.
+_LEAST_REDUCTION = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +98,10 @@ def memory_parses(text: str, body: str) -> Gate:
     return Gate("memory_parses", "after", not problem, "rolls back", problem or "MEMORY.md is whole")
 
 
-def enough_reduction(before: int, after: int, least: float) -> Gate:
+def enough_reduction(before: int, after: int) -> Gate:
     """What is kept is shorter than the session by so much, if there was enough to be shortened."""
     share = 1 - after / before if before else 0.0
     found = f"{before} tokens became {after} ({abs(share):.0%} {'fewer' if share >= 0 else 'more'})"
     is_short = before < SHORT
     found += f"; of less than {SHORT:,}, nothing is expected" if is_short else ""
-    return Gate("reduction", "after", share >= least or is_short, "warns", found)
+    return Gate("reduction", "after", share >= _LEAST_REDUCTION or is_short, "warns", found)

@@ -22,6 +22,9 @@ from memory_pipeline.ingest.file_choice import ALL_FILES
 from memory_pipeline.records import SessionUsage, TriggerEvent
 from memory_pipeline.store import Store
 
+#: Sessions that have been quiet for longer are left alone.
+ACTIVE_FOR = timedelta(hours=12)
+
 
 @dataclass
 class Watched:
@@ -38,13 +41,13 @@ def find_sessions(
     reported: Iterable[SessionUsage] = (),
     followed: Mapping[str, Followed] | None = None,
 ) -> Watched:
-    """How full the contexts of the sessions are that were active within `compaction.active_hours`.
+    """How full the contexts of the sessions are that were active within ACTIVE_FOR.
 
     `reported`: what sessions reported to the API; `followed`: how far transcripts were read before. Of several
     reports about one session, the newest counts. A source that cannot be read is a problem, and no error.
     """
     watched = Watched()
-    since = now - timedelta(hours=settings.compaction.active_hours)
+    since = now - ACTIVE_FOR
     found: list[ContextUsage] = [_of_report(one) for one in reported]
     for name in settings.compaction.usage_files:
         try:
@@ -129,7 +132,7 @@ def look_at_sessions(settings: Settings, store: Store, now: datetime) -> tuple[l
     reported: list[SessionUsage] = []
     if store.exists():
         with store.reading() as tx:
-            reported = tx.sessions.reported_since(now - timedelta(hours=settings.compaction.active_hours))
+            reported = tx.sessions.reported_since(now - ACTIVE_FOR)
     watched = find_sessions(settings, now, reported)
     events: list[TriggerEvent] = []
     if store.exists():

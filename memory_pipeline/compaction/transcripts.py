@@ -24,6 +24,7 @@ from memory_pipeline.ingest.json_lines import json_records
 from memory_pipeline.ingest.lines import opened
 from memory_pipeline.ingest.sqlite_files import reading
 from memory_pipeline.ingest.turns import Transcripts
+from memory_pipeline.ingest.values import MAX_LINE_BYTES
 from memory_pipeline.records import Turn, derived_id
 from memory_pipeline.wording.redaction import redact
 from memory_pipeline.wording.whole import blank_temporary
@@ -99,14 +100,14 @@ def _is_openclaw(file: Path) -> bool:
 def _of_openclaw(file: Path, settings: Settings, project: str | None) -> Session:
     def events() -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
         with opened(file) as text:
-            yield from json_records(text, file.name, settings.import_.max_line_bytes, Skipped())
+            yield from json_records(text, file.name, MAX_LINE_BYTES, Skipped())
 
     return _of_events(events, file.stem, str(file), settings, project)
 
 
 def _of_database(file: Path, session: str, settings: Settings, project: str | None) -> Session:
     with reading(file) as connection:
-        events = events_of(connection, session, file.name, settings.import_.max_line_bytes)
+        events = events_of(connection, session, file.name, MAX_LINE_BYTES)
         return _of_events(events, session, f"{file}#{session}", settings, project)
 
 

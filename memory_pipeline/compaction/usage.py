@@ -23,6 +23,8 @@ Level = Literal["fine", "warning", "compaction", "emergency", "bytes"]
 _LARGEST_FILE = 10_000_000
 #: Bytes of English text that make a token, and tokens of a picture.
 _BYTES_PER_TOKEN, PICTURE_TOKENS = 4, 1600
+#: Bytes of a transcript since its last compaction at which its session is flushed, whatever its count of tokens says.
+MOST_BYTES = 8_000_000
 #: Times before this are counted in seconds, later ones in milliseconds.
 _MOST_SECONDS = 10**11
 
@@ -65,7 +67,7 @@ def level_of(usage: ContextUsage, settings: Compaction) -> Level:
     ):
         if usage.share >= share and not usage.is_stale:
             return level  # type: ignore[return-value]
-    return "bytes" if settings.transcript_bytes and usage.bytes_since >= settings.transcript_bytes else "fine"
+    return "bytes" if usage.bytes_since >= MOST_BYTES else "fine"
 
 
 def estimated_tokens(text: str) -> int:

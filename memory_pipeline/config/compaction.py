@@ -29,30 +29,12 @@ class Compaction(Section):
     warning: float = setting(0.80, "Share of the window at which a session is flushed.", gt=0, le=1)
     threshold: float = setting(0.90, "Share of the window at which a session is compacted.", gt=0, le=1)
     emergency: float = setting(0.975, "Share of the window at which a session is flushed at once.", gt=0, le=1)
-    transcript_bytes: int = setting(
-        8_000_000,
-        "Bytes of a transcript since its last compaction at which a session is flushed, whatever the count of tokens "
-        "says; with 0, never.",
-        ge=0,
-        le=10_000_000_000,
-    )
     usage_files: tuple[str, ...] = setting((), "Files in which agents report how full the contexts of sessions are.")
-    active_hours: float = setting(
-        12.0, "Sessions that have been quiet for more than this number of hours are left alone.", gt=0, le=8760
-    )
-    summary_tokens: int = setting(500, "Maximum tokens of the summary of a session.", ge=50, le=4000)
-    memory_tokens: int = setting(
-        1500, "Maximum tokens of what compactions keep in `MEMORY.md` beside the export.", ge=100, le=100_000
-    )
-    confidence: float = setting(0.8, "Confidence from which a fact is kept in `MEMORY.md`.", ge=0, le=1)
     model_seconds: float = setting(
         20.0,
         "Seconds for which a flush or a compaction asks the model that distils, if there is one; with 0, it asks none.",
         ge=0,
         le=600,
-    )
-    least_reduction: float = setting(
-        0.3, "Share by which what is kept should be shorter than the session; less is a warning.", ge=0, le=1
     )
 
     @field_validator("windows")

@@ -16,12 +16,6 @@ BLOCK_TOKENS = 4_000
 class Conversations(Section):
     """`conversations`: how what was said is read."""
 
-    chunk_tokens: int = setting(
-        800, "Maximum tokens of the turns that are read together, as one chunk of a conversation.", ge=100, le=8000
-    )
-    ask_model: bool = setting(
-        True, "Ask the model that distils about conversations too, if there is one; else the rules alone read them."
-    )
     block_tokens: int = setting(
         BLOCK_TOKENS,
         "Maximum tokens of what is written of conversations into each of USER.md, RELATIONAL.md and SOUL.md; what "

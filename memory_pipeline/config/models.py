@@ -23,7 +23,6 @@ class Embedding(Section):
         "`minilm`, `lexical`, `sentence-transformers:NAME` or `openai:NAME` (any compatible endpoint).",
         safe=builtin_model,
     )
-    threads: int = setting(2, "Threads of the built-in model.", ge=1, le=64)
 
 
 class AnthropicSection(Section):
@@ -116,27 +115,9 @@ class ModelSection(Section):
         4, "Maximum number of calls in progress at the same time; 1 is best for a model on this machine.", ge=1, le=64,
         aliases={"distillation.concurrency": None},
     )  # fmt: skip
-    attempts: int = setting(
-        5, "Maximum number of attempts for one call.", ge=1, le=20, aliases={"distillation.attempts": None}
-    )
     timeout_s: float = setting(
         300.0, "Timeout of one call in seconds.", gt=0, le=3600, aliases={"distillation.timeout_s": None}
     )
-    longest_wait_s: float = setting(
-        120.0, "Maximum delay in seconds that a busy server may ask for.", ge=0, le=3600,
-        aliases={"distillation.longest_wait_s": None},
-    )  # fmt: skip
-    time_limit_s: float = setting(
-        7200.0,
-        "Seconds for which a step of a night calls models or waits for a batch; the rest waits for the next night.",
-        gt=0,
-        le=86_400,
-        aliases={"distillation.time_limit_s": None},
-    )
-    batch_poll_s: float = setting(
-        30.0, "Seconds between two checks of a batch.", gt=0, le=3600, aliases={"distillation.batch_poll_s": None}
-    )
-    cache: bool = setting(True, "Reuse cached answers instead of asking again.", aliases={"distillation.cache": None})
     mask_personal: bool = setting(
         True, "Mask e-mail addresses and phone numbers before they are sent; secrets are always masked.",
         aliases={"distillation.mask_personal": None},
@@ -164,9 +145,6 @@ class ModelSection(Section):
 class DistillationSection(Section):
     """`distillation`: how a cluster becomes one memory."""
 
-    max_prompt_tokens: int = setting(
-        60_000, "Maximum size of a cluster that is sent to a model, in tokens.", ge=1000, le=900_000
-    )
     strategies: tuple[str, ...] = setting(
         (), "Strategies to try first: `trading`, `causal`, or your own as `package.module:Class`."
     )

@@ -91,9 +91,6 @@ class Compression(Section):
     block_size: int = setting(2048, "Rows per block of the similarity computation.", ge=16, le=65_536)
     min_active_memories: int = setting(10, "A night is skipped if there are fewer active memories.", ge=0, le=1_000_000)
     archived_weight: float = setting(0.5, "Weight of an archived memory in search.", ge=0, le=1)
-    recall_sample: int = setting(
-        50, "Number of newly archived memories that the recall check searches for.", ge=0, le=100_000
-    )
     review: Literal["auto", "manual"] = setting(
         "auto", "`manual`: nights leave proposals and archive nothing without a person's approval."
     )
@@ -163,9 +160,6 @@ class Consolidation(Section):
     excluded: tuple[str, ...] = setting((), "Projects that are left alone in both modes.")
     confidence: Confidence = Confidence()
     timeout: int = setting(600, "Time limit of a job in seconds; what it has done until then stays.", ge=60, le=3600)
-    retry_delay_s: float = setting(
-        5.0, "Seconds before a failed phase is retried; doubled for each further retry.", ge=0, le=600
-    )
 
     @field_validator("schedule")
     @classmethod
@@ -183,9 +177,6 @@ class KnowledgeBase(Section):
         ge=0.5,
         le=1.0,
     )
-    min_entries: int = setting(
-        10, "The knowledge base stays unchanged if there are fewer active entries.", ge=0, le=1_000_000
-    )
     memory_types: tuple[str, ...] = setting(
         (),
         "Memories of these types are entries too; by default only texts with the lines `Title:` and `Recommendation:`.",
@@ -196,39 +187,20 @@ class SeriesSection(Section):
     """`series`: when lines that differ only in values become one memory."""
 
     enabled: bool = setting(True, "Make series memories; otherwise readings are compared like other memories.")
-    min_readings: int = setting(5, "Minimum number of readings of a series.", ge=3, le=1000)
-    min_days: int = setting(2, "Minimum number of days with a reading.", ge=1, le=365)
-    max_tokens: int = setting(160, "Maximum number of tokens of a series memory.", ge=60, le=500)
 
 
 class ReadingSection(Section):
-    """`reading`: how a model reads notes."""
+    """`reading`: how a model reads."""
 
-    ask_model: bool = setting(True, "Let the model that is chosen read notes; else it distils clusters alone.")
+    ask_model: bool = setting(
+        True,
+        "Let the model that is chosen read notes, conversations, sessions and periods; else it distils clusters alone.",
+    )
     question_tokens: int = setting(
         6_000, "Maximum tokens of the notes in one question; a smaller context takes fewer.", ge=200, le=50_000
     )
     routine: Literal["archive", "keep"] = setting(
         "archive", "What becomes of routine notes: `archive` (into the digest of their day), or `keep` (they stay)."
-    )
-
-
-class Principles(Section):
-    """`principles`: how related patterns become principles."""
-
-    similarity: float = setting(0.55, "Minimum cosine at which patterns are related.", ge=0.3, le=0.95)
-    min_patterns: int = setting(3, "Minimum number of related patterns that make a principle.", ge=3, le=20)
-
-
-class Atoms(Section):
-    """`atoms`: when two atoms are about the same thing."""
-
-    similarity: float = setting(0.85, "Minimum cosine at which two atoms have the same subject.", ge=0.5, le=1.0)
-    action_similarity: float = setting(
-        0.75, "Minimum cosine at which two atoms of one subject have the same action.", ge=0.5, le=1.0
-    )
-    chain_similarity: float = setting(
-        0.6, "Minimum cosine at which an outcome leads to another atom's subject and action.", ge=0.3, le=1.0
     )
 
 

@@ -20,17 +20,14 @@ from memory_pipeline.config.exports import ExportTable, check_exports
 from memory_pipeline.config.memory_sources import SourceTable, check_names, check_zone
 from memory_pipeline.config.models import AnthropicSection, DistillationSection, Embedding, ModelSection, OpenAISection
 from memory_pipeline.config.night import (
-    Atoms,
     Compression,
     Consolidation,
     KnowledgeBase,
     NightSection,
-    Principles,
     ReadingSection,
     SeriesSection,
 )
 from memory_pipeline.config.policies import Policy, changed_policies
-from memory_pipeline.config.rollups import RollupSettings
 from memory_pipeline.config.section import Section, any_value, setting, store_file
 
 
@@ -42,9 +39,6 @@ class StoreSection(Section):
     snapshots_kept: int = setting(
         7, "Number of snapshots of nights to keep; the oldest are removed first.", ge=1, le=365
     )
-    lease_expiry_s: float = setting(
-        60.0, "Seconds without a heartbeat after which a night's lease expires.", ge=5, le=3600
-    )
 
 
 class Import(Section):
@@ -54,13 +48,6 @@ class Import(Section):
         "UTC", "Time zone of times that name none, and of the days in texts about them.", safe=any_value
     )
     redact: bool = setting(True, "Mask secrets, e-mail addresses and phone numbers.")
-    max_entry_tokens: int = setting(
-        1000, "Maximum tokens per entry; longer entries are split between sentences.", ge=100, le=8000
-    )
-    max_line_bytes: int = setting(
-        4_000_000, "Maximum bytes per input line; longer lines go to quarantine.", ge=10_000, le=1_000_000_000
-    )
-
     scripted_sessions: bool = setting(
         False,
         "Read the sessions of Claude Code that a program ran (`claude -p`, the SDK): the prompts and the answers; "
@@ -122,16 +109,6 @@ class Recall(Section):
     min_relevance: float = setting(
         0.3, "Cosine below which a vector does not count as relevant.", safe=any_value, ge=0, le=1
     )
-    words_weight: float = setting(
-        0.8, "Weight of shared words in ranking; that of the vector is 1.", safe=any_value, ge=0, le=10
-    )
-    neighbour_weight: float = setting(
-        0.4,
-        "Share of the score of the entries before and after it that an entry of a conversation or a log gains.",
-        safe=any_value,
-        ge=0,
-        le=1,
-    )
 
 
 class Ui(Section):
@@ -152,15 +129,6 @@ class Api(Section):
         "Names under which clients may reach the API, besides `localhost` and addresses in numbers; for a proxy or a "
         "name of the local network.",
     )
-    max_body_bytes: int = setting(1_000_000, "Maximum bytes of a request's body.", ge=10_000, le=100_000_000)
-    request_timeout_s: float = setting(
-        30.0, "Seconds after which a request is given up; also how long a stop waits for those under way.", ge=1, le=600
-    )
-    rate_limit_per_min: int = setting(1200, "Requests that a token may make in a minute.", ge=1, le=1_000_000)
-    store_wait_s: float = setting(
-        10.0, "Seconds that a request waits for a store that another process holds, before it is told to retry.",
-        ge=0, le=600,
-    )  # fmt: skip
 
 
 class Settings(BaseSettings):
@@ -179,15 +147,12 @@ class Settings(BaseSettings):
     knowledge_base: KnowledgeBase = KnowledgeBase()
     series: SeriesSection = SeriesSection()
     reading: ReadingSection = ReadingSection()
-    principles: Principles = Principles()
     conversations: Conversations = Conversations()
     compaction: Compaction = Compaction()
-    rollups: RollupSettings = RollupSettings()
     model: ModelSection = ModelSection()
     anthropic: AnthropicSection = AnthropicSection()
     openai: OpenAISection = OpenAISection()
     distillation: DistillationSection = DistillationSection()
-    atoms: Atoms = Atoms()
     night: NightSection = NightSection()
     report: Report = Report()
     export: Export = Export()

@@ -12,6 +12,8 @@ from memory_pipeline.wording.facts import content_words
 
 #: Silence after which people begin something new.
 PAUSE = timedelta(minutes=45)
+#: The most tokens of a chunk.
+CHUNK_TOKENS = 800
 #: Turns of a chunk with which a new one is compared.
 _WINDOW = 6
 #: Fewer content words say nothing about a change of topic: `ok, do it`.
@@ -23,7 +25,7 @@ _ALIKE = 0.35
 Likeness = Callable[[Turn, Turn], float]
 
 
-def chunks_of(turns: Iterable[Turn], max_tokens: int, likeness: Likeness | None = None) -> list[Chunk]:
+def chunks_of(turns: Iterable[Turn], max_tokens: int = CHUNK_TOKENS, likeness: Likeness | None = None) -> list[Chunk]:
     """The chunks of some turns, in the order of these.
 
     A chunk ends where its conversation ends, after a pause, where it would exceed the number of tokens, and where a

@@ -75,7 +75,6 @@ def read_day(
     read: ReadTurns,
     found: Found,
     *,
-    chunk_tokens: int,
     known: Sequence[Extraction] = (),
     utility: Mapping[str, float] | None = None,
     closed: frozenset[Destination] = frozenset(),
@@ -112,7 +111,7 @@ def read_day(
             unrouted[reason] += 1
             route = Route("drop")
         routes[one.id] = route
-    chunks = tuple(chunks_of(read.turns, chunk_tokens))
+    chunks = tuple(chunks_of(read.turns))
     return ReadDay(memories, read, chunks, extracted, routes, unrouted, found)
 
 

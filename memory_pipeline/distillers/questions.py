@@ -78,12 +78,12 @@ def _declined(reason: str, objections: Sequence[str]) -> Declined:
 def principle_question(task: Task, settings: Settings) -> Question[Answer, Draft]:
     """The question for a rule that enough patterns of a group share. The patterns stay, so it does not have to
     repeat what they say; an empty abstraction means that they share none."""
-    strategy = PrincipleStrategy(settings.principles.min_patterns)
+    strategy = PrincipleStrategy()
     version = f"{PROMPT_VERSION}-{strategy.name}"
 
     def check(answer: Answer, patterns: Sequence[str], is_last: bool) -> Draft | Declined:
         shared = answer.abstraction.strip()
-        problem = find_unshared(answer, patterns, settings.principles.min_patterns) if shared else None
+        problem = find_unshared(answer, patterns) if shared else None
         if problem:
             return _declined(f"unsupported: {problem}", [problem])
         disagreements = _disagreements(task, answer)

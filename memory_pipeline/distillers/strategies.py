@@ -19,7 +19,7 @@ from memory_pipeline.distillers.draft import Draft
 from memory_pipeline.distillers.prompts import read_prompt
 from memory_pipeline.errors import StrategyError
 from memory_pipeline.models import Prompt
-from memory_pipeline.records import Cluster, Memory
+from memory_pipeline.records import LEAST_PATTERNS, Cluster, Memory
 from memory_pipeline.wording.facts import find_facts
 from memory_pipeline.wording.hidden import as_read
 from memory_pipeline.wording.subject import subject_beside
@@ -128,12 +128,9 @@ class PrincipleStrategy(DefaultStrategy):
 
     name = PRINCIPLE
 
-    def __init__(self, least: int) -> None:
-        self._least = least
-
     def guidance(self) -> str:
         """A principle is shared, short and useful beyond its cases."""
-        return read_prompt("principle").replace("{least}", str(self._least))
+        return read_prompt("principle").replace("{least}", str(LEAST_PATTERNS))
 
 
 SHIPPED: dict[str, type[DefaultStrategy]] = {"trading": TradingStrategy, "causal": CausalStrategy}

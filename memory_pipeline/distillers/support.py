@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memory_pipeline.distillers.answer import Answer
+from memory_pipeline.records import LEAST_PATTERNS
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.facts import content_words, fact_keys, find_facts
 from memory_pipeline.wording.sentences import split_statements
@@ -18,18 +19,18 @@ _HARD_FACTS = frozenset(("number", "date", "time", "identifier", "name", "negati
 _CLASHES = frozenset(("opposite", "negation", "quantifier", "order"))
 
 
-def find_unshared(answer: Answer, contents: Sequence[str], least: int) -> str | None:
+def find_unshared(answer: Answer, contents: Sequence[str]) -> str | None:
     """What the members do not support, in words, or None. `contents`: the members' texts, member 1 first. They stay, so
-    that the answer does not have to repeat what they say, but each of its claims needs `least` members that support
-    it on their own."""
+    that the answer does not have to repeat what they say, but each of its claims needs LEAST_PATTERNS members
+    that support it on their own."""
     problem = _wrong_claim(answer, contents) or _unclaimed(answer, contents)
     if problem:
         return problem
     for number, claim in enumerate(answer.claims, start=1):
         named = [contents[member - 1] for member in set(claim.members)]
         behind = sum(_shares_words(claim.text, set(content_words(content)), SHARED_WORDS) for content in named)
-        if behind < least:
-            return f"claim {number} is supported by {behind} members; {least} are required"
+        if behind < LEAST_PATTERNS:
+            return f"claim {number} is supported by {behind} members; {LEAST_PATTERNS} are required"
     return None
 
 

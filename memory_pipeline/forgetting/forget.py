@@ -243,7 +243,7 @@ def complete_forgetting(store: Store, settings: Settings) -> Forgotten | None:
 
 
 def _forget(store: Store, settings: Settings, intent: Intent, *, completed: bool) -> Forgotten:
-    store.take_lease(intent.id, _HOLDER, settings.store.lease_expiry_s)
+    store.take_lease(intent.id, _HOLDER)
     try:
         if not completed:
             intent.keep(store.path)

@@ -27,6 +27,7 @@ from memory_pipeline.ingest.stores.letta import LettaImporter
 from memory_pipeline.ingest.stores.mcp_memory import McpMemoryImporter
 from memory_pipeline.ingest.stores.mem0 import Mem0Importer
 from memory_pipeline.ingest.tables import CsvImporter, JsonlImporter
+from memory_pipeline.ingest.values import MAX_LINE_BYTES
 
 #: In the order in which they are shown to users.
 IMPORTERS: Mapping[str, Importer] = {
@@ -72,7 +73,7 @@ def read_format(
     importer = importer_of(name)
     check_path(importer, path)
     if importer.takes_directory is False and is_full_export(path, name):
-        return FullExport(path, name, default_zone, now, settings.import_.max_line_bytes)
+        return FullExport(path, name, default_zone, now, MAX_LINE_BYTES)
     return importer.read_chosen(path, default_zone, now, settings, skipped, choice)
 
 

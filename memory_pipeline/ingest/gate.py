@@ -15,6 +15,7 @@ from datetime import datetime
 from memory_pipeline.ingest.candidates import Candidate, RowError
 from memory_pipeline.ingest.dates import check_moment
 from memory_pipeline.ingest.values import (
+    MAX_CONTENT,
     MAX_ID,
     MAX_LABELS,
     MAX_NAME,
@@ -27,8 +28,6 @@ from memory_pipeline.records import BESIDE, EXPIRED, EXTRACTED, MADE, MOST_OFFSE
 from memory_pipeline.records.columns import columns_of
 from memory_pipeline.store import FORGOTTEN_ID
 
-#: Maximum content length in characters; a longer text is a document, not a memory.
-MAX_CONTENT = 4_000_000
 #: At or above this importance, a memory is critical and was never archived (setting `compression.critical_floor`).
 NEVER_ARCHIVED = 2.5
 

@@ -54,7 +54,7 @@ from memory_pipeline.ingest.openclaw_files import (
     text_of,
     workspace_files,
 )
-from memory_pipeline.ingest.values import MAX_LABELS
+from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LABELS
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import MEMORY_TYPES, Source
 from memory_pipeline.wording.kinds import kind_of
@@ -87,7 +87,7 @@ class OpenClawImporter(FilesImporter):
     ) -> Reading:
         """Every entry of the chosen files."""
         rules = settings.import_
-        return read_openclaw(path, default_zone, now, rules.max_entry_tokens, skipped, choice, mask=rules.redact)
+        return read_openclaw(path, default_zone, now, MAX_ENTRY_TOKENS, skipped, choice, mask=rules.redact)
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """Every file of the workspace that is chosen."""

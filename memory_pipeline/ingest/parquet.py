@@ -15,6 +15,7 @@ from memory_pipeline.ingest.file_choice import readable_name
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, names_project_otherwise
 from memory_pipeline.ingest.tables import read_row, shown
+from memory_pipeline.ingest.values import MAX_LINE_BYTES
 
 #: Rows in memory at once; few, because a row may have megabytes.
 _ROWS = 256
@@ -28,7 +29,7 @@ class ParquetImporter(Importer):
 
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
         """Every row."""
-        return read_parquet(path, default_zone, now, settings.import_.max_line_bytes, skipped)
+        return read_parquet(path, default_zone, now, MAX_LINE_BYTES, skipped)
 
     def evidence(self, path: Path) -> str | None:
         """Parquet's mark, and the column `content`."""

@@ -27,6 +27,7 @@ from memory_pipeline.ingest.foreign import project_of_directory
 from memory_pipeline.ingest.formats import IMPORTERS, check_path, importer_of, read_format
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.missing import Progress
 from memory_pipeline.records import Memory, SourceFile
@@ -267,7 +268,7 @@ def digest_of(file: FoundFile) -> str:
 def _salt(source: SourceTable, settings: Settings) -> str:
     """What decides, beside its bytes, what a file is read as."""
     rules = settings.import_
-    told = [source.format, source.timezone or rules.timezone, project_of(source), rules.redact, rules.max_entry_tokens]
+    told = [source.format, source.timezone or rules.timezone, project_of(source), rules.redact, MAX_ENTRY_TOKENS]
     told.append(_READER)
     return f":{hashlib.sha256(repr(told).encode()).hexdigest()[:16]}"
 

@@ -20,7 +20,7 @@ from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.lines import FALLBACK, RECODED, bounded_lines, opened
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
 from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, words_in
-from memory_pipeline.ingest.values import check_storable
+from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_storable
 from memory_pipeline.records import Source
 from memory_pipeline.wording.redaction import redact
 
@@ -62,7 +62,7 @@ class CsvImporter(Importer):
 
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
         """Every row."""
-        return read_csv(path, default_zone, now, settings.import_.max_line_bytes, skipped)
+        return read_csv(path, default_zone, now, MAX_LINE_BYTES, skipped)
 
     def evidence(self, path: Path) -> str | None:
         """A header with the column `content`."""
@@ -73,7 +73,7 @@ class CsvImporter(Importer):
 
 def read_jsonl(path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
     """One JSON object per line. A line that is too long, broken or incomplete is rejected; the others are read."""
-    name, most = readable_name(path.name), settings.import_.max_line_bytes
+    name, most = readable_name(path.name), MAX_LINE_BYTES
     transcripts = Transcripts(JsonlImporter.name, default_zone, now, settings, skipped)
     with opened(path) as file:
         for number, line, too_long in bounded_lines(file, most):

@@ -18,6 +18,7 @@ from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowE
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.markdown import parts_of
 from memory_pipeline.ingest.openclaw_files import is_our_page
+from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.markers import MANAGERS, without_blocks
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
@@ -179,10 +180,10 @@ class Transcripts:
             return
         rules = self.settings.import_
         masked: Counter[str] = Counter()
-        if rules.redact and len(words) > rules.max_entry_tokens * 4:  # before it is split: a key may span many lines
+        if rules.redact and len(words) > MAX_ENTRY_TOKENS * 4:  # before it is split: a key may span many lines
             words, masked = redact(words)
         native = said.native_id
-        for number, part in enumerate(parts_of(words, rules.max_entry_tokens, self.skipped), start=1):
+        for number, part in enumerate(parts_of(words, MAX_ENTRY_TOKENS, self.skipped), start=1):
             own = native if native is None or number == 1 else f"{native}~{number}"
             yield replace(said, content=part, native_id=own, masked=tuple(sorted(masked.items())))
             masked = Counter()

@@ -16,6 +16,12 @@ from memory_pipeline.ingest.candidates import RowError
 
 #: Maximum length of the id of a memory or a project.
 MAX_ID = 200
+#: Maximum content length in characters; a longer text is a document, not a memory.
+MAX_CONTENT = 4_000_000
+#: Maximum bytes of an input line; a longer one goes to quarantine.
+MAX_LINE_BYTES = 4_000_000
+#: Maximum tokens of an entry; a longer one is split between sentences.
+MAX_ENTRY_TOKENS = 1000
 #: Maximum length of a tag, category, model name, or name of a person or run.
 MAX_NAME = 500
 #: Maximum number of tags, and of categories, of one memory.

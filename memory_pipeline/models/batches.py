@@ -13,11 +13,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.models.http import asked_wait, one_line
-from memory_pipeline.models.pacing import backoff
+from memory_pipeline.models.pacing import Patience, backoff
 from memory_pipeline.models.pricing import Ledger
 from memory_pipeline.models.providers.anthropic import AnthropicMessages, read_message
 from memory_pipeline.models.requests import Reply, Request
@@ -29,17 +28,19 @@ if TYPE_CHECKING:
 
 #: A batch that the server created this long before we recorded it is not ours.
 _CLOCKS_APART = timedelta(minutes=10)
+#: Seconds between two looks at a batch.
+_POLL_S = 30.0
 _HEARTBEAT_S = 2.0
 
 
 class BatchCalls:
     """Sends requests in a batch, and collects the batches of earlier nights."""
 
-    def __init__(self, provider: AnthropicMessages, settings: Settings, ledger: Ledger, session: Session) -> None:
-        self._provider, self._settings = provider, settings
+    def __init__(self, provider: AnthropicMessages, patience: Patience, ledger: Ledger, session: Session) -> None:
+        self._provider, self._patience = provider, patience
         self._ledger, self._session = ledger, session
         self._batches = provider.client.messages.batches
-        self._deadline = time.monotonic() + settings.model.time_limit_s
+        self._deadline = time.monotonic() + patience.time_limit_s
 
     def collect_earlier(self, requests: Sequence[Request], *, wait: bool) -> Iterator[Reply]:
         """Replies from batches that an earlier run sent; `deferred` for requests in a batch that is still in
@@ -75,14 +76,14 @@ class BatchCalls:
         written: list[Any] = [
             {"custom_id": request.prompt_hash, "params": self._provider.parameters(request)} for request in requests
         ]
-        for attempt in range(1, self._settings.model.attempts + 1):
+        for attempt in range(1, self._patience.attempts + 1):
             try:
                 made = self._batches.create(requests=written)
                 break
             except anthropic.APIStatusError as error:
                 busy = error.status_code == 429 or error.status_code >= 500
                 pause = max(asked_wait(error.response.headers), backoff(attempt))
-                last = attempt == self._settings.model.attempts or pause > self._settings.model.longest_wait_s
+                last = attempt == self._patience.attempts or pause > self._patience.longest_wait_s
                 if last or not busy:
                     self._lost(record)
                     raise ModelError(self._provider.explain(error)) from error
@@ -172,13 +173,13 @@ class BatchCalls:
                 passing = isinstance(
                     error, (anthropic.APIConnectionError, anthropic.InternalServerError, anthropic.RateLimitError)
                 )
-                if not passing or trouble >= self._settings.model.attempts:
+                if not passing or trouble >= self._patience.attempts:
                     raise ModelError(self._provider.explain(error)) from error
             left = self._deadline - time.monotonic()
             if left <= 0 or not wait:
                 self._session.log.info("batch %s is not finished; the next night collects it", record.batch_id)
                 return "running"
-            self._pause(min(self._settings.model.batch_poll_s, left))
+            self._pause(min(_POLL_S, left))
 
     def _lost(self, record: ModelBatch) -> str:
         if record.batch_id:

@@ -50,6 +50,11 @@ def has_model(settings: Settings) -> bool:
     return choose_provider(settings) != "none"
 
 
+def model_reads(settings: Settings) -> bool:
+    """Whether a model reads notes, conversations, sessions and periods, rather than distilling clusters alone."""
+    return settings.reading.ask_model and has_model(settings)
+
+
 def model_name(settings: Settings) -> str:
     """The model's name as questions and kept answers have it; empty without a model."""
     provider = choose_provider(settings)

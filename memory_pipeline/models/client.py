@@ -13,6 +13,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.models.choose import make_provider, model_price
 from memory_pipeline.models.live import LiveCalls
+from memory_pipeline.models.pacing import NIGHTLY, Patience
 from memory_pipeline.models.pricing import Ledger
 from memory_pipeline.models.provider import Provider
 from memory_pipeline.models.questions import AnswerT, Declined, Question, ResultT
@@ -28,9 +29,9 @@ Replies = dict[str, Reply]
 class ModelClient:
     """Asks the configured model, whichever provider it has."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, patience: Patience | None = None) -> None:
         """Raises ModelError if the model has no known price. What else is wrong is told when it is asked."""
-        self._settings = settings
+        self._settings, self._patience = settings, patience or NIGHTLY
         model_price(settings)
         self._is_prepared = False
 
@@ -143,7 +144,7 @@ class ModelClient:
 
             run_id = session.answers.run_id
             in_batch = self._settings.model.calling == "batch" and not session.preview
-            batches = BatchCalls(provider, self._settings, ledger, session)
+            batches = BatchCalls(provider, self._patience, ledger, session)
             was_sent = any(batch.run_id == run_id for batch in session.answers.batches()) if earlier else False
             for reply in batches.collect_earlier(requests, wait=in_batch) if earlier else ():
                 if reply.deferred != BATCH_EXPIRED and left.pop(reply.request.prompt_hash, None) is not None:
@@ -156,7 +157,7 @@ class ModelClient:
                 yield from batches.ask(list(left.values()))
                 return
         if left:
-            yield from LiveCalls(provider, self._settings, ledger, session).ask(list(left.values()))
+            yield from LiveCalls(provider, self._settings, self._patience, ledger, session).ask(list(left.values()))
 
     def _prepare(self, session: Session) -> None:
         if not self._is_prepared:

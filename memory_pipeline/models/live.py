@@ -11,7 +11,7 @@ from threading import Event
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.models.http import one_line
-from memory_pipeline.models.pacing import Pace, backoff
+from memory_pipeline.models.pacing import Pace, Patience, backoff
 from memory_pipeline.models.pricing import Ledger
 from memory_pipeline.models.provider import CallError, Provider
 from memory_pipeline.models.requests import Reply, Request
@@ -33,8 +33,10 @@ class _Waiting:
 class LiveCalls:
     """Sends requests to one provider. Worker threads only make the call; all bookkeeping stays in one thread."""
 
-    def __init__(self, provider: Provider, settings: Settings, ledger: Ledger, session: Session) -> None:
-        self._provider, self._settings = provider, settings
+    def __init__(
+        self, provider: Provider, settings: Settings, patience: Patience, ledger: Ledger, session: Session
+    ) -> None:
+        self._provider, self._settings, self._patience = provider, settings, patience
         self._ledger, self._session = ledger, session
         self._stop = Event()
         self._pace = Pace(
@@ -54,7 +56,7 @@ class LiveCalls:
         """
         waiting = [_Waiting(request) for request in requests]
         flying: dict[Future[Reply], tuple[_Waiting, float]] = {}
-        deadline = time.monotonic() + self._settings.model.time_limit_s
+        deadline = time.monotonic() + self._patience.time_limit_s
         pool = ThreadPoolExecutor(self._settings.model.concurrency, thread_name_prefix="model-calls")
         try:
             while flying or (waiting and not self._hopeless):
@@ -154,7 +156,7 @@ class LiveCalls:
             return reply
         if reply.retry_after_s is not None:
             pause = max(reply.retry_after_s, backoff(item.attempt))
-            if item.attempt < self._settings.model.attempts and pause <= self._settings.model.longest_wait_s:
+            if item.attempt < self._patience.attempts and pause <= self._patience.longest_wait_s:
                 if reply.retry_after_s > 0:
                     self._pace.hold(pause)
                 self._session.log.info("retrying the model in %.1f s: %s", pause, reply.error)

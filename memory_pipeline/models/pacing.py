@@ -7,6 +7,24 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a run waits for a model.
+
+    `attempts`: for one call; `longest_wait_s`: that a busy server may ask for; `time_limit_s`: for which a step calls
+    models or waits for a batch. What is not answered by then stays open.
+    """
+
+    attempts: int = 5
+    longest_wait_s: float = 120.0
+    time_limit_s: float = 7200.0
+
+
+#: Nobody waits for a night; the rest waits for the next one.
+NIGHTLY = Patience()
 
 
 class Pace:

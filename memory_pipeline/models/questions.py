@@ -26,6 +26,8 @@ CUT_SHORT = frozenset(("length", "max_tokens", "model_context_window_exceeded"))
 #: Allowance for thinking and for the structure of the answer, which count as output too.
 _ANSWER_FRAME_TOKENS = 3072
 _MOST_OUTPUT_TOKENS = 16_000
+#: No longer texts are sent at once, whatever the model takes: what is in their middle would be lost on it.
+MOST_SOURCE_TOKENS = 60_000
 #: With less room for its answer than this and a quarter of the texts, a question is too long for the model's context.
 _LEAST_OUTPUT_TOKENS = 512
 _FENCE = re.compile(r"^\s*```(?:json)?\s*\n(?P<body>.*?)\n?\s*```\s*$", re.DOTALL)
@@ -118,9 +120,8 @@ class Question(Generic[AnswerT, ResultT]):
         too_long = ""
         if request.max_tokens < min(source_tokens // 4, _MOST_OUTPUT_TOKENS) + _LEAST_OUTPUT_TOKENS:
             too_long = f"too long for a context of {context} tokens; raise model.context_tokens if the model takes more"
-        elif source_tokens > settings.distillation.max_prompt_tokens:
-            most = settings.distillation.max_prompt_tokens
-            too_long = f"too long for one prompt: {source_tokens} tokens, at most {most} are sent"
+        elif source_tokens > MOST_SOURCE_TOKENS:
+            too_long = f"too long for one prompt: {source_tokens} tokens, at most {MOST_SOURCE_TOKENS} are sent"
         return cls(request, schema, check, source_tokens, context, last_check, too_long=too_long)
 
     def follow_ups(self, reply: Reply) -> Sequence[Question[AnswerT, ResultT]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers import find_addition, find_clash
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.context import Night
@@ -20,6 +19,8 @@ from memory_pipeline.store import FIRST_CONFIDENCE, Store
 from memory_pipeline.wording.conflicts import WORDING, find_conflict
 
 _LONGEST_FIELD = 300
+#: Cosines from which two atoms have one subject, and one action.
+_SAME_SUBJECT, _SAME_ACTION = 0.85, 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def _settle(night: Night, finding: _Finding, indexes: dict[str, AtomIndex]) -> A
             night.store, night.embedder, finding.project_id, night.holder, night.options.run_id
         )
     index, vectors = indexes[finding.project_id], embed_atom(night.embedder, causal)
-    known = find_known_atom(index, causal, vectors, night.settings)
+    known = find_known_atom(index, causal, vectors)
     atom = known or Atom(
         id=derived_id("atom", finding.memory_id),
         project_id=finding.project_id,
@@ -94,14 +95,14 @@ def _settle(night: Night, finding: _Finding, indexes: dict[str, AtomIndex]) -> A
     return decision
 
 
-def find_known_atom(index: AtomIndex, causal: Causal, vectors: Vectors, settings: Settings) -> Atom | None:
+def find_known_atom(index: AtomIndex, causal: Causal, vectors: Vectors) -> Atom | None:
     """The atom that says the same: a similar subject and action, and no contradiction.
 
     `vectors`: as returned by `embed_atom`.
     """
     subject, action = (vectors[FIELDS.index(field)] for field in ("subject", "action"))
-    for found in index.nearest("subject", subject, settings.atoms.similarity):
-        same_action = float(index.vector(found.atom, "action") @ action) >= settings.atoms.action_similarity
+    for found in index.nearest("subject", subject, _SAME_SUBJECT):
+        same_action = float(index.vector(found.atom, "action") @ action) >= _SAME_ACTION
         conflict = find_conflict(_sentence(found.atom.causal), _sentence(causal))
         if same_action and (conflict is None or conflict.kind == WORDING):
             return found.atom

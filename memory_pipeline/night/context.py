@@ -25,6 +25,7 @@ from memory_pipeline.night.plan import NightOptions, NightPlan
 from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import MOVED, NightError, Stage
 from memory_pipeline.store import Store, Transaction
+from memory_pipeline.store.runs import LEASE_EXPIRY_S
 
 Progress = Callable[[str, int, int], None]
 
@@ -110,10 +111,10 @@ class Night:
     def hold_lease(self) -> None:
         """Take this run's lease on the store that it writes to, or renew it if due."""
         self.keep_going()
-        due = self._lease_renewed_at + self.settings.store.lease_expiry_s / 12
+        due = self._lease_renewed_at + LEASE_EXPIRY_S / 12
         if monotonic() < due:
             return
-        self.store.take_lease(self.options.run_id, self.holder, self.settings.store.lease_expiry_s)
+        self.store.take_lease(self.options.run_id, self.holder)
         self._lease_renewed_at = monotonic()
 
     def note_error(self, cluster_id: str, stage: Stage, error: Exception | str, *, tell: bool = True) -> None:

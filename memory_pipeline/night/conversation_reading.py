@@ -12,7 +12,7 @@ from memory_pipeline.conversations.extraction import Found, found_by_classifier
 from memory_pipeline.conversations.turns import FILES_WITH_NAMES, needs_names, speakers_named
 from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.models import Declined, ModelClient, Question
-from memory_pipeline.models.choose import has_model
+from memory_pipeline.models.choose import model_reads
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book, session_of
 from memory_pipeline.reading.answers import ReadingAnswer
@@ -42,11 +42,6 @@ def bill_of(night: Night) -> ModelBill:
     return ModelBill(len(sent), len(calls) - len(sent), round(sum(call.cost_usd for call in sent), 6))
 
 
-def asks_model(settings: Settings) -> bool:
-    """Whether a model reads conversations: the one that distils, unless the settings say no."""
-    return settings.conversations.ask_model and has_model(settings)
-
-
 def read_turns(night: Night, turns: Sequence[Turn], known: Sequence[Extraction]) -> Found:
     """What is worth keeping of a day's turns. `known`: the extractions that stand before them.
 
@@ -54,7 +49,7 @@ def read_turns(night: Night, turns: Sequence[Turn], known: Sequence[Extraction])
     """
     if not turns:
         return Found()
-    if not asks_model(night.settings):
+    if not model_reads(night.settings):
         return found_by_classifier(turns, classifier_vectors())
     problems: list[ModelError] = []
 

@@ -14,9 +14,10 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.conversations.turns import MEND_SPEAKERS
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
+from memory_pipeline.models.choose import model_reads
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.conversation_order import ConversationOrder, unanswered
-from memory_pipeline.night.conversation_reading import asks_model, names_in
+from memory_pipeline.night.conversation_reading import names_in
 from memory_pipeline.night.conversations import left_in_words, read_days, write_pages
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.records import Destination, ExtractionKind, KeptExtraction, Speaker
@@ -124,7 +125,7 @@ def run_conversations(
                 first = tx.conversations.first_spoken()
                 names = names_in(store, settings)
                 order = ConversationOrder(
-                    tx, yesterday, first=first or yesterday, asks=asks_model(settings), names=names
+                    tx, yesterday, first=first or yesterday, asks=model_reads(settings), names=names
                 )
             asked = [day for day in order.spoken if days and day.night in days and mine(day)]
             if days and not asked:

@@ -19,9 +19,10 @@ from memory_pipeline.conversations.turns import turns_of
 from memory_pipeline.distillers import attempt_by
 from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.killpoints import reached
+from memory_pipeline.models.choose import model_reads
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.conversation_order import ConversationOrder
-from memory_pipeline.night.conversation_reading import asks_model, names_in, names_of, read_turns
+from memory_pipeline.night.conversation_reading import names_in, names_of, read_turns
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.records import (
     EXTRACTED,
@@ -70,7 +71,7 @@ def read_conversations(night: Night) -> list[DayOfProject]:
     answer_book(night).take_over_previews()  # of flushes too, whether or not this night asks a model
     with night.store.reading() as tx:
         order = ConversationOrder(
-            tx, last, asks=asks_model(night.settings), names=names_in(night.store, night.settings)
+            tx, last, asks=model_reads(night.settings), names=names_in(night.store, night.settings)
         )
     done = read_days(night, order, [day for day in order.spoken if day.night == last])
     write_pages(night)
@@ -145,7 +146,6 @@ def _read_day(night: Night, day: SpokenDay, basis: str) -> DayOfProject:
         read,
         read_turns(night, read.turns, [one for one in known if one.night < day.night]),
         utility=utility,
-        chunk_tokens=rules.conversations.chunk_tokens,
         known=known,
         closed=_closed(rules),
         steers=lambda one: attempt_by(one.speaker, one.text) is not None,

@@ -69,7 +69,7 @@ def session_of(night: Night) -> Session:
     return Session(
         answers=answer_book(night),
         preview=night.is_preview,
-        use_cache=night.settings.model.cache and not night.options.no_cache,
+        use_cache=not night.options.no_cache,
         keep_alive=night.hold_lease,
         progress=night.progress,
         log=night.log,

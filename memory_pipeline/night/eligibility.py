@@ -17,6 +17,7 @@ from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.reading import PAGE
 from memory_pipeline.night.shapes import note_shapes
 from memory_pipeline.records import LEVEL_RAW, MADE, DuplicateGroup, EligibleMemory, Memory
+from memory_pipeline.records.series import LEAST_READINGS
 from memory_pipeline.review.proposals import held_by_proposals
 from memory_pipeline.store import Store
 from memory_pipeline.wording.kinds import OTHER, kind_of
@@ -41,7 +42,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
     created_from = night.as_of - timedelta(days=night.options.days) if night.options.days else None
     copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
     with night.store.reading() as tx:
-        readings = tx.series.reading_ids(night.plan.fresh_after, night.settings.series.min_readings)
+        readings = tx.series.reading_ids(night.plan.fresh_after, LEAST_READINGS)
         left_alone = copies | held_by_proposals(tx) | (readings if night.settings.series.enabled else set())
         left_alone |= tx.extracted.turns_kept_elsewhere(night.as_of)
     eligible: list[EligibleMemory] = []

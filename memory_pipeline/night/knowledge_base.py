@@ -32,6 +32,8 @@ from memory_pipeline.reporting.report import NightOutcome, report_run
 from memory_pipeline.store import EDGE_SCHEMA, Store
 
 UNAVAILABLE = "KB unavailable"
+#: Fewer active entries are left as they are: there is nothing to be lost in them.
+LEAST_ENTRIES = 10
 #: Settings for the command `kb-compress`: on request, fresh entries are included.
 _ON_DEMAND = {"compression.freshness_hours": 0.0}
 
@@ -78,9 +80,8 @@ def compress_knowledge_base(night: Night) -> KnowledgeBaseReport:
             line = f"COMPRESSION BLOCKED: {UNAVAILABLE}"
             return _written(night, blank_report(night.plan).model_copy(update={"line": line, "blocked": str(error)}))
         opened.callback(tonight.store.release_lease, tonight.options.run_id)
-        least = tonight.settings.knowledge_base.min_entries
-        if len(entries) < least:
-            line = f"COMPRESSION SKIPPED: Insufficient entries (min {least}, found {len(entries)})"
+        if len(entries) < LEAST_ENTRIES:
+            line = f"COMPRESSION SKIPPED: Insufficient entries (min {LEAST_ENTRIES}, found {len(entries)})"
             return _written(tonight, blank_report(tonight.plan, entries).model_copy(update={"line": line}))
         opened.enter_context(tonight.store.kept_open())
         return _compress(tonight, entries, eligible)

@@ -13,6 +13,7 @@ from memory_pipeline.distillers import evidence_confidence
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import (
+    LEAST_PATTERNS,
     LEVEL_PATTERN,
     LineageLink,
     LogRow,
@@ -57,7 +58,7 @@ def _carry(
     patterns = [p for p in tx.memories.read(current.values()).values() if p.abstraction_level == LEVEL_PATTERN]
     dimension = len(next(iter(vectors.values())))
     found, own = tx.vectors.read([principle.id], model, dimension)
-    if not found or len(patterns) < plan.settings.principles.min_patterns:
+    if not found or len(patterns) < LEAST_PATTERNS:
         return None
     similarity = {current[link.source_id]: link.similarity for link in links}
     for i in similarity.keys() & vectors.keys():

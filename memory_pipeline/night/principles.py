@@ -22,11 +22,13 @@ from memory_pipeline.night.pairs import similar_pairs
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.principle_writing import decide_group, misplaced_among, result_of
 from memory_pipeline.night.similarity import guard_edges
-from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Cluster, Memory, PrincipleResult
+from memory_pipeline.records import LEAST_PATTERNS, LEVEL_PATTERN, LEVEL_PRINCIPLE, Cluster, Memory, PrincipleResult
 from memory_pipeline.store import EDGE_SCHEMA, Store, create_snapshot
 
 #: Kinds of conflicts between patterns that are contradictions, whatever the subject.
 CONTRADICTING = frozenset(("opposite", "negation", "quantifier", "order"))
+#: Cosine from which patterns are related: far under that of one statement, as a principle is what differing ones share.
+RELATED = 0.55
 
 
 def form_principles(night: Night) -> list[PrincipleResult]:
@@ -37,7 +39,7 @@ def form_principles(night: Night) -> list[PrincipleResult]:
     """
     night.hold_lease()
     patterns, principles = _patterns(night.store, night.plan)
-    if len(patterns) < night.settings.principles.min_patterns:
+    if len(patterns) < LEAST_PATTERNS:
         return []
     edges = _edges(night, patterns)
     _link_contradictions(night, edges)
@@ -89,9 +91,7 @@ def _edges(night: Night, patterns: Sequence[Memory]) -> pa.Table:
     tables = [EDGE_SCHEMA.empty_table()]
     for project in sorted({pattern.project_id for pattern in patterns}):
         ids, vectors = night.reader.vectors_of([pattern.id for pattern in patterns if pattern.project_id == project])
-        pairs = similar_pairs(
-            vectors, night.settings.principles.similarity, block_size=night.settings.compression.block_size
-        )
+        pairs = similar_pairs(vectors, RELATED, block_size=night.settings.compression.block_size)
         tables.append(guard_edges(night, project, ids, pairs))
     return pa.concat_tables(tables)
 
@@ -108,9 +108,7 @@ def _link_contradictions(night: Night, edges: pa.Table) -> None:
 def _related(night: Night, patterns: Sequence[Memory], edges: pa.Table) -> list[Cluster]:
     """Groups of related patterns: those that are alike on average."""
     settings = night.settings
-    policy = Policy(
-        PRINCIPLE, "distill", settings.principles.similarity, settings.principles.min_patterns, linkage="average"
-    )
+    policy = Policy(PRINCIPLE, "distill", RELATED, LEAST_PATTERNS, linkage="average")
     members = [replace(as_eligible(settings, pattern, 1), is_entry=False) for pattern in patterns]
     return find_clusters(members, _between_subjects(edges), policy)
 

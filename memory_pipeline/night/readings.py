@@ -21,7 +21,7 @@ from memory_pipeline.distillers import attempt_in
 from memory_pipeline.errors import EmbeddingError, ModelError, in_words
 from memory_pipeline.knowledge.entries import is_entry
 from memory_pipeline.models import Declined, ModelClient
-from memory_pipeline.models.choose import has_model
+from memory_pipeline.models.choose import model_reads
 from memory_pipeline.night.archive import make_abstractions, write_abstractions
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import session_of
@@ -53,6 +53,7 @@ from memory_pipeline.records import (
     fingerprint_of,
     offset_of_newest,
 )
+from memory_pipeline.records.series import LEAST_READINGS
 from memory_pipeline.review.proposals import propose_distillation
 from memory_pipeline.store import AWAITS_REVIEW, Replacement, Transaction
 from memory_pipeline.wording.counts import how_many
@@ -110,7 +111,7 @@ def read_notes(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Archi
     scope = night.options
     if scope.memory_types or scope.first_day or scope.last_day or scope.days or scope.unconsolidated_only:
         return []
-    if not night.settings.reading.ask_model or not has_model(night.settings):
+    if not model_reads(night.settings):
         return []
     if scope.cluster_id or too_few(night.store, night.plan) is not None:
         return []
@@ -158,7 +159,7 @@ def find_unread(night: Night, room: Room, left_out: Iterable[str] = ()) -> list[
     gone = set(left_out)
     with night.store.reading() as tx:
         memories = tx.readings.unread(created_before=night.plan.fresh_after, as_of=night.as_of)
-        readings = tx.series.reading_ids(night.plan.fresh_after, night.settings.series.min_readings)
+        readings = tx.series.reading_ids(night.plan.fresh_after, LEAST_READINGS)
     floor = night.settings.compression.critical_floor
     found = []
     for project, group in groupby(memories, key=lambda memory: memory.project_id):

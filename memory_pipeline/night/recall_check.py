@@ -20,6 +20,8 @@ from memory_pipeline.wording.series_words import line_in
 from memory_pipeline.wording.witness import Kept, what_is_kept
 
 TOP = 10
+#: Newly archived memories that are searched for: so many show a loss of one in twenty.
+MOST_ASKED = 50
 #: A replacement answers a question if it has this share of its words, or this cosine to it. Of 250 archived memories of
 #: a real workspace 246 were found again by this measure, 250 if any replacement counted.
 _SHARE_OF_WORDS, _NEAR = 0.5, 0.5
@@ -52,7 +54,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
     omitted, and so is what a reader found to hold nothing for a later day: nobody asks for it, and its digest lists
     it.
     """
-    if not archived_ids or not night.settings.compression.recall_sample:
+    if not archived_ids:
         return RecallCheck()
     everything = _all_texts(night)
     by_id = {memory.id: memory for memory in everything}
@@ -65,7 +67,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
         replacements = tx.lineage.replacements_of(set(archived_ids) & by_id.keys())
     questions: dict[str, str] = {}
     for memory_id in sorted(set(archived_ids) & by_id.keys(), key=lambda i: _draw(night.as_of, i)):
-        if len(questions) == night.settings.compression.recall_sample:
+        if len(questions) == MOST_ASKED:
             break
         memory, stand_in = by_id[memory_id], by_id.get(replacements[memory_id])
         if _made_as(stand_in) == DIGEST:

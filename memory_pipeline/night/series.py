@@ -26,7 +26,7 @@ from memory_pipeline.records import (
     Memory,
 )
 from memory_pipeline.records.drafts import drafts_of, members_of
-from memory_pipeline.records.series import SERIES
+from memory_pipeline.records.series import LEAST_DAYS, LEAST_READINGS, SERIES
 from memory_pipeline.store import LEAST_TEXTS, SeriesMemory, Shape, Transaction, reading_in
 from memory_pipeline.wording.normalise import line_shape, one_line
 from memory_pipeline.wording.place_names import holds_readings, is_closed_set
@@ -75,7 +75,7 @@ def update_series(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Ar
 def settle_conflicts(night: Night) -> None:
     """Readings are never a conflict: settle those that were linked before more lines showed that they are readings."""
     with night.store.reading() as tx:
-        readings = tx.series.reading_shapes(night.plan.fresh_after, night.settings.series.min_readings)
+        readings = tx.series.reading_shapes(night.plan.fresh_after, LEAST_READINGS)
         settled = tx.conflicts.of_readings(readings, FIGURE_KINDS)
     if settled:
         with night.writing() as tx:
@@ -85,14 +85,13 @@ def settle_conflicts(night: Night) -> None:
 def find_series(tx: Transaction, plan: NightPlan, left_out: Collection[str] = ()) -> list[FoundSeries]:
     """The series with new readings as of the night, by project and shapes. `left_out`: memories that the night has
     archived already or may not touch."""
-    least_days = plan.settings.series.min_days
-    shapes = [s for s in tx.series.shapes(plan.fresh_after, least_days) if plan.may_touch(s.project_id)]
+    shapes = [s for s in tx.series.shapes(plan.fresh_after, LEAST_DAYS) if plan.may_touch(s.project_id)]
     versions = tx.series.active()
     waiting = {i for draft in drafts_of(tx.proposals.list()).values() for i in members_of(draft)} | set(left_out)
     # An earlier version of this program joined shapes by other rules.
     today = (one for one in versions if one.facts.words == WORDS_VERSION)
     joined = join_shapes(shapes, ((one.project_id, one.facts.shapes) for one in today))
-    groups = [group for group in joined if _is_often_enough(group, plan.settings.series.min_readings)]
+    groups = [group for group in joined if _is_often_enough(group, LEAST_READINGS)]
     told = {(group[0].project_id, shape.shape) for group in groups for shape in group}
     mine = _versions_by_group(groups, versions)
     found = [
@@ -165,7 +164,7 @@ def _look_at(
         return None
     breaking = {one.memory_id for one in series.breaks} & set(ids)
     kept = [reading for reading in series.readings if reading.memory_id not in breaking]
-    if len(kept) < plan.settings.series.min_readings or days_of(kept) < plan.settings.series.min_days:
+    if len(kept) < LEAST_READINGS or days_of(kept) < LEAST_DAYS:
         return None
     known = {reading.memory_id for reading in readings}
     merged = {memory.id for memory in merges}

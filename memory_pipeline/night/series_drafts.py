@@ -15,7 +15,7 @@ from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.night.clustering import UNCATEGORISED
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import Cluster, Distillation, Measured, Memory, derived_id, fingerprint_of
-from memory_pipeline.records.series import SERIES, SeriesFacts
+from memory_pipeline.records.series import MOST_TOKENS, SERIES, SeriesFacts
 from memory_pipeline.store import SeriesMemory
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_words import WORDS_VERSION, describe_series, varies
@@ -43,7 +43,7 @@ class FoundSeries:
 def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
     """The next version of a series memory, or None if it would say and hold what the last one does."""
     count = night.embedder.count_tokens
-    text = describe_series(found.series, count, night.settings.series.max_tokens)
+    text = describe_series(found.series, count, MOST_TOKENS)
     facts = SeriesFacts(found.shapes, WORDS_VERSION, len(found.series.readings), found.seen, found.breaking_ids)
     earlier = [version.id for version in found.versions]
     told = [(version.content, version.facts.breaking_ids) for version in found.versions]

@@ -35,6 +35,8 @@ TRIGGER_TAG, BY_TAG = "memory_pipeline/trigger", "memory_pipeline/triggered_by"
 #: Tag of a run with the figures of the phases that it is done with, as JSON by phase.
 PHASES_TAG = "memory_pipeline/phases"
 MAX_RETRIES = 3
+#: Seconds before a failed phase is retried; doubled for each further retry.
+_RETRY_DELAY_S = 5.0
 _LOOK_EVERY_S = 1.0
 
 
@@ -121,7 +123,7 @@ def _consolidate(context: OpExecutionContext) -> Iterator[Output[dict[str, Any]]
     except Exception as error:
         if context.retry_number >= MAX_RETRIES:
             _report(job, night, context.run_id, f"phase {phase}: {in_words(error)}")
-        delay = night.effective_settings().consolidation.retry_delay_s * 2**context.retry_number
+        delay = _RETRY_DELAY_S * 2**context.retry_number
         context.log.warning(f"phase {phase} failed ({in_words(error)}); retrying in {delay:g} s")
         raise RetryRequested(max_retries=MAX_RETRIES, seconds_to_wait=delay) from error
     metrics = {name: value for figures in done.values() for name, value in figures.items()}

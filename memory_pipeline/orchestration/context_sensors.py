@@ -7,7 +7,7 @@ known.
 
 import json
 from collections.abc import Collection
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from dagster import (
@@ -21,6 +21,7 @@ from dagster import (
     sensor,
 )
 
+from memory_pipeline.compaction.sessions import ACTIVE_FOR
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.orchestration.assets.compactions import NAME, session_compactions
 from memory_pipeline.orchestration.home import load_project_settings, night_config
@@ -97,7 +98,7 @@ def look(
 
     kept = _read(cursor)
     with store.reading() as tx:
-        reported = tx.sessions.reported_since(now - timedelta(hours=settings.compaction.active_hours))
+        reported = tx.sessions.reported_since(now - ACTIVE_FOR)
     followed = {path: Followed.of_json(told) for path, told in kept["followed"].items()}
     watched = find_sessions(settings, now, reported, followed)
     seen = {usage.session: kept["seen"].get(usage.session, now.isoformat()) for usage in watched.usages}

@@ -55,8 +55,8 @@ def held_by_others(is_queued: Callable[[str], bool], store: Store, settings: Set
         return None
     try:
         with store.reading() as tx:
-            run_id = tx.lease.run(settings.store.lease_expiry_s)
-            holder = tx.lease.holder(settings.store.lease_expiry_s)
+            run_id = tx.lease.run()
+            holder = tx.lease.holder()
     except StoreBusyError as held:
         return SkipReason(str(held))
     if run_id is None or is_queued(run_id):
@@ -110,4 +110,4 @@ def _holds_lease(run: DagsterRun) -> bool:
     if not store.exists():
         return False
     with store.reading() as tx:
-        return tx.lease.run(settings.store.lease_expiry_s) == run.run_id
+        return tx.lease.run() == run.run_id

@@ -14,6 +14,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.models import Declined, Prompt, Question
 from memory_pipeline.models.choose import context_tokens
+from memory_pipeline.models.questions import MOST_SOURCE_TOKENS
 from memory_pipeline.models.requests import Request
 from memory_pipeline.reading import conversation, notes
 from memory_pipeline.reading.answers import ReadingAnswer
@@ -96,7 +97,7 @@ def room_for(use: str, settings: Settings) -> Room:
         )
     return Room(
         item_tokens=min(settings.reading.question_tokens, free // _PARTS),
-        longest_item=min(free, settings.distillation.max_prompt_tokens) // _PARTS,
+        longest_item=min(free, MOST_SOURCE_TOKENS) // _PARTS,
         standing=min(_MOST_STANDING, free // (2 * _PARTS * _STATEMENT_TOKENS)),
     )
 

@@ -21,6 +21,8 @@ from memory_pipeline.store import Store
 #: The parts of an atom that have a vector; `leads` is subject and action together, which a chain leads to.
 FIELDS = ("subject", "action", "outcome", "leads")
 _LONGEST_CHAIN = 8
+#: Cosine from which the outcome of one atom leads to the subject and action of another.
+_LEADS = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +146,7 @@ def _may_guide(atom: Atom) -> bool:
     return attempt_in(in_words(atom)) is None
 
 
-def causal_chains(
-    index: AtomIndex, start: Sequence[Atom], least: float, longest: int = _LONGEST_CHAIN
-) -> list[list[FoundAtom]]:
+def causal_chains(index: AtomIndex, start: Sequence[Atom], longest: int = _LONGEST_CHAIN) -> list[list[FoundAtom]]:
     """Chains from each starting atom: its outcome leads to the atom with the nearest subject and action.
 
     A chain ends where no further atom reaches the cosine, and never visits an atom twice.
@@ -157,7 +157,7 @@ def causal_chains(
         while len(chain) < longest:
             seen = {item.atom.id for item in chain}
             others = [atom for atom in index.atoms if atom.id not in seen and _may_guide(atom)]
-            onward = index.nearest("leads", index.vector(chain[-1].atom, "outcome"), least, others)
+            onward = index.nearest("leads", index.vector(chain[-1].atom, "outcome"), _LEADS, others)
             if not onward:
                 break
             chain.append(onward[0])

@@ -106,7 +106,7 @@ def _text_of(memory: Searchable) -> str:
 
 def weights_in(settings: Recall) -> Weights:
     """The weights of ranking in the settings."""
-    return Weights(settings.words_weight, settings.neighbour_weight, settings.min_relevance)
+    return Weights(min_relevance=settings.min_relevance)
 
 
 def _matrix(ids: Sequence[str], vectors: Mapping[str, NDArray[np.float32]]) -> Matrix | None:

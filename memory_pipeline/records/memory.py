@@ -34,6 +34,8 @@ EXTRACTED = "conversations"
 #: What archived a memory whose time was over in its source; nothing replaces it.
 EXPIRED = "expired"
 LEVEL_RAW, LEVEL_MERGED, LEVEL_PATTERN, LEVEL_PRINCIPLE = 0, 1, 2, 3
+#: Related patterns that make a principle.
+LEAST_PATTERNS = 3
 
 #: How one memory may be a source of another.
 RELATIONS = (

@@ -9,6 +9,10 @@ from memory_pipeline.records.memory import MADE, Memory
 
 #: The policy and the relation of series memories, and the name of the step that makes them.
 SERIES: Final = "series"
+#: Readings, and days with one, that make a series.
+LEAST_READINGS, LEAST_DAYS = 5, 2
+#: The most tokens of a series memory.
+MOST_TOKENS = 160
 
 
 @dataclass(frozen=True, slots=True)

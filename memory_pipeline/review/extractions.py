@@ -47,7 +47,7 @@ def decide_extraction(
     Raises InputError for an unknown id, StoreBusyError while a night runs.
     """
     holder, run_id = f"conversations {decision} by {actor}", str(uuid.uuid4())
-    store.take_lease(run_id, holder, settings.store.lease_expiry_s)
+    store.take_lease(run_id, holder)
     try:
         with store.reading() as tx:
             one = _found(tx.refusals.known(), wanted)

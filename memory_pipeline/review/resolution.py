@@ -50,7 +50,7 @@ def resolve_conflict(store: Store, settings: Settings, conflict_id: str, decisio
     with store.reading() as tx:
         tx.conflicts.read(conflict_id)  # a wrong name must not cost a snapshot
     run_id = f"resolve-{uuid.uuid4()}"
-    store.take_lease(run_id, _HOLDER, settings.store.lease_expiry_s)
+    store.take_lease(run_id, _HOLDER)
     try:
         now = datetime.now(UTC)
         create_snapshot(store, "conflict", now, settings.store.snapshots_kept)

@@ -166,7 +166,7 @@ def _mend(store: Store, settings: Settings) -> None:
     if not store.exists():
         return
     run_id = str(uuid.uuid4())
-    store.take_lease(run_id, _HOLDER, settings.store.lease_expiry_s)
+    store.take_lease(run_id, _HOLDER)
     try:
         write_files(store, settings, _HOLDER, run_id)
         renew_stale(store, settings, holder=_HOLDER, run_id=run_id)
@@ -252,7 +252,7 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
     with store.reading() as tx:
         scope.plan(tx, cascade=cascade).check_no_dependents()  # a refused rollback must not cost a snapshot
     rollback_id = str(uuid.uuid4())
-    store.take_lease(rollback_id, _HOLDER, settings.store.lease_expiry_s)
+    store.take_lease(rollback_id, _HOLDER)
     try:
         now = datetime.now(UTC)
         with store.reading() as tx:

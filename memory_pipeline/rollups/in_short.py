@@ -18,13 +18,13 @@ from memory_pipeline.distillers.entailment import Evidence, find_unborne_in
 from memory_pipeline.distillers.preservation import find_contradiction, find_invention
 from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session
-from memory_pipeline.models.choose import has_model
 from memory_pipeline.reading import period
 from memory_pipeline.reading.check import unknown_name
 from memory_pipeline.rollups.entries import Entry
 from memory_pipeline.rollups.pages import link_to
 from memory_pipeline.rollups.periods import Period
 from memory_pipeline.store import Store
+from memory_pipeline.store.runs import LEASE_EXPIRY_S
 from memory_pipeline.wording.quoting import plain
 from memory_pipeline.wording.redaction import redact
 
@@ -69,11 +69,6 @@ class Telling:
     budget: int
 
 
-def asks_model(settings: Settings) -> bool:
-    """Whether a model is asked to say rollups in short: the one that distils, unless the settings say no."""
-    return settings.rollups.ask_model and has_model(settings)
-
-
 def is_told(telling: Telling) -> bool:
     """Whether a rollup is long enough to be said in short."""
     return telling.period.level in _LEVELS and len(telling.entries) >= LEAST_ENTRIES
@@ -102,7 +97,6 @@ def say_in_short(
         client = ModelClient(settings)
         session = Session(
             AnswerBook(store, run_id, holder),
-            use_cache=settings.model.cache,
             keep_alive=_heartbeat(store, settings, by),
         )
         questions = {known: _question(telling, settings, count_tokens) for known, telling in tellings.items()}
@@ -127,8 +121,8 @@ def _heartbeat(store: Store, settings: Settings, by: tuple[str, str]) -> Callabl
 
     def beat() -> None:
         nonlocal renewed
-        if monotonic() >= renewed + settings.store.lease_expiry_s / _RENEWALS:
-            store.take_lease(run_id, holder, settings.store.lease_expiry_s)
+        if monotonic() >= renewed + LEASE_EXPIRY_S / _RENEWALS:
+            store.take_lease(run_id, holder)
             renewed = monotonic()
 
     return beat

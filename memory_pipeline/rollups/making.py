@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from memory_pipeline.config.rollups import RollupSettings
 from memory_pipeline.distillers import may_guide
 from memory_pipeline.knowledge.threads import Thread, find_threads
 from memory_pipeline.models.embedders.minilm import MiniLM
@@ -15,6 +14,7 @@ from memory_pipeline.records import MADE, Memory
 from memory_pipeline.records.identifiers import derived_id
 from memory_pipeline.records.memory import EXTRACTED
 from memory_pipeline.records.rollup import Rollup
+from memory_pipeline.records.series import LEAST_READINGS
 from memory_pipeline.rollups.copies import without_copies
 from memory_pipeline.rollups.days import entries_of_day, short
 from memory_pipeline.rollups.entries import CLOSED, NOTE, SAID, THREAD, Entry, as_json, from_json, place_of
@@ -27,8 +27,8 @@ from memory_pipeline.wording.days import with_days
 
 #: Of how the same memories are told. It is raised when the words of rollups change.
 RULES_VERSION = 6
-#: From so many lines that differ only in figures on, they are readings.
-_LEAST_READINGS = 5
+#: The most tokens of a rollup, by level: what an agent can read beside its work.
+BUDGETS = {"day": 600, "week": 1000, "month": 1500, "year": 2500}
 #: Days after which an open thread is worth half as much as one of today.
 _HALF_AS_NEW = 14.0
 
@@ -37,14 +37,12 @@ class Maker:
     """Makes rollups of one project in one transaction. What it reads it keeps, so that a year costs little more than
     its days."""
 
-    def __init__(
-        self, tx: Transaction, project: str, settings: RollupSettings, count_tokens: Callable[[str], int]
-    ) -> None:
-        self._tx, self._project, self._settings = tx, project, settings
+    def __init__(self, tx: Transaction, project: str, count_tokens: Callable[[str], int]) -> None:
+        self._tx, self._project = tx, project
         self._count = _remembering(count_tokens)
         self._made: dict[str, Rollup | None] = {}
         self._told: dict[str, tuple[Period, Sequence[Entry], list[Period], int]] = {}
-        self._readings = tx.rollups.shapes_of_readings(project, _LEAST_READINGS)
+        self._readings = tx.rollups.shapes_of_readings(project, LEAST_READINGS)
         self._days = tx.rollups.days_with_notes(project)
         self._gone = {entry.memory_id: entry.gone_at for entry in tx.sources.gone(None) if entry.gone_at}
         self._said = tx.conversations.standing(project)
@@ -121,7 +119,7 @@ class Maker:
     ) -> Rollup | None:
         if not entries:
             return None
-        budget = self._settings.budget_of(period.level)
+        budget = BUDGETS[period.level]
         page: Page = page_of(self._project, period, entries, [p for p, _ in parts], notes, budget, self._count)
         if not page.entries:
             return None

@@ -14,9 +14,10 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.killpoints import reached
+from memory_pipeline.models.choose import model_reads
 from memory_pipeline.records.rollup import Rollup
-from memory_pipeline.rollups.in_short import SAID, asks_model, say_in_short
-from memory_pipeline.rollups.making import Maker, rollup_id
+from memory_pipeline.rollups.in_short import SAID, say_in_short
+from memory_pipeline.rollups.making import BUDGETS, Maker, rollup_id
 from memory_pipeline.rollups.periods import Period, periods_between
 from memory_pipeline.store import Store
 from memory_pipeline.wording.counts import how_many
@@ -125,12 +126,12 @@ def _of_project(
 ) -> list[MadeRollup]:
     with store.reading() as tx:
         before = tx.rollups.read(project, [rollup_id(project, period) for period in periods])
-        maker = Maker(tx, project, settings.rollups, count)
+        maker = Maker(tx, project, count)
         made: dict[Period, Rollup | None] = {}
         for number, period in enumerate(periods, 1):
             made[period] = maker.rollup(period, anew=True)
             progress(f"rollups of {project}", number, len(periods))
-    asked = maker.tellings() if asks_model(settings) else {}
+    asked = maker.tellings() if model_reads(settings) else {}
     short, why_not = say_in_short(store, settings, asked, by, count, only_kept=only_kept)
     for known, words in short.items():
         maker.say_in_short(known, words)
@@ -178,7 +179,7 @@ def _result(
         notes=one.notes if one else 0,
         entries=len(one.memory_ids) if one else 0,
         tokens=one.token_count if one else 0,
-        budget=settings.rollups.budget_of(period.level),
+        budget=BUDGETS[period.level],
         file=str(path) if path else None,
         status=status,
     )

@@ -195,13 +195,13 @@ class Store:
                 tx.lease.drop()  # processes that work on the store itself do not matter here
             yield scratch
 
-    def take_lease(self, run_id: str, holder: str, expiry_s: float) -> None:
+    def take_lease(self, run_id: str, holder: str) -> None:
         """Take or renew the lease for a run; taking it again within the same run is a heartbeat.
 
         Raises StoreBusyError with the holder, host, process and time if another live run has it.
         """
         with self.writing(holder, run_id) as tx:
-            other = tx.lease.take(run_id, holder, expiry_s)
+            other = tx.lease.take(run_id, holder)
             if other:
                 raise self.in_use_by(other)
 

@@ -12,6 +12,10 @@ from memory_pipeline.processes import is_running
 from memory_pipeline.store.rows import from_utc, to_utc
 from memory_pipeline.store.sql import Row, Sql
 
+#: Seconds without a heartbeat after which the lease of a run on another machine is free: long enough for a machine
+#: that is busy, short enough that a night after a crash is not missed.
+LEASE_EXPIRY_S = 60.0
+
 
 @dataclass(frozen=True, slots=True)
 class ArchivedRow:
@@ -141,15 +145,15 @@ class Lease:
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
-    def take(self, run_id: str, holder: str, expiry_s: float) -> str | None:
+    def take(self, run_id: str, holder: str) -> str | None:
         """Take or renew the lease for a run. If another live run has it, return a description of that run.
 
         Taking it again within the same run is a heartbeat. A holder is replaced if its process on this machine is
-        gone, if its process number was reused, or if its heartbeat on another machine is older than `expiry_s`.
+        gone, if its process number was reused, or if its heartbeat on another machine is older than LEASE_EXPIRY_S.
         """
         now = datetime.now(UTC)
         row = self._read()
-        if row and row[3] != run_id and _is_alive(row, now, expiry_s):
+        if row and row[3] != run_id and _is_alive(row, now):
             return _words(row)
         if row and row[3] == run_id and row[2] == os.getpid():
             self._sql.run("update lease set heartbeat_at = $2 where name = $1", [_NAME, to_utc(now)])
@@ -172,15 +176,15 @@ class Lease:
         """Whether anybody has the lease, alive or not."""
         return self._read() is not None
 
-    def holder(self, expiry_s: float) -> str | None:
+    def holder(self) -> str | None:
         """A description of the live holder of the lease, or None."""
         row = self._read()
-        return _words(row) if row and _is_alive(row, datetime.now(UTC), expiry_s) else None
+        return _words(row) if row and _is_alive(row, datetime.now(UTC)) else None
 
-    def run(self, expiry_s: float) -> str | None:
+    def run(self) -> str | None:
         """The live run that holds the lease, or None."""
         row = self._read()
-        return str(row[3]) if row and _is_alive(row, datetime.now(UTC), expiry_s) else None
+        return str(row[3]) if row and _is_alive(row, datetime.now(UTC)) else None
 
     def _read(self) -> Row | None:
         return self._sql.row(
@@ -193,11 +197,11 @@ def _words(row: Row) -> str:
     return f"{row[0]} on {row[1]} (process {row[2]}, run {row[3]}) since {since:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _is_alive(row: Row, now: datetime, expiry_s: float) -> bool:
+def _is_alive(row: Row, now: datetime) -> bool:
     """For another machine, or if the process number is this one's, the heartbeat decides; otherwise the process
     itself."""
     host, pid = row[1:3]
     heartbeat_at: datetime = from_utc(row[5])
     if host != socket.gethostname() or pid == os.getpid():
-        return now - heartbeat_at < timedelta(seconds=expiry_s)
+        return now - heartbeat_at < timedelta(seconds=LEASE_EXPIRY_S)
     return is_running(pid, heartbeat_at)

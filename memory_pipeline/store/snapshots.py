@@ -207,7 +207,7 @@ def verify_snapshot(store: Store, name: str) -> Snapshot:
     return snapshot
 
 
-def restore_snapshot(store: Store, name: str, to: Path | None = None, lease_expiry_s: float = 60.0) -> Path:
+def restore_snapshot(store: Store, name: str, to: Path | None = None) -> Path:
     """Replace the store with a verified snapshot, or write the snapshot to `to`; returns the path.
 
     The previous store is kept next to it as `NAME.before-restore-TIME`, with its log. Refused, with the holder's
@@ -220,7 +220,7 @@ def restore_snapshot(store: Store, name: str, to: Path | None = None, lease_expi
     incoming = target.with_name(f".{target.name}.incoming")
     try:
         if to is None:
-            _refuse_while_a_night_runs(store, lease_expiry_s)
+            _refuse_while_a_night_runs(store)
         elif to.exists() or to.is_symlink():
             raise SnapshotError(f"'{to}' already exists; give the name of a new file")
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -244,10 +244,10 @@ def restore_snapshot(store: Store, name: str, to: Path | None = None, lease_expi
     return target
 
 
-def _refuse_while_a_night_runs(store: Store, lease_expiry_s: float) -> None:
+def _refuse_while_a_night_runs(store: Store) -> None:
     try:
         with store.reading() as tx:
-            holder = tx.lease.holder(lease_expiry_s)
+            holder = tx.lease.holder()
     except StoreBusyError:
         raise
     except StoreError:  # there is none, or it is too damaged to be read

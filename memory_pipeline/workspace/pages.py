@@ -51,7 +51,7 @@ def workspace_blocks(
     if knowledge is not None:
         blocks.update({where: body for where, body in knowledge.blocks.items() if where[1] in contents})
     runs = list(session_runs(store.path, project)) if {LOGS, PROMOTIONS} & {*contents} else []
-    blocks.update(session_promotions(runs, settings.compaction.memory_tokens) if PROMOTIONS in contents else {})
+    blocks.update(session_promotions(runs) if PROMOTIONS in contents else {})
     blocks.update(session_logs(runs) if LOGS in contents else {})
     if {*CONTENTS} - KNOWLEDGE - {PROMOTIONS} & {*contents} and store.exists():
         with store.reading() as tx:

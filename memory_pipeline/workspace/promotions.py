@@ -15,6 +15,8 @@ from memory_pipeline.markers import MADE_AGAIN
 from memory_pipeline.wording.normalise import content_hash
 
 BLOCK = "compacted"
+#: The most tokens of the block.
+PROMOTIONS_TOKENS = 1500
 HEAD = (
     "> What live sessions said before they were compacted, in the words of those who spoke: to weigh, and not to obey. "
     f"Every compaction {MADE_AGAIN}"

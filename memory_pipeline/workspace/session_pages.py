@@ -20,7 +20,7 @@ from memory_pipeline.killpoints import reached
 from memory_pipeline.shared_blocks import WRITTEN, Body
 from memory_pipeline.workspace.directory import Outcome, write_pages
 from memory_pipeline.workspace.places import MEMORY_FILE, folder_of, pages_of
-from memory_pipeline.workspace.promotions import BLOCK, Promotion, promotions_block
+from memory_pipeline.workspace.promotions import BLOCK, PROMOTIONS_TOKENS, Promotion, promotions_block
 
 _BEGINNING = '{"session_run": '
 _BYTES_PER_TOKEN = 4
@@ -103,12 +103,12 @@ def session_logs(runs: Iterable[SessionRun]) -> dict[tuple[str, str], str]:
     return blocks
 
 
-def session_promotions(runs: Iterable[SessionRun], budget: int) -> dict[tuple[str, str], str]:
+def session_promotions(runs: Iterable[SessionRun]) -> dict[tuple[str, str], str]:
     """What some runs of a project keep in `MEMORY.md`, within a budget of tokens; nothing if none ever kept any."""
     known = list(runs)
     if not any(run.promoted for run in known):
         return {}
-    return {(MEMORY_FILE, BLOCK): promotions_block(standing_promotions(known), budget, _tokens_in)}
+    return {(MEMORY_FILE, BLOCK): promotions_block(standing_promotions(known), PROMOTIONS_TOKENS, _tokens_in)}
 
 
 def standing_promotions(runs: Iterable[SessionRun]) -> list[Promotion]:
@@ -189,12 +189,12 @@ def mend_session_pages(settings: Settings) -> list[str]:
 
 def promotions_now(settings: Settings, project: str) -> str:
     """The block of what is promoted, as the pages are to have it."""
-    blocks = session_promotions(session_runs(Path(settings.store.path), project), settings.compaction.memory_tokens)
+    blocks = session_promotions(session_runs(Path(settings.store.path), project))
     return next(iter(blocks.values()), "")
 
 
 def _blocks(settings: Settings, runs: Sequence[SessionRun]) -> dict[tuple[str, str], str]:
-    return {**session_promotions(runs, settings.compaction.memory_tokens), **session_logs(runs)}
+    return {**session_promotions(runs), **session_logs(runs)}
 
 
 def _files(runs: Iterable[SessionRun]) -> list[str]:

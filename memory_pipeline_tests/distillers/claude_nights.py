@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
+import pytest
+
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.models import client
+from memory_pipeline.models.pacing import NIGHTLY
 from memory_pipeline.night.run import run_night
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store
@@ -24,6 +29,14 @@ def serving(script: Callable[[Body, int], Reaction] = faithful, **options: Any) 
         yield server
 
 
+@contextmanager
+def patience(**changes: Any) -> Iterator[None]:
+    """Nights wait for a model only so long: the fields of Patience."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(client, "NIGHTLY", replace(NIGHTLY, **changes))
+        yield
+
+
 def claude_settings(store: Store, server: MessagesServer, **changes: object) -> Settings:
     model: dict[str, object] = {
         "reading__ask_model": False,  # these nights are about clusters
@@ -31,7 +44,6 @@ def claude_settings(store: Store, server: MessagesServer, **changes: object) -> 
         "anthropic__base_url": server.url,
         "model__burst": 1000,
         "model__spacing_s": 0.0,
-        "model__batch_poll_s": 0.01,
         "compression__rate_limit_per_min": 10_000,
     }
     return settings_for(store, **{**model, **changes})

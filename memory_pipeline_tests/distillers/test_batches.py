@@ -14,7 +14,7 @@ import pytest
 
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import sql_rows
-from memory_pipeline_tests.distillers.claude_nights import night, serving, three_lessons
+from memory_pipeline_tests.distillers.claude_nights import night, patience, serving, three_lessons
 from memory_pipeline_tests.messages_server import Failure, MessagesServer, Raw
 
 BATCH: dict[str, Any] = {"model__calling": "batch"}
@@ -50,7 +50,8 @@ def test_a_night_is_one_batch_at_half_the_price(store: Store) -> None:
 def test_a_batch_that_is_not_done_is_collected_by_the_next_night(store: Store) -> None:
     three_lessons(store)
     with serving(batch_polls=10_000) as server:
-        first = night(store, server, **BATCH, model__time_limit_s=0.2)
+        with patience(time_limit_s=0.2):
+            first = night(store, server, **BATCH)
         assert first.refusals == {"batch under way": 3} and archived(store) == 0
         server.batch_polls = 1
         second = night(store, server, run_id="second", day=date(2026, 3, 4), **BATCH)
@@ -62,7 +63,8 @@ def test_a_batch_that_is_not_done_is_collected_by_the_next_night(store: Store) -
 def test_a_live_night_does_not_ask_again_what_a_batch_will_answer(store: Store) -> None:
     three_lessons(store)
     with serving(batch_polls=10_000) as server:
-        night(store, server, **BATCH, model__time_limit_s=0.2)
+        with patience(time_limit_s=0.2):
+            night(store, server, **BATCH)
         waiting = night(store, server, run_id="live")
         assert waiting.refusals == {"batch under way": 3} and server.requests == []
         server.batch_polls = 1
@@ -88,7 +90,8 @@ def test_partial_failure_and_expiry_leave_the_rest_and_are_tried_again(store: St
 def test_a_batch_that_the_server_lost_is_sent_again(store: Store, caplog: pytest.LogCaptureFixture) -> None:
     three_lessons(store)
     with serving(batch_polls=10_000) as server:
-        night(store, server, **BATCH, model__time_limit_s=0.2)
+        with patience(time_limit_s=0.2):
+            night(store, server, **BATCH)
         server.batches.clear()
         server.batch_polls = 1
         assert night(store, server, run_id="second", **BATCH).clusters_compressed == 3
@@ -146,11 +149,13 @@ _NIGHT = """
 import json, sys
 from datetime import date
 from pathlib import Path
+from memory_pipeline.models import batches
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.run import run_night
 from memory_pipeline.config.loading import load_settings
 from memory_pipeline.store import Store
+batches._POLL_S = 0.01
 settings = load_settings(json.loads(sys.argv[1])).values
 run_night(Night(Store.of(settings), settings, NightOptions(date(2026, 3, 3), sys.argv[2])))
 """
@@ -164,7 +169,7 @@ def test_a_night_killed_around_its_batch_pays_once(store: Store, place: str) -> 
         settings = {
             "store.path": str(store.path), "embedding.model": "lexical", "compression.min_active_memories": 0,
             "anthropic.api_key": server.key, "anthropic.base_url": server.url,
-            "model.calling": "batch", "model.batch_poll_s": 0.01, "reading.ask_model": False,
+            "model.calling": "batch", "reading.ask_model": False,
         }  # fmt: skip
         command = [sys.executable, "-c", _NIGHT, json.dumps(settings)]
         # The commits of a night are counted: one in the middle of the batch's answers.
@@ -184,7 +189,8 @@ def test_a_night_killed_around_its_batch_pays_once(store: Store, place: str) -> 
 def test_a_batch_of_another_server_is_left_alone(store: Store) -> None:
     three_lessons(store)
     with serving(batch_polls=10_000) as one:
-        night(store, one, **BATCH, model__time_limit_s=0.2)
+        with patience(time_limit_s=0.2):
+            night(store, one, **BATCH)
         other: MessagesServer
         with serving() as other:
             assert night(store, other, run_id="second").clusters_compressed == 3

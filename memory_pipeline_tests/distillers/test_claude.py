@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from memory_pipeline.errors import ModelError
+from memory_pipeline.models import questions
 from memory_pipeline.models.choose import make_provider
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.run import run_night
@@ -263,10 +264,11 @@ def test_secrets_and_addresses_never_leave_the_machine(store: Store) -> None:
     assert secret not in json.dumps(server.requests)
 
 
-def test_a_cluster_too_long_for_a_prompt_is_not_sent(store: Store) -> None:
+def test_a_cluster_too_long_for_a_prompt_is_not_sent(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(questions, "MOST_SOURCE_TOKENS", 100)
     fill(store, lesson(4))
     with serving() as server:
-        report = night(store, server, distillation__max_prompt_tokens=1000 // 10)
+        report = night(store, server)
     assert server.requests == [] and report.refusals == {"too long for one prompt": 1}
 
 

@@ -11,7 +11,7 @@ from memory_pipeline.night.principles import form_principles, misplaced_patterns
 from memory_pipeline.records import PrincipleResult
 from memory_pipeline.review.conflicts import list_conflicts
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import fill, night_of
+from memory_pipeline_tests.build import fill, loosely_related, night_of
 from memory_pipeline_tests.distillers.claude_nights import claude_settings, serving
 from memory_pipeline_tests.messages_server import Body, Failure, MessagesServer, Said, faithful, members_of
 from memory_pipeline_tests.night.test_principles import WEEK, pattern, related
@@ -28,9 +28,10 @@ def ruling(rule: str = RULE, behind: tuple[int, ...] = (1, 2, 3), **changes: Any
 
 def form(store: Store, server: MessagesServer, run_id: str = "week", **changes: Any) -> list[PrincipleResult]:
     options = {"dry_run": changes.pop("dry_run", False)}
-    settings = claude_settings(store, server, principles__similarity=0.5, **changes)
+    settings = claude_settings(store, server, **changes)
     with night_of(store, WEEK, settings, run_id=run_id, **options).on_its_store() as night:
-        results = form_principles(night)
+        with loosely_related():
+            results = form_principles(night)
         night.store.release_lease(run_id)
         with night.store.reading() as tx:
             assert tx.integrity.check(deep=True) == []

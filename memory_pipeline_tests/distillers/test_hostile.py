@@ -10,6 +10,7 @@ import pytest
 
 from memory_pipeline.config.policies import PolicyTable
 from memory_pipeline.distillers.injections.detect import attempt_in, find_attempt
+from memory_pipeline.models import questions
 from memory_pipeline.night import distillation
 from memory_pipeline.night.run import run_night
 from memory_pipeline.records import Memory
@@ -151,9 +152,10 @@ def test_text_is_folded_as_a_reader_sees_it() -> None:
 
 
 @pytest.mark.slow
-def test_very_long_memories_are_not_sent(store: Store) -> None:
+def test_very_long_memories_are_not_sent(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(questions, "MOST_SOURCE_TOKENS", 1000)
     texts = [f"case0 {_LESSON}. " + f"It went on and {word}. " * 90 for word in ("on", "further", "farther")]
     notes = [candidate(text, native_id=f"long-{n}") for n, text in enumerate(texts)]
     fill(store, notes, "p", PlantedEmbedder())
-    report, asked_for = a_night(store, distillation__max_prompt_tokens=1000)
+    report, asked_for = a_night(store)
     assert report.refusals == {"too long for one prompt": 1} and asked_for == []

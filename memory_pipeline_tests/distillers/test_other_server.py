@@ -18,7 +18,7 @@ from memory_pipeline.night.run import run_night
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson, night_of, settings_for, sql_rows
-from memory_pipeline_tests.distillers.claude_nights import DAY
+from memory_pipeline_tests.distillers.claude_nights import DAY, patience
 
 pytestmark = pytest.mark.skipif(
     find_spec("app") is None, reason="mock-ai-api is not installed; 'python3 quickstart.py test' installs it"
@@ -47,7 +47,9 @@ def server() -> Iterator[str]:
         process.wait(10)
 
 
-def night(store: Store, url: str, scenario: str, run_id: str = "r", **changes: Any) -> Report:
+def night(
+    store: Store, url: str, scenario: str, run_id: str = "r", *, time_limit_s: float = 60.0, **changes: Any
+) -> Report:
     model = f"{BASE}:{scenario}"
     settings = settings_for(
         store,
@@ -58,12 +60,11 @@ def night(store: Store, url: str, scenario: str, run_id: str = "r", **changes: A
         model__prices=(f"{model}=1/5",),
         model__burst=1000,
         model__spacing_s=0.0,
-        model__attempts=2,
-        model__batch_poll_s=0.05,
         compression__rate_limit_per_min=10_000,
         **changes,
     )
-    return run_night(night_of(store, DAY, settings, run_id=run_id))
+    with patience(attempts=2, time_limit_s=time_limit_s):
+        return run_night(night_of(store, DAY, settings, run_id=run_id))
 
 
 @pytest.mark.slow
@@ -101,7 +102,7 @@ def test_a_model_that_it_does_not_have_is_named(store: Store, server: str) -> No
 @pytest.mark.slow
 def test_its_batches_are_sent_awaited_and_collected(store: Store, server: str) -> None:
     fill(store, lesson(4))
-    calls: dict[str, Any] = {"model__calling": "batch", "model__time_limit_s": 0.3}
+    calls: dict[str, Any] = {"model__calling": "batch", "time_limit_s": 0.3}
     for number in range(2):  # the answer is none, and is asked for once more
         waiting = night(store, server, "mock-text", run_id=f"run-{number}", **calls)
         assert waiting.refusals == {"batch under way": 1}

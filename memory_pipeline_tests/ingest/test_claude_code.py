@@ -249,13 +249,13 @@ def test_broken_lines_are_quarantined_and_one_without_end_waits(store: Store, tm
 
 
 def test_a_huge_result_of_a_tool_is_left_out_and_a_huge_text_quarantined(tmp_path: Path) -> None:
-    result = [{"tool_use_id": "t", "type": "tool_result", "content": "x" * 20_000}]
+    result = [{"tool_use_id": "t", "type": "tool_result", "content": "x" * 5_000_000}]
     folder = project(
-        tmp_path, line(1, "user", result), line(2, "user", "y" * 20_000), line(3, "user", "Still read.")
+        tmp_path, line(1, "user", result), line(2, "user", "y" * 5_000_000), line(3, "user", "Still read.")
     )  # fmt: skip
-    found = read(folder, FORMAT, import__max_line_bytes=10_000)
+    found = read(folder, FORMAT)
     assert found.words == ["Still read."] and found.skipped.counts == {"results of tools": 1}
-    assert [(row.line, "longer than 10000 bytes" in row.reason) for row in found.rejected] == [(2, True)]
+    assert [(row.line, "longer than 4000000 bytes" in row.reason) for row in found.rejected] == [(2, True)]
 
 
 def test_odd_characters_are_replaced_and_a_key_over_many_lines_is_masked_before_a_split(
@@ -274,10 +274,10 @@ def test_odd_characters_are_replaced_and_a_key_over_many_lines_is_masked_before_
 
 
 def test_a_long_turn_is_split_between_sentences_with_ids_of_its_parts(tmp_path: Path) -> None:
-    long = " ".join(f"Sentence number {n} says something about the export." for n in range(40))
-    found = read(project(tmp_path, line(1, "user", long)), FORMAT, import__max_entry_tokens=100)
+    long = " ".join(f"Sentence number {n} says something about the export." for n in range(400))
+    found = read(project(tmp_path, line(1, "user", long)), FORMAT)
     assert [c.native_id for c in found.candidates][:3] == ["claude-code:u1", "claude-code:u1~2", "claude-code:u1~3"]
-    assert found.skipped.split == 1 and all(len(words) <= 400 for words in found.words)
+    assert found.skipped.split == 1 and all(len(words) <= 4000 for words in found.words)
 
 
 def fact(name: str, kind: str, body: str, nested: bool = True) -> str:

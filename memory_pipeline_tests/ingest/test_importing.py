@@ -184,7 +184,7 @@ def test_of_a_transcript_what_nobody_said_is_left_out_and_long_turns_are_split(s
         {"role": "user", "content": "  "},
     )
     skipped = Skipped()
-    found = list(read_format("jsonl", path, UTC, NOW, settings_for(store, import__max_entry_tokens=1000), skipped))
+    found = list(read_format("jsonl", path, UTC, NOW, settings_for(store), skipped))
     said = [item for item in found if isinstance(item, Candidate)]
     told = [(one.native_id, one.memory_type, one.tags, one.project_id) for one in said]
     assert told == [

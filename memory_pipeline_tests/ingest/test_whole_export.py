@@ -37,6 +37,7 @@ from memory_pipeline_tests.build import (
     draft_with_cause,
     fill,
     lesson,
+    loosely_related,
     memory,
     night_of,
     run,
@@ -65,11 +66,12 @@ def build(store: Store) -> None:
     causes = [candidate(CAUSE.format(detail), FIRST + timedelta(hours=n)) for n, detail in enumerate(details)]
     fill(store, [*patterns, *causes, *lesson(4, topic="scanner")])
     fill(store, lesson(4, topic="printer"), project="reviewed")
-    settings = settings_for(store, compression__review_projects=("reviewed",), principles__similarity=0.5)
+    settings = settings_for(store, compression__review_projects=("reviewed",))
     run(store, DAY, settings)
     (conflict,) = list_conflicts(store, each=True)
     resolve_conflict(store, settings, conflict.id[:8], Decision("newer", "dana", note="moved"))
-    form_principles(night_of(store, DAY, settings, run_id="week"))
+    with loosely_related():
+        form_principles(night_of(store, DAY, settings, run_id="week"))
     update_playbook(night_of(store, DAY, settings, run_id="week"))
     store.release_lease("week")
     with store.reading() as tx:

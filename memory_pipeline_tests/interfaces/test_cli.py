@@ -133,7 +133,7 @@ def test_init_imports_remembers_and_previews(tmp_path: Path, workspace: Path) ->
 @pytest.mark.slow
 def test_a_night_that_declines_its_clusters_and_a_night_that_is_held_exit_0(tmp_path: Path, workspace: Path) -> None:
     cli("import", "openclaw", workspace, home=tmp_path)
-    Store(tmp_path / "data" / "store.duckdb").take_lease("other", "the daemon", 60)
+    Store(tmp_path / "data" / "store.duckdb").take_lease("other", "the daemon")
     held = cli("night", DAY, home=tmp_path)
     assert held.returncode == 0 and last(held).startswith("COMPRESSION BLOCKED: '")
     assert "store.duckdb' is in use by the daemon on" in last(held)

@@ -181,7 +181,7 @@ def test_a_blocked_run_with_json_is_one_document(data: Path) -> None:
 
 def test_a_held_store_is_told_once_and_exits_0(data: Path) -> None:
     store = Store(data / "store.duckdb")
-    store.take_lease("other", "the daemon", 60)
+    store.take_lease("other", "the daemon")
     done = command("night", DAY)
     assert done.code == 0 and done.told.startswith(f"COMPRESSION BLOCKED: '{store.path}' is in use by the daemon on")
     assert "is in use" not in done.err

@@ -46,7 +46,7 @@ def _write_leases(store: Store, acknowledge: Acknowledge) -> None:
     with store.reading() as tx:
         row = sql_rows(tx, "select coalesce(max(line), 0) from quarantine")[0]
     for number in count(int(row[0]) + 1 if row else 1):
-        store.take_lease(f"run-{os.getpid()}", "worker", 60)
+        store.take_lease(f"run-{os.getpid()}", "worker")
         with store.writing("worker") as tx:
             tx.journal.keep_quarantine([("kills", number, "a row that stays", "x")], AT)
         acknowledge(number)

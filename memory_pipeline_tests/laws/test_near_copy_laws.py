@@ -47,7 +47,7 @@ def live_through(store: Store, seed: int, topics: int, nights: int) -> None:
             [candidate(text, at, native_id=f"{turn}-{n}") for n, text in enumerate(notes[turn::nights])],
             embedder=ByTopic(),
         )
-        night = night_of(store, DAY + timedelta(days=turn), settings_for(store, compression__recall_sample=5))
+        night = night_of(store, DAY + timedelta(days=turn), settings_for(store))
         night.embedder = ByTopic()
         report = run_night(night)
         assert report.verdict in ("PASS", "IDLE") and report.errors == ()

@@ -19,7 +19,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.models.embedders.model import Vectors
-from memory_pipeline.night import context
+from memory_pipeline.night import context, knowledge_base
 from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.knowledge_base import compress_knowledge_base, knowledge_base_night
 from memory_pipeline.night.phases import PHASES, run_phase
@@ -88,8 +88,15 @@ def history(rng: random.Random, size: int, days: Sequence[date] = DAYS) -> list[
     return notes
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _few_entries_are_enough() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(knowledge_base, "LEAST_ENTRIES", 2)
+        yield
+
+
 def values_of(store: Store) -> Settings:
-    return settings_for(store, embedding__model="minilm", knowledge_base__min_entries=2)
+    return settings_for(store, embedding__model="minilm")
 
 
 def week_of(store: Store, key: str) -> None:

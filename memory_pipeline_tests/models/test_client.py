@@ -12,11 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
-from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session
+from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session, questions
 from memory_pipeline.records import ModelCall
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson
-from memory_pipeline_tests.distillers.claude_nights import claude_settings, night, serving
+from memory_pipeline_tests.distillers.claude_nights import claude_settings, night, patience, serving
 from memory_pipeline_tests.messages_server import Body, Failure, MessagesServer, Raw, Said, faithful
 
 CITIES = ("Porto", "Oslo", "Lima")
@@ -103,7 +103,8 @@ def test_an_answer_longer_than_its_tokens_can_be_is_not_read_and_not_asked_for_a
 def test_an_answer_that_comes_in_drops_is_given_up_in_time(store: Store) -> None:
     with serving(lambda body, number: Raw(b" " * 400, drop_s=0.05)) as server:
         began = time.monotonic()
-        (result,) = ask(store, server, "Oslo", model__timeout_s=1.0, model__attempts=1).values()
+        with patience(attempts=1):
+            (result,) = ask(store, server, "Oslo", model__timeout_s=1.0).values()
     assert isinstance(result, ModelError) and "longer than 1 s" in str(result)
     assert time.monotonic() - began < 10
 
@@ -176,8 +177,9 @@ def test_the_cap_is_one_for_all_that_a_run_asks(store: Store) -> None:
 def test_a_batch_of_this_run_that_still_runs_lets_nothing_else_be_sent(store: Store) -> None:
     """What it will cost is not known yet, and the cap is of the whole run."""
     with serving(forecast, batch_polls=10_000) as server:
-        ask(store, server, "Porto", model__calling="batch", model__time_limit_s=0.1)
-        found = ask(store, server, "Porto", "Oslo", model__calling="batch", model__time_limit_s=0.1)
+        with patience(time_limit_s=0.1):
+            ask(store, server, "Porto", model__calling="batch")
+            found = ask(store, server, "Porto", "Oslo", model__calling="batch")
         assert set(found.values()) == {Declined("batch under way", again=True)} and len(server.batches) == 1
         other = ask(store, server, "Oslo", run_id="next", model__calling="live")
         assert other == {"Oslo": "Oslo: rain"} and len(server.requests) == 1
@@ -188,7 +190,8 @@ def test_what_another_kind_of_question_is_waiting_for_is_collected_and_kept_for_
     fill(store, lesson(4))
     script = lambda body, number: faithful(body) if "members" in str(body["messages"]) else forecast(body)  # noqa: E731
     with serving(script, batch_polls=10_000) as server:
-        night(store, server, model__calling="batch", model__time_limit_s=0.1)
+        with patience(time_limit_s=0.1):
+            night(store, server, model__calling="batch")
         server.batch_polls = 1
         assert ask(store, server, "Porto", run_id="weather") == {"Porto": "Porto: sun"}
         report = night(store, server, run_id="later")
@@ -219,9 +222,10 @@ def test_a_check_that_breaks_fails_its_own_question_alone(store: Store) -> None:
     assert isinstance(found["Atlantis"], LookupError) and found["Lima"] == "Lima: sun"
 
 
-def test_a_question_too_long_for_a_prompt_is_not_sent(store: Store) -> None:
+def test_a_question_too_long_for_a_prompt_is_not_sent(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(questions, "MOST_SOURCE_TOKENS", 10)
     with serving(forecast) as server:
-        (found,) = ask(store, server, "Porto", distillation__max_prompt_tokens=10).values()
+        (found,) = ask(store, server, "Porto").values()
     assert found == Declined("too long for one prompt: 20 tokens, at most 10 are sent") and server.requests == []
 
 

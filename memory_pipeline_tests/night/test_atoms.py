@@ -211,5 +211,5 @@ def test_search_goes_by_field_and_meaning_and_chains_follow_outcomes(store: Stor
     assert len(search_atoms(index, Lexical(), None, None, 3, 0.3)) == 3
     with pytest.raises(InputError, match="use subject, action or outcome"):
         search_atoms(index, Lexical(), "x", "colour", 5, 0.3)
-    (chain,) = causal_chains(index, [cache], 0.6)
+    (chain,) = causal_chains(index, [cache])
     assert [found.atom for found in chain] == [cache, deploy, shop]

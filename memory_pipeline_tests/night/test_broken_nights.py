@@ -22,7 +22,7 @@ COPY = candidate(lesson(1)[0].content, FIRST + timedelta(hours=9), native_id="co
 
 def reported(store: Store, run_id: str) -> dict[str, Any]:
     with store.reading() as tx:
-        assert tx.integrity.check(deep=True) == [] and tx.lease.holder(60) is None
+        assert tx.integrity.check(deep=True) == [] and tx.lease.holder() is None
         found = tx.journal.report(run_id)
     assert found is not None
     return found

@@ -148,7 +148,7 @@ def test_days_that_are_taken_back_leave_memory_md_and_no_file_behind(
     read(store, settings, MONDAY, TUESDAY)
     assert "Lisbon" in files_of(tmp_path / "agent")["USER.md"]
     periods = periods_between(MONDAY, TUESDAY, ended_by=date(2026, 3, 31))
-    store.take_lease("rollups", "test", 60)
+    store.take_lease("rollups", "test")
     made = roll_up(store, settings, periods, holder="test", run_id="rollups", projects=["p"])
     assert not finish_rollups(store, settings, made, is_newest=True)
     store.release_lease("rollups")

@@ -46,10 +46,10 @@ def test_a_dry_run_leaves_nothing_but_its_report(store: Store, monkeypatch: pyte
 
 def test_a_dry_run_does_not_wait_for_a_night(store: Store) -> None:
     fill(store, lesson(4))
-    store.take_lease("a-night", "somebody else", 60.0)
+    store.take_lease("a-night", "somebody else")
     assert run(store, DAY, dry_run=True).clusters_compressed == 1
     with store.reading() as tx:
-        assert tx.lease.run(60.0) == "a-night"
+        assert tx.lease.run() == "a-night"
 
 
 @pytest.mark.parametrize("step", [update_playbook, grow_atoms])

@@ -21,6 +21,7 @@ from memory_pipeline_tests.build import (
     candidate,
     fill,
     lesson,
+    loosely_related,
     night_of,
     run,
     settings_for,
@@ -209,9 +210,10 @@ def begin(store: Store) -> None:
 
 
 def form_week(store: Store) -> None:
-    night = night_of(store, WEEK_END, settings_for(store, principles__similarity=0.5), run_id=f"week-{WEEK_END}")
+    night = night_of(store, WEEK_END, settings_for(store), run_id=f"week-{WEEK_END}")
     night.__dict__["distiller"] = SharedWords()
-    run_week(night)
+    with loosely_related():
+        run_week(night)
     store.release_lease(night.options.run_id)
 
 

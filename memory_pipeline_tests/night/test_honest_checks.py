@@ -125,10 +125,11 @@ def test_a_preview_asks_what_the_night_asks_and_another_night_for_another_sample
         return set()
 
     monkeypatch.setattr(recall_check, "_found", note)
+    monkeypatch.setattr(recall_check, "MOST_ASKED", 5)
     with store.reading() as tx:
         ids = [m.id for m in tx.memories.all()]
     for run_id, day in (("preview", DAY), ("night", DAY), ("night", DAY + timedelta(days=1))):
-        night = night_of(store, day, settings_for(store, compression__recall_sample=5), run_id=run_id)
+        night = night_of(store, day, settings_for(store), run_id=run_id)
         check = check_recall(night, ids)
         assert (check.found, check.asked, len(check.missed)) == (0, 5, 5)
     assert asked[0] == asked[1] != asked[2]

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from memory_pipeline.errors import InputError, StoreBusyError
+from memory_pipeline.night import knowledge_base
 from memory_pipeline.night.knowledge_base import compress_knowledge_base, knowledge_base_night
 from memory_pipeline.night.knowledge_base_report import EntriesAfter, KnowledgeBaseReport
 from memory_pipeline.store import Store
@@ -121,7 +122,7 @@ def test_entries_of_a_waiting_proposal_are_left_alone_and_said_to_be(store: Stor
 
 def test_a_night_that_runs_is_not_disturbed(store: Store) -> None:
     knowledge(store)
-    store.take_lease("another", "a night", 60)
+    store.take_lease("another", "a night")
     with pytest.raises(StoreBusyError, match="a night"):
         compress(store)
 
@@ -161,13 +162,14 @@ def test_a_threshold_that_cannot_be_is_refused(store: Store) -> None:
         knowledge_base_night(store, settings_for(store), "kb", threshold=1.5)
 
 
-def test_whole_types_can_be_entries(store: Store) -> None:
+def test_whole_types_can_be_entries(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knowledge_base, "LEAST_ENTRIES", 2)
     rule = "Always restart the gateway after rotating the key of the payment provider"
     notes = [
         candidate(f"{rule}{end}", native_id=f"n{n}", memory_type="lesson") for n, end in enumerate((".", " twice."))
     ]
     fill(store, notes)
-    settings = settings_for(store, knowledge_base__memory_types=("lesson",), knowledge_base__min_entries=2)
+    settings = settings_for(store, knowledge_base__memory_types=("lesson",))
     report = compress_knowledge_base(knowledge_base_night(store, settings, "kb", threshold=0.8))
     (cluster,) = report.clusters_created
     with store.reading() as tx:

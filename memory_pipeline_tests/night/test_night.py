@@ -356,7 +356,7 @@ def test_report_files_tables_and_notices(store: Store) -> None:
 
 def test_a_second_night_is_refused_while_one_runs_and_told_by_whom(store: Store) -> None:
     fill(store, lesson(4))
-    store.take_lease("other-run", "the daemon", 60)
+    store.take_lease("other-run", "the daemon")
     with pytest.raises(StoreBusyError, match=r"the daemon on .* run other-run"):
         run(store, DAY)
     assert archived(store) == set()
@@ -364,7 +364,7 @@ def test_a_second_night_is_refused_while_one_runs_and_told_by_whom(store: Store)
 
 def test_a_dead_holder_does_not_block_the_next_night(store: Store) -> None:
     fill(store, lesson(4))
-    store.take_lease("dead-run", "a killed process", 60)
+    store.take_lease("dead-run", "a killed process")
     with store.writing("test") as tx:
         sql_rows(tx, "update lease set pid = 4194000")
     assert run(store, DAY).verdict == "PASS"
@@ -372,7 +372,7 @@ def test_a_dead_holder_does_not_block_the_next_night(store: Store) -> None:
 
 def test_a_holder_on_another_machine_counts_until_its_heartbeat_is_old(store: Store) -> None:
     fill(store, lesson(4))
-    store.take_lease("far-run", "another machine", 60)
+    store.take_lease("far-run", "another machine")
     with store.writing("test") as tx:
         sql_rows(tx, "update lease set host = 'elsewhere'")
     with pytest.raises(StoreBusyError, match="another machine on elsewhere"):

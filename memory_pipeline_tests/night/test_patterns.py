@@ -114,9 +114,7 @@ def test_feedback_moves_what_later_extractions_of_the_kind_matter(store: Store, 
     assert standing(store) == [before]
     assert before.significance == 0.6
     turns = turns_of(_memories(store))
-    later = read_day(
-        1, turns, found_by_classifier(turns.turns, classifier_vectors()), chunk_tokens=800, utility=utility
-    )
+    later = read_day(1, turns, found_by_classifier(turns.turns, classifier_vectors()), utility=utility)
     assert [one.significance for one in later.extracted.extractions] == [0.5]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.night import playbook
 from memory_pipeline.night.context import Night
@@ -28,6 +27,7 @@ from memory_pipeline_tests.build import (
     candidate,
     fill,
     lesson,
+    loosely_related,
     night_of,
     run,
     settings_for,
@@ -53,13 +53,14 @@ def related(count: int = 3) -> list[Candidate]:
     ]
 
 
-def loose(store: Store, **changes: object) -> Settings:
-    """Settings with which the model-free embedder sees that these are related."""
-    return settings_for(store, **{"principles__similarity": 0.5, **changes})
+@pytest.fixture(autouse=True)
+def _related() -> Iterator[None]:
+    with loosely_related():
+        yield
 
 
 def form(store: Store, day: date = WEEK, **changes: object) -> tuple[Night, list[PrincipleResult]]:
-    night = night_of(store, day, loose(store, **changes), run_id=f"week-{day}")
+    night = night_of(store, day, settings_for(store, **changes), run_id=f"week-{day}")
     night.__dict__["distiller"] = SharedWords()
     results = form_principles(night)
     store.release_lease(night.options.run_id)
@@ -67,7 +68,7 @@ def form(store: Store, day: date = WEEK, **changes: object) -> tuple[Night, list
 
 
 def play(store: Store) -> list[Contribution]:
-    night = night_of(store, WEEK, loose(store))
+    night = night_of(store, WEEK, settings_for(store))
     done = update_playbook(night)
     store.release_lease(night.options.run_id)
     return done
@@ -131,7 +132,7 @@ def test_a_principle_is_never_a_source_of_another(store: Store) -> None:
         earlier = tx.memories.read([first.principle_id or ""])[first.principle_id or ""]
         assert earlier.consolidated_into_id == second.principle_id
     sound(store)
-    roll_back(store, loose(store), RollbackScope(run_id=night.options.run_id))
+    roll_back(store, settings_for(store), RollbackScope(run_id=night.options.run_id))
     with store.reading() as tx:
         assert tx.memories.read([first.principle_id or ""])[first.principle_id or ""].archived_at is None
     sound(store)
@@ -157,14 +158,15 @@ def test_related_patterns_that_share_no_statement_are_left_with_the_reason(store
         f"paper glue {words} ink tape. Priya repairs an old brown chair today",
     ]
     fill(store, [pattern(f"p{n}", text) for n, text in enumerate(texts)])
-    _, results = form(store, principles__similarity=0.3)
+    with loosely_related(0.3):
+        _, results = form(store)
     assert results and all(result.status == "skipped" and result.reason for result in results)
 
 
 def test_a_dry_run_forms_principles_without_writing(store: Store) -> None:
     fill(store, related())
     before = store.path.read_bytes()
-    with night_of(store, WEEK, loose(store), dry_run=True).on_its_store() as night:
+    with night_of(store, WEEK, settings_for(store), dry_run=True).on_its_store() as night:
         night.__dict__["distiller"] = SharedWords()
         (result,) = form_principles(night)
     assert result.status == "created" and result.content
@@ -175,7 +177,7 @@ def test_a_dry_run_forms_principles_without_writing(store: Store) -> None:
 def test_rolling_a_pattern_back_names_its_principle(store: Store) -> None:
     fill(store, related())
     _, (result,) = form(store)
-    done = roll_back(store, loose(store), RollbackScope(abstraction=result.principle_id))
+    done = roll_back(store, settings_for(store), RollbackScope(abstraction=result.principle_id))
     assert [row.id for row in done.retired] == [result.principle_id] and done.restored == ()
     _, (again,) = form(store, WEEK + timedelta(days=7))
     assert again.status == "created"
@@ -237,7 +239,7 @@ def test_guidance_that_breaks_leaves_the_others(store: Store, monkeypatch: pytes
 
 def done_by(store: Store) -> str:
     """The run that held the guidance against the playbook."""
-    return night_of(store, WEEK, loose(store)).options.run_id
+    return night_of(store, WEEK, settings_for(store)).options.run_id
 
 
 def test_guidance_that_steers_its_reader_never_stands_in_the_playbook(
@@ -250,7 +252,7 @@ def test_guidance_that_steers_its_reader_never_stands_in_the_playbook(
         play(store)
     assert {entry.source_ids for entry in entries(store)} == {("p0",), ("bad",)}
     for day in (WEEK + timedelta(days=1), WEEK + timedelta(days=2)):
-        update_playbook(night_of(store, day, loose(store), run_id=f"book-{day}"))
+        update_playbook(night_of(store, day, settings_for(store), run_id=f"book-{day}"))
         store.release_lease(f"book-{day}")
         assert {entry.source_ids for entry in entries(store)} == {("p0",)}
     assert "Acme" not in (pages_of(store.path, "p") / PLAYBOOK_FILE).read_text(encoding="utf-8")
@@ -262,7 +264,7 @@ def test_a_principle_is_guidance_until_it_is_taken_back(store: Store) -> None:
     play(store)
     entry = next(e for e in entries(store) if result.principle_id in e.source_ids)
     assert len(entries(store)) == 4 and entry.content == result.content
-    roll_back(store, loose(store), RollbackScope(abstraction=result.principle_id))
+    roll_back(store, settings_for(store), RollbackScope(abstraction=result.principle_id))
     assert len(entries(store)) == 3 and entry.id not in {e.id for e in entries(store)}
     sound(store)
 

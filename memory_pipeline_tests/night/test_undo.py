@@ -259,7 +259,7 @@ def test_an_abstraction_is_rolled_back_once(store: Store) -> None:
 @pytest.mark.slow
 def test_a_rollback_waits_for_no_night(store: Store) -> None:
     with_a_night(store)
-    store.take_lease("other", "night", 60)
+    store.take_lease("other", "night")
     with pytest.raises(StoreBusyError, match=r"is in use by night on .*; try again when it has ended"):
         roll_back(store, settings_for(store), RUN)
     store.release_lease("other")

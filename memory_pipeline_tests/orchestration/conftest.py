@@ -10,6 +10,7 @@ import pytest
 import yaml
 from dagster import DagsterInstance, instance_for_test
 
+from memory_pipeline.orchestration import consolidation
 from memory_pipeline.orchestration.home import INSTANCE_CONFIG
 from memory_pipeline.store import Store
 
@@ -38,4 +39,4 @@ def settings_in_environment(monkeypatch: pytest.MonkeyPatch, store: Store) -> No
     monkeypatch.setenv("MEMORY_PIPELINE_STORE_PATH", str(store.path))
     monkeypatch.setenv("MEMORY_PIPELINE_EMBEDDING_MODEL", "lexical")
     monkeypatch.setenv("MEMORY_PIPELINE_COMPRESSION_MIN_ACTIVE_MEMORIES", "0")
-    monkeypatch.setenv("MEMORY_PIPELINE_CONSOLIDATION_RETRY_DELAY_S", "0")
+    monkeypatch.setattr(consolidation, "_RETRY_DELAY_S", 0.0)

@@ -192,7 +192,7 @@ def test_a_failed_day_is_reported_by_its_rows_and_can_be_run_again_alone(
         failed = launch(instance)
     assert not failed.success
     with store.reading() as tx:
-        assert tx.lease.holder(60) is None
+        assert tx.lease.holder() is None
         report = tx.journal.report(failed.run_id)
     assert report and (report["verdict"], report["memories_archived"]) == ("FAIL", 5)
     assert report["verdict_reason"] == "fatal error: RuntimeError: the step fell over"
@@ -254,7 +254,7 @@ def test_the_duplicates_alone_are_reported_and_their_lease_goes_back(instance: D
     assert alone.success
     with store.reading() as tx:
         report = tx.journal.report(alone.run_id)
-        assert tx.lease.holder(60) is None and tx.journal.reports() == []
+        assert tx.lease.holder() is None and tx.journal.reports() == []
     assert report and (report["kind"], report["verdict"], report["duplicates_archived"]) == ("duplicates", "PASS", 1)
     assert report["recall_sampled"] == 1 and (store.path.parent / "reports" / "notices.jsonl").exists()
     again = launch(instance, job="duplicates")
@@ -270,7 +270,7 @@ def test_a_run_that_meets_a_held_store_is_skipped_and_names_the_holder(
     instance: DagsterInstance, store: Store, job: str
 ) -> None:
     fill(store, lesson(5))
-    store.take_lease("other", "somebody else", 60)
+    store.take_lease("other", "somebody else")
     result = defs.resolve_job_def(job).execute_in_process(
         instance=instance,
         partition_key={"night": DAY, JOB_NAME: None}.get(job, "2026-03-01"),
@@ -281,7 +281,7 @@ def test_a_run_that_meets_a_held_store_is_skipped_and_names_the_holder(
     warnings = [entry for entry in instance.all_logs(result.run_id) if entry.level == logging.WARNING]
     assert len(warnings) == 1 and "somebody else on" in warnings[0].user_message
     with store.reading() as tx:
-        assert tx.journal.report(result.run_id) is None and "somebody else" in (tx.lease.holder(60) or "")
+        assert tx.journal.report(result.run_id) is None and "somebody else" in (tx.lease.holder() or "")
 
 
 def test_a_tick_that_meets_a_held_store_starts_nothing_unless_the_holder_is_in_its_own_queue(
@@ -289,14 +289,14 @@ def test_a_tick_that_meets_a_held_store_starts_nothing_unless_the_holder_is_in_i
 ) -> None:
     fill(store, lesson(5))
     ticks = (night_schedule, duplicates_schedule, consolidation_schedule, principles_schedule, knowledge_base_schedule)
-    store.take_lease("other", "somebody else", 60)
+    store.take_lease("other", "somebody else")
     for schedule in ticks:
         now = datetime(2026, 4, 5, 7, 30, tzinfo=UTC)
         held = schedule(build_schedule_context(instance=instance, scheduled_execution_time=now))
         assert isinstance(held, SkipReason) and "somebody else on" in (held.skip_message or "")
     store.release_lease("other")
     queued = instance.create_run_for_job(defs.resolve_job_def("duplicates"))
-    store.take_lease(queued.run_id, "dagster", 60)
+    store.take_lease(queued.run_id, "dagster")
     asked = night_schedule(build_schedule_context(instance=instance, scheduled_execution_time=now))
     assert isinstance(asked, RunRequest)
 
@@ -382,7 +382,7 @@ def test_only_assets_that_were_asked_for_run(instance: DagsterInstance, store: S
     )
     assert again.success
     with store.reading() as tx:
-        assert tx.lease.holder(60) is None
+        assert tx.lease.holder() is None
 
 
 def test_the_code_location_loads_as_dagster_loads_it() -> None:

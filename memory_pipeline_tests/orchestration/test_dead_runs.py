@@ -74,7 +74,7 @@ def test_a_run_that_holds_the_lease_of_its_store_is_alive_wherever_it_is(
 
 
 def _hold_and_let_go(instance: DagsterInstance, store: Store, run: DagsterRun) -> None:
-    store.take_lease(run.run_id, "another machine", 60)
+    store.take_lease(run.run_id, "another machine")
     with store.writing("test") as tx:
         sql_rows(tx, "update lease set host = 'elsewhere'")
     assert end_dead_runs(instance) == []
@@ -84,14 +84,14 @@ def _hold_and_let_go(instance: DagsterInstance, store: Store, run: DagsterRun) -
 
 
 def test_a_process_that_began_later_is_not_the_holder(store: Store) -> None:
-    store.take_lease("dead-run", "before the restart", 60)
+    store.take_lease("dead-run", "before the restart")
     with store.writing("test") as tx:
         sql_rows(tx, "update lease set pid = $1", [os.getppid()])
     with pytest.raises(StoreBusyError, match="before the restart"):
-        store.take_lease("mine", "me", 60)
+        store.take_lease("mine", "me")
     with store.writing("test") as tx:
         sql_rows(tx, "update lease set heartbeat_at = heartbeat_at - interval 90 days")
-    store.take_lease("mine", "me", 60)
+    store.take_lease("mine", "me")
 
 
 @pytest.mark.slow

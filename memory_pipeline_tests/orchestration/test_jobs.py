@@ -66,7 +66,7 @@ def start(instance: DagsterInstance, tags: dict[str, str] | None = None, **scope
 def archived(store: Store) -> set[str]:
     with store.reading() as tx:
         assert tx.integrity.check(deep=True) == []
-        assert tx.lease.holder(60) is None
+        assert tx.lease.holder() is None
         return {memory.id for memory in tx.memories.all() if memory.archived_at}
 
 

@@ -14,11 +14,12 @@ import pytest
 
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.rollups.in_short import NOTHING, SAID
+from memory_pipeline.rollups.making import BUDGETS
 from memory_pipeline.rollups.running import MadeRollup, periods_to_make, roll_up
 from memory_pipeline.store import Store
 from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import candidate, fill, run, settings_for, sql_rows
-from memory_pipeline_tests.distillers.claude_nights import claude_settings, serving
+from memory_pipeline_tests.distillers.claude_nights import claude_settings, patience, serving
 from memory_pipeline_tests.messages_server import Body, Failure, MessagesServer, Reaction, Said
 from memory_pipeline_tests.rollups.test_rollups import MONDAY, contents, text_of
 
@@ -49,8 +50,10 @@ def noted(store: Store) -> None:
 def make(
     store: Store, server: MessagesServer | None = None, run_id: str = "run", **changes: object
 ) -> list[MadeRollup]:
-    settings = claude_settings(store, server, **changes) if server else settings_for(store)
-    store.take_lease(run_id, "test", 60)
+    settings = (
+        claude_settings(store, server, **{"reading__ask_model": True, **changes}) if server else settings_for(store)
+    )
+    store.take_lease(run_id, "test")
     try:
         return roll_up(store, settings, periods_to_make(store, None, LAST, LAST), holder="test", run_id=run_id)
     finally:
@@ -106,7 +109,7 @@ def test_without_a_key_and_with_the_setting_off_nothing_is_asked(store: Store) -
     with serving(saying(TRUE)) as server:
         assert all(one.in_short is None for one in make(store))
         plain = contents(store)
-        make(store, server, rollups__ask_model=False)
+        make(store, server, reading__ask_model=False)
         assert server.requests == [] and contents(store) == plain
 
 
@@ -131,10 +134,11 @@ def test_what_the_entries_do_not_bear_out_is_dropped(store: Store) -> None:
     assert contents(store) == plain
 
 
-def test_the_paragraph_is_short_and_the_budget_is_kept(store: Store) -> None:
+def test_the_paragraph_is_short_and_the_budget_is_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BUDGETS, "week", 400)
     noted(store)
     with serving(saying(*(entry for entry, _ in WEEK), by=[])) as server:
-        made = make(store, server, rollups__week_tokens=400)
+        made = make(store, server)
     week = next(one for one in made if one.level == "week" and one.entries)
     assert week.tokens <= 400
     told = text_of(store, "2026-03").split("### In short")[1].split("###")[0]
@@ -162,7 +166,8 @@ def test_made_again_it_costs_nothing_and_changes_no_byte(store: Store) -> None:
         again = make(store, server, run_id="again")
         assert len(server.requests) == asked and contents(store) == before
         assert all(one.status in ("unchanged", "empty") for one in again)
-    down = make(store, server, run_id="down", model__attempts=1)
+    with patience(attempts=1):
+        down = make(store, server, run_id="down")
     assert contents(store) == before and all(one.status in ("unchanged", "empty") for one in down)
     with store.reading() as tx:
         ((paid,),) = sql_rows(tx, "select count(*) from model_calls where mode <> 'cache'")
@@ -217,7 +222,7 @@ def test_a_rollback_asks_nothing(store: Store) -> None:
     with serving(saying(TRUE)) as server:
         make(store, server)
         asked = len(server.requests)
-        roll_back(store, claude_settings(store, server), RollbackScope("run-2026-03-12"))
+        roll_back(store, claude_settings(store, server, reading__ask_model=True), RollbackScope("run-2026-03-12"))
         assert len(server.requests) == asked
     assert "We keep PostgreSQL" in text_of(store, "2026-W11")
 

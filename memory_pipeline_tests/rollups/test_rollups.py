@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.config.memory_sources import SourceTable
-from memory_pipeline.config.rollups import RollupSettings
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import OutputError
 from memory_pipeline.ingest import export_memories
@@ -20,7 +19,7 @@ from memory_pipeline.knowledge.threads import find_threads
 from memory_pipeline.night.conversation_runs import run_conversations
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.rollups.entries import SAID, Entry, from_json
-from memory_pipeline.rollups.making import Maker, rollup_id
+from memory_pipeline.rollups.making import BUDGETS, Maker, rollup_id
 from memory_pipeline.rollups.pages import page_of
 from memory_pipeline.rollups.periods import day_of, periods_between, read_period
 from memory_pipeline.rollups.running import MadeRollup, finish_rollups, periods_to_make, roll_up
@@ -52,7 +51,7 @@ def noted(store: Store) -> Settings:
 
 def make(store: Store, settings: Settings, last: date = LAST) -> list[MadeRollup]:
     periods = periods_to_make(store, None, last, last)
-    store.take_lease("run", "test", 60)
+    store.take_lease("run", "test")
     try:
         return roll_up(store, settings, periods, holder="test", run_id="run")
     finally:
@@ -142,11 +141,13 @@ def test_days_made_as_they_come_give_what_all_at_once_gives(store: Store, tmp_pa
 
 
 @pytest.mark.parametrize("budget", [100, 150, 200])
-def test_a_rollup_keeps_its_budget_and_says_how_much_it_left_out(store: Store, budget: int) -> None:
+def test_a_rollup_keeps_its_budget_and_says_how_much_it_left_out(
+    store: Store, budget: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     texts = [f"The {name} service listens on the port of rack {n}." for n, name in enumerate("abcdefghijklmnopqrst")]
     fill(store, [candidate(text, MONDAY + timedelta(minutes=n), memory_type="fact") for n, text in enumerate(texts)])
-    settings = settings_for(store, rollups__day_tokens=budget)
-    make(store, settings, MONDAY.date())
+    monkeypatch.setitem(BUDGETS, "day", budget)
+    make(store, settings_for(store), MONDAY.date())
     with store.reading() as tx:
         (day,) = tx.rollups.all(level="day")
     said = len(from_json(day.entries))
@@ -387,7 +388,7 @@ def test_check_names_a_rollup_that_says_what_is_not_there(store: Store) -> None:
 def test_a_quiet_project_costs_no_row_and_no_file(store: Store, tmp_path: Path) -> None:
     settings = noted(store)
     with store.reading() as tx:
-        maker = Maker(tx, "p", RollupSettings(), len)
+        maker = Maker(tx, "p", len)
         assert maker.rollup(day_of(date(2026, 5, 5)), anew=True) is None
     made = make(store, settings, date(2026, 3, 12))
     assert sum(one.status == "new" for one in made) == 3

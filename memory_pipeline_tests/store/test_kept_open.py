@@ -82,7 +82,7 @@ def test_who_reads_and_then_writes_needs_nobody_to_let_go(store: Store) -> None:
         pass
     with store.kept_open():
         look(store)
-        store.take_lease("run", "test", 60)
+        store.take_lease("run", "test")
         look(store)
         store.verify()
         store.fold()

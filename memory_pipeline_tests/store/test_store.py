@@ -281,13 +281,13 @@ def test_restoring_over_a_store_that_is_open_elsewhere_is_refused(store: Store) 
 
 def test_restoring_while_a_night_runs_is_refused_and_no_lease_comes_back(store: Store) -> None:
     fill(store, lesson(4))
-    store.take_lease("run-a", "nightly", 60)
+    store.take_lease("run-a", "nightly")
     snapshot = create_snapshot(store, "manual", AT, keep=7)
     with pytest.raises(StoreBusyError, match=r"is in use by nightly on .*; restore when it has ended"):
         restore_snapshot(store, snapshot.name)
     store.release_lease("run-a")
     restore_snapshot(store, snapshot.name)
-    Store(store.path).take_lease("run-b", "nightly", 60)
+    Store(store.path).take_lease("run-b", "nightly")
 
 
 def test_an_unknown_snapshot_says_so(store: Store) -> None:

@@ -43,7 +43,7 @@ def settings(store: Store) -> Settings:
 
 
 def sum_up(store: Store, settings: Settings) -> None:
-    store.take_lease("r", "test", 60)
+    store.take_lease("r", "test")
     made = roll_up(store, settings, periods_to_make(store, None, LAST, LAST), holder="test", run_id="r")
     assert not finish_rollups(store, settings, made, is_newest=True)
     store.release_lease("r")

@@ -25,6 +25,7 @@ from memory_pipeline.ingest.foreign import file_time, project_name, project_of_d
 from memory_pipeline.ingest.importer import FilesImporter
 from memory_pipeline.ingest.markdown import split_front_matter
 from memory_pipeline.ingest.turns import Transcripts
+from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LINE_BYTES
 from memory_pipeline.places import QUESTIONS
 from memory_pipeline.wording.counts import how_many
 
@@ -74,7 +75,7 @@ class ClaudeCodeImporter(FilesImporter):
             if not file.is_transcript:
                 key = f"{readable_name(file.folder.name)}/{readable_name(file.path.stem)}"
                 yield from read_memory_file(
-                    file.path, file.name, key, _project_of_folder(file.folder), rules.max_entry_tokens, default_zone,
+                    file.path, file.name, key, _project_of_folder(file.folder), MAX_ENTRY_TOKENS, default_zone,
                     now, skipped, mask=rules.redact,
                 )  # fmt: skip
                 continue
@@ -82,7 +83,7 @@ class ClaudeCodeImporter(FilesImporter):
             transcripts = Transcripts(self.name, default_zone, now, settings, skipped, undated)
             try:
                 yield from read_transcript(
-                    file.path, file.name, rules.max_line_bytes, transcripts, project_by_place(file.folder)
+                    file.path, file.name, MAX_LINE_BYTES, transcripts, project_by_place(file.folder)
                 )
             except (InputError, OSError) as error:
                 yield Rejected(file.name, 0, f"{UNREADABLE}: {error}")

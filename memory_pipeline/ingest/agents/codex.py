@@ -23,6 +23,7 @@ from memory_pipeline.ingest.importer import FilesImporter
 from memory_pipeline.ingest.markdown import Entry, parse_note, parts_of_entry
 from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
 from memory_pipeline.ingest.turns import without_put_in
+from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.markers import without_blocks
 from memory_pipeline.moments import FIRST_MEMORY, minutes_ahead
 from memory_pipeline.records import Source
@@ -165,7 +166,7 @@ def _read_file(file: Path, name: str, zone: tzinfo, now: datetime, settings: Set
         moment = told or undated
         # The names of sections stand beside what they hold.
         entry = replace(entry, lead=replace(entry.lead, joins=False))
-        for part in parts_of_entry(entry, settings.import_.max_entry_tokens, skipped, words):
+        for part in parts_of_entry(entry, MAX_ENTRY_TOKENS, skipped, words):
             yield part.describe(
                 Candidate(
                     content=part.content,

@@ -38,6 +38,7 @@ from memory_pipeline.ingest.json_lines import json_records, opened_packed
 from memory_pipeline.ingest.lines import opened
 from memory_pipeline.ingest.sqlite_files import beside, is_sqlite, reading, shows_table
 from memory_pipeline.ingest.turns import Transcripts
+from memory_pipeline.ingest.values import MAX_LINE_BYTES
 
 #: A transcript, or one that was set aside: `<session>.jsonl`, `<session>.jsonl.reset.<time>.zst`. Traces of calls,
 #: `<session>.trajectory.jsonl`, repeat what was said.
@@ -71,7 +72,7 @@ class OpenClawSessionsImporter(FilesImporter):
                 f"'{path}' has no agent/openclaw-agent.sqlite and no sessions/*.jsonl; give ~/.openclaw/agents, or the "
                 "directory of one agent"
             )
-        limit = settings.import_.max_line_bytes
+        limit = MAX_LINE_BYTES
         for name, file in files:
             transcripts = Transcripts(
                 self.name, default_zone, now, settings, skipped, file_time(file, now, default_zone)

@@ -25,6 +25,7 @@ from memory_pipeline.ingest.foreign import file_time, foreign_id, project_of_dir
 from memory_pipeline.ingest.importer import FilesImporter
 from memory_pipeline.ingest.markdown import Entry, Page, parse_note, parts_of_entry, split_front_matter
 from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
+from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.markers import without_blocks
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
@@ -147,7 +148,7 @@ def _read_note(file: _File, zone: tzinfo, now: datetime, settings: Settings, ski
     permalink = page.fields.get("permalink")
     key = permalink if isinstance(permalink, str) and permalink.strip() else file.name.removesuffix(".md")
     note = _Note(file.name, key, page, tags, moment, quality, tuple(sorted(masked.items())), now)
-    yield from note.memories(rules.max_entry_tokens, skipped)
+    yield from note.memories(MAX_ENTRY_TOKENS, skipped)
 
 
 @dataclass

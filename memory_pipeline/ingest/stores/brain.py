@@ -23,10 +23,10 @@ from memory_pipeline.ingest.candidates import Candidate, Finding, Reading, Rejec
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.file_choice import readable_name
 from memory_pipeline.ingest.foreign import archive_expired
-from memory_pipeline.ingest.gate import MAX_CONTENT
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, quoted, reading, rows, unless_longer
 from memory_pipeline.ingest.stores.brain_marks import archived_here, is_made_here, made_as, sources_of
+from memory_pipeline.ingest.values import MAX_CONTENT
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Causal, Source
 

@@ -15,10 +15,10 @@ from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowE
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.file_choice import readable_name
 from memory_pipeline.ingest.foreign import archive_expired, foreign_id
-from memory_pipeline.ingest.gate import MAX_CONTENT
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, reading, rows, shows_table, unless_longer
 from memory_pipeline.ingest.stores.langgraph_postgres import is_address, read_rows
+from memory_pipeline.ingest.values import MAX_CONTENT
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.gate import MAX_CONTENT
+from memory_pipeline.ingest.values import MAX_CONTENT
 
 _ADDRESS = re.compile(r"postgres(?:ql)?:/{1,2}(?=[^/])")
 _PAGE = 200

@@ -37,6 +37,7 @@ from memory_pipeline.ingest.turns import (
     speaker_of,
     words_in,
 )
+from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
 from memory_pipeline.wording.kinds import kind_of
@@ -197,7 +198,7 @@ class _Reader:
         counts = tuple(sorted(masked.items()))
         category = "-".join(re.findall(r"[^\W_]+", label.lower()))[:60].strip("-")
         for entry in parse_note(text).entries:
-            for said in parts_of_entry(entry, rules.max_entry_tokens, self.skipped):
+            for said in parts_of_entry(entry, MAX_ENTRY_TOKENS, self.skipped):
                 part = said.own_words
                 digest = hashlib.sha256(part.encode()).hexdigest()[:12]
                 found = Candidate(

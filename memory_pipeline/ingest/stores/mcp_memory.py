@@ -20,7 +20,7 @@ from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowE
 from memory_pipeline.ingest.file_choice import readable_name
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.lines import bounded_lines, opened
-from memory_pipeline.ingest.values import MAX_PATH
+from memory_pipeline.ingest.values import MAX_LINE_BYTES, MAX_PATH
 from memory_pipeline.records import Source
 
 _ENTITY = {"type", "name", "entityType", "observations"}
@@ -36,7 +36,7 @@ class McpMemoryImporter(Importer):
 
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
         """Every observation and every relation, each said about its entity."""
-        name, limit = readable_name(path.name), settings.import_.max_line_bytes
+        name, limit = readable_name(path.name), MAX_LINE_BYTES
         with opened(path) as file:
             for number, line, too_long in bounded_lines(file, limit):
                 text = line.strip().lstrip("\ufeff")

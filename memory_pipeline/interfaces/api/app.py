@@ -37,6 +37,8 @@ _ABOUT = (
 )
 #: Seconds between two writings of what is counted: uses of memories and of tokens.
 _WRITE_EVERY_S = 30.0
+#: Seconds that a request waits for a store that another process holds, before it is told to retry.
+_STORE_WAIT_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def create_app(
 ) -> App:
     """The whole application, as an ASGI server runs it. `mounts` makes what is mounted, from the memories that it
     shares."""
-    store = Store(store.path, settings.api.store_wait_s)
+    store = Store(store.path, _STORE_WAIT_S)
     memories, tokens = ServedMemories(store, settings), Tokens(store.path)
     figures = Figures(memories)
     mounted = mounts(memories)

@@ -18,6 +18,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, NotFoundError
 from memory_pipeline.interfaces.api.access import Access
 from memory_pipeline.interfaces.api.documents import ConsolidationRequest, StartedConsolidation
+from memory_pipeline.interfaces.api.gate import REQUEST_TIMEOUT_S
 from memory_pipeline.interfaces.api.protocol import Problem
 from memory_pipeline.orchestration.job_records import JobRecord, JudgedJob
 from memory_pipeline.store import Store
@@ -100,7 +101,7 @@ class Consolidations:
         if self._running is not None and self._running.poll() is None:
             raise Problem(409, "conflict", "a consolidation that this server started is still running")
         with self._store.reading() as tx:
-            holder = tx.lease.holder(self._settings.store.lease_expiry_s)
+            holder = tx.lease.holder()
         if holder and not dry_run:
             raise Problem(409, "conflict", f"the store is in use by {holder}; try again when it has ended")
 
@@ -126,7 +127,7 @@ class Consolidations:
         """The status of a run as soon as Dagster has it. Raises Problem if its process ends before."""
         from memory_pipeline.orchestration.job_records import job_of_run
 
-        deadline = time.monotonic() + _SHARE_OF_TIME * self._settings.api.request_timeout_s
+        deadline = time.monotonic() + _SHARE_OF_TIME * REQUEST_TIMEOUT_S
         with self._instance() as instance:
             while time.monotonic() < deadline:
                 has_ended = process.poll() is not None

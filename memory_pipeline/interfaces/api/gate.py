@@ -22,6 +22,9 @@ from memory_pipeline.orchestration.guard import App, Receive, Scope, Send, why_r
 _log = logging.getLogger(__name__)
 #: What anyone may ask who reaches the server: none of it says anything about a memory.
 OPEN_PATHS = ("/health", "/ready", "/openapi.json")
+#: The most bytes of a body; requests of a token in a minute; seconds after which a request is given up, and for which a
+#: stop waits for those under way.
+MAX_BODY_BYTES, REQUESTS_PER_MIN, REQUEST_TIMEOUT_S = 1_000_000, 1200, 30.0
 _WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
 _METHODS = (*_WITHOUT_BODY, "POST", "PUT", "PATCH", "DELETE", "TRACE")
 
@@ -44,10 +47,10 @@ class Gate:
         store: Path,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._app, self._mounts, self._tokens, self._settings = app, mounts, tokens, settings
+        self._app, self._mounts, self._tokens = app, mounts, tokens
         self._figures, self._store, self._clock = figures, store, clock
         self._hosts = frozenset(host.lower() for host in settings.allowed_hosts)
-        self._rate = RateLimit(settings.rate_limit_per_min)
+        self._rate = RateLimit(REQUESTS_PER_MIN)
         self._under_way: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -98,8 +101,8 @@ class Gate:
             )
         wait = self._rate.wait_for(access.actor, self._clock())
         if wait:
-            limit = self._settings.rate_limit_per_min
-            raise Problem.later(429, "too_many_requests", f"a token may make {limit} requests in a minute", wait)
+            told = f"a token may make {REQUESTS_PER_MIN} requests in a minute"
+            raise Problem.later(429, "too_many_requests", told, wait)
         scope[ACCESS] = access
 
     def _access(self, scope: Scope) -> Access | None:
@@ -117,28 +120,26 @@ class Gate:
         """Read the body whole, so that neither a large nor a slow one reaches the application. Raises Problem."""
         if _method(scope) in _WITHOUT_BODY:
             return receive
-        most, parts, size = self._settings.max_body_bytes, [], 0
+        parts, size = [], 0
         told = [value for name, value in scope["headers"] if name == b"content-length"]
-        too_large = Problem(
-            413, "too_large", f"the body is larger than {most} bytes (setting api.max_body_bytes)", _CLOSED
-        )
-        if told and told[0].isdigit() and int(told[0]) > most:
+        too_large = Problem(413, "too_large", f"the body is larger than {MAX_BODY_BYTES} bytes", _CLOSED)
+        if told and told[0].isdigit() and int(told[0]) > MAX_BODY_BYTES:
             raise too_large
         try:
-            async with asyncio.timeout(self._settings.request_timeout_s):
+            async with asyncio.timeout(REQUEST_TIMEOUT_S):
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         raise Problem(408, "timeout", "the request ended before its body did", _CLOSED)
                     parts.append(message.get("body", b""))
                     size += len(parts[-1])
-                    if size > most:
+                    if size > MAX_BODY_BYTES:
                         raise too_large
                     if not message.get("more_body"):
                         break
         except TimeoutError:
-            limit = self._settings.request_timeout_s
-            raise Problem(408, "timeout", f"the body did not arrive within {limit:g} s", _CLOSED) from None
+            late = f"the body did not arrive within {REQUEST_TIMEOUT_S:g} s"
+            raise Problem(408, "timeout", late, _CLOSED) from None
         whole = [{"type": "http.request", "body": b"".join(parts), "more_body": False}]
 
         async def again() -> Any:
@@ -152,12 +153,11 @@ class Gate:
         task = asyncio.ensure_future(_done(self._app, scope, receive, answer))
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
-        done, _ = await asyncio.wait({task}, timeout=self._settings.request_timeout_s)
+        done, _ = await asyncio.wait({task}, timeout=REQUEST_TIMEOUT_S)
         if done:
             task.result()
             return
-        limit = self._settings.request_timeout_s
-        raise Problem.later(503, "timeout", f"this took longer than {limit:g} s (setting api.request_timeout_s)", limit)
+        raise Problem.later(503, "timeout", f"this took longer than {REQUEST_TIMEOUT_S:g} s", REQUEST_TIMEOUT_S)
 
 
 class _Answer:

@@ -20,6 +20,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.files import cause_and_mend
 from memory_pipeline.interfaces.addresses import resolve_address
 from memory_pipeline.interfaces.api.app import Mounted, create_app
+from memory_pipeline.interfaces.api.gate import REQUEST_TIMEOUT_S
 from memory_pipeline.interfaces.api.protocol import MOST_HEAD_BYTES, BoundedProtocol
 from memory_pipeline.interfaces.api.tokens import Tokens
 from memory_pipeline.interfaces.served import ServedMemories
@@ -66,7 +67,7 @@ def server_of(settings: Settings, store: Store) -> uvicorn.Server:
         ws="none",
         http=BoundedProtocol,
         h11_max_incomplete_event_size=MOST_HEAD_BYTES,
-        timeout_graceful_shutdown=round(settings.api.request_timeout_s),
+        timeout_graceful_shutdown=round(REQUEST_TIMEOUT_S),
     )
     return _Server(config)
 

@@ -63,9 +63,9 @@ def atoms_chain(
     """Follow causes and effects: the outcome of one atom is the start of the next one."""
     from memory_pipeline.recall.atoms import causal_chains, describe_atom, search_atoms
 
-    settings, embedder, index = _atoms_of(store, project)
+    _, embedder, index = _atoms_of(store, project)
     start = [item.atom for item in search_atoms(index, embedder, query, None, limit, _LEAST_RELEVANCE)]
-    followed = causal_chains(index, start, settings.atoms.chain_similarity)
+    followed = causal_chains(index, start)
     chains = [[describe_atom(item) for item in chain] for chain in followed]
     text = "\n\n".join("\n".join("  " * depth + _line(row) for depth, row in enumerate(chain)) for chain in chains)
     emit(chains, as_json=json_, text=text or "No atoms.")

@@ -158,7 +158,7 @@ def run_consolidation(
         resources.as_day(scope.get(name), name)
     store = Store.of(settings)
     with store.reading() as tx:
-        holder = tx.lease.holder(settings.store.lease_expiry_s)
+        holder = tx.lease.holder()
     if holder and not scope.get("dry_run"):
         raise store.in_use_by(holder)
     resources.listeners[:] = [progress]
@@ -196,7 +196,7 @@ def check_request(settings: Settings, request: NightRequest) -> None:
         with store.writing("memory-pipeline night"):
             pass  # the night's first step fills it
     with store.reading() as tx:
-        holder = tx.lease.holder(settings.store.lease_expiry_s)
+        holder = tx.lease.holder()
     if holder and not request.dry_run:
         raise store.in_use_by(holder)
 

@@ -100,7 +100,7 @@ def snapshot_restore(
         check_target(settings, target)
     opened.check_is_or_was_there()
     before = kept_copies(opened, "before-restore")
-    where = restore_snapshot(opened, name, target, settings.store.lease_expiry_s)
+    where = restore_snapshot(opened, name, target)
     kept = sorted(kept_copies(opened, "before-restore") - before)
     text = f"Restored {name} to {where}."
     text += f"\nThe previous store is kept next to it as {' and '.join(kept)}." if kept else ""

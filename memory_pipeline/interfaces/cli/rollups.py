@@ -63,7 +63,7 @@ def rollups_run(
     periods = periods_to_make(opened, first, last, newest)
     run_id = str(uuid.uuid4())
     holder = f"rollups of {current_user()}"
-    opened.take_lease(run_id, holder, settings.store.lease_expiry_s)
+    opened.take_lease(run_id, holder)
     try:
         made = roll_up(
             opened,

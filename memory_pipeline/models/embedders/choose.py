@@ -36,7 +36,7 @@ def choose_embedder(settings: Settings) -> Embedder:
         from memory_pipeline.models.embedders.minilm import MiniLM
 
         try:
-            return MiniLM(settings.embedding.threads)
+            return MiniLM()
         except EmbeddingError as error:
             _log.warning("%s; using 'lexical' for now", error)
             return Lexical()

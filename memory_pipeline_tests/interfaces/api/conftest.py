@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_pipeline.interfaces.api import gate
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for
 from memory_pipeline_tests.interfaces.api.running import Client, running
@@ -23,5 +24,6 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         store = Store(home / "store.duckdb")
         fill(store, [*lesson(5), candidate("Piano practice is on Tuesday.", native_id="piano", project_id="home")])
         run(store, date(2026, 3, 3), settings_for(store, consolidation__confidence__min=0.5))
-        with running(settings_for(store, api__max_body_bytes=20_000), store) as made:
+        patch.setattr(gate, "MAX_BODY_BYTES", 20_000)
+        with running(settings_for(store), store) as made:
             yield made

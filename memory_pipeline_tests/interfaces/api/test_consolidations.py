@@ -55,7 +55,7 @@ def test_the_metrics_of_a_project_are_its_own(client: Client) -> None:
 
 
 def test_no_consolidation_starts_while_another_run_has_the_store(client: Client) -> None:
-    client.store.take_lease("some-night", "a night", 60)
+    client.store.take_lease("some-night", "a night")
     try:
         answer = told(client.post(START, {}), 409)
         assert answer["error"] == "conflict" and "in use by a night" in answer["message"]

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from memory_pipeline.interfaces.api import app, gate
 from memory_pipeline.interfaces.api.caller import RateLimit
 from memory_pipeline.interfaces.api.tokens import Tokens
 from memory_pipeline.recall.project import ProjectMemory
@@ -75,9 +76,12 @@ def test_an_unexpected_error_is_told_without_its_particulars(client: Client, mon
     assert told(client.get("/health")) == {"status": "ok"}
 
 
-def test_while_the_store_is_held_searches_are_answered_and_the_rest_is_told_when_to_ask_again(store: Store) -> None:
+def test_while_the_store_is_held_searches_are_answered_and_the_rest_is_told_when_to_ask_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fill(store, [candidate("The gateway restarts at night.", project_id="p")])
-    with running(settings_for(store, api__store_wait_s=0), store) as client:
+    monkeypatch.setattr(app, "_STORE_WAIT_S", 0.0)
+    with running(settings_for(store), store) as client:
         told(client.post(SEARCH, QUERY))
         with store.held(shared=False):
             assert told(client.post(SEARCH, QUERY))["total_found"] == 1
@@ -110,9 +114,10 @@ def test_a_rate_is_kept_for_each_client_and_over_any_minute() -> None:
     assert rate.wait_for("a", 60.0) == 0 and rate.wait_for("a", 61.0) == 9.0
 
 
-def test_a_token_that_asks_too_often_is_told_when_to_ask_again(store: Store) -> None:
+def test_a_token_that_asks_too_often_is_told_when_to_ask_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(store, [candidate("The gateway restarts at night.")])
-    with running(settings_for(store, api__rate_limit_per_min=2), store) as client:
+    monkeypatch.setattr(gate, "REQUESTS_PER_MIN", 2)
+    with running(settings_for(store), store) as client:
         answers = [client.get("/api/v1/playbook") for _ in range(3)]
         assert [one.status_code for one in answers] == [200, 200, 429]
         assert 1 <= int(answers[-1].headers["Retry-After"]) <= 60
@@ -124,7 +129,8 @@ def test_what_takes_too_long_is_given_up(store: Store, monkeypatch: pytest.Monke
     fill(store, [candidate("The gateway restarts at night.")])
     over = threading.Event()
     monkeypatch.setattr(ProjectMemory, "playbook", lambda _: over.wait())
-    with running(settings_for(store, api__request_timeout_s=1.0), store) as client:
+    monkeypatch.setattr(gate, "REQUEST_TIMEOUT_S", 1.0)
+    with running(settings_for(store), store) as client:
         assert told(client.get("/api/v1/playbook"), 503)["error"] == "timeout"
         place = urlsplit(client.url)
         with socket.create_connection((str(place.hostname), int(place.port or 0)), timeout=10) as slow:
