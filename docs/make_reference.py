@@ -76,6 +76,7 @@ from memory_pipeline.recall.documents import (
     SearchResults,
     ShownMemory,
 )
+from memory_pipeline.recall.evaluation import Evaluation
 from memory_pipeline.recall.past import Difference, StateListing, StateSearch
 from memory_pipeline.recall.series import DescribedSeries, ShownSeries
 from memory_pipeline.records.columns import flat_columns_of
@@ -296,6 +297,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Settings that are trusted": ("`config trust` and `config untrust` print one object.", TrustedSettings),
     "Guidance": ("`playbook list` prints a list.", DescribedGuidance),
     "Audits": ("`audit` prints one object.", Audit),
+    "Evaluations": ("`evaluate` prints one object.", Evaluation),
     "Inbox": ("`review` prints one object.", Inbox),
     "Memories with their past": ("`show` prints one object.", ShownMemory),
     "Proposals": ("`proposals list` and `proposals show` print a list.", DescribedProposal),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import (
     JsonOption,
     QuietOption,
@@ -27,6 +28,7 @@ from memory_pipeline.wording.counts import how_many
 
 if TYPE_CHECKING:
     from memory_pipeline.interfaces.audit import Audit
+    from memory_pipeline.recall.evaluation import Evaluation
     from memory_pipeline.review.inbox import Inbox
 
 review_app = typer.Typer(
@@ -132,6 +134,85 @@ def _audit_lines(found: Audit) -> list[str]:
 
 def _kinds(counts: dict[str, int]) -> str:
     return f" ({', '.join(f'{number:,} {kind}' for kind, number in sorted(counts.items()))})" if counts else ""
+
+
+@app.command("evaluate", epilog="Example: memory-pipeline evaluate --questions questions.jsonl --project webshop")
+def evaluate_(
+    questions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="JSON lines with question and answer, and optionally stale or absent; default: rare values of notes.",
+        ),
+    ] = None,
+    most: Annotated[int, typer.Option("--most", min=1, max=1000, help="Questions that are made without a file.")] = 50,
+    sample: Annotated[int, typer.Option(min=0, max=500, help="Memories that nights made, to be judged.")] = 20,
+    wrong: Annotated[
+        str | None, typer.Option(metavar="1,4", help="The numbers of those that are wrong; none: 0.")
+    ] = None,
+    project: ProjectOption = None,
+    quiet: QuietOption = False,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Say what a memory answers within 250 to 2,000 tokens, before and after its nights, beside what an agent would
+    read instead, and show a sample of what nights made for you to judge. It works on a copy and asks no model."""
+    from memory_pipeline.interfaces.projects import choose_project
+    from memory_pipeline.recall.evaluation import evaluate, read_questions
+
+    settings, opened = open_store(store)
+    chosen = choose_project(opened, project, "--project", create=False)
+    found = evaluate(
+        opened,
+        settings,
+        chosen,
+        read_questions(questions) if questions else None,
+        made_by=questions.name if questions else "values",
+        most=most,
+        sample=sample,
+        wrong=None if wrong is None else _numbers_in(wrong),
+        progress=progress_printer(),
+    )
+    emit(found, as_json=json_, text="\n".join(_evaluation_lines(found)))
+
+
+def _numbers_in(text: str) -> list[int]:
+    try:
+        return [number for number in map(int, text.split(",")) if number]
+    except ValueError:
+        raise InputError(
+            f"--wrong is '{text}'; write the numbers of the sample with commas between them, or 0"
+        ) from None
+
+
+def _evaluation_lines(found: Evaluation) -> list[str]:
+    asked = "made from rare values of the notes" if found.made_by == "values" else f"of {found.made_by}"
+    lines = [
+        f"{how_many(found.questions, 'question')} {asked}; all {found.tokens_of_notes:,} tokens of notes answer "
+        f"{found.all_notes}. The active memory has {found.tokens_now:,} tokens.",
+        "",
+        f"  {'answered within':<26}" + "".join(f"{f'{budget:,}':>8}" for budget in found.rows[0].answered) + "  tokens",
+        *(f"  {row.method:<26}" + "".join(f"{n:>8}" for n in row.answered.values()) for row in found.rows),
+    ]
+    if found.changed:
+        lines += ["", f"  The newest answer stands before the stale one in {found.newest_first} of {found.changed}."]
+    if found.absent:
+        lines.append(
+            f"  Of {found.absent} questions without an answer, a search finds nothing for {found.absent_said}."
+        )
+    if found.sample and found.wrong is None:
+        lines += ["", f"Nights made {found.made} memories of several. Is each true to what it was made from?"]
+        for one in found.sample:
+            lines += ["", f"{one.number:>4}  {' '.join(one.content.split())}"]
+            lines += [f"      < {source}" for source in one.sources]
+        lines += ["", "Say which are wrong: the same command with --wrong 3,7 (or --wrong 0)."]
+    elif found.wrong_share is not None:
+        low, high = found.wrong_share
+        lines += [
+            "",
+            f"{found.wrong} of {len(found.sample)} are wrong; of all {found.made} {low:.1%} to {high:.1%} (Wilson)",
+        ]
+    return lines
 
 
 @app.command(epilog="Examples: memory-pipeline show k3xq; memory-pipeline show 8c1f0a52-...")

@@ -1,0 +1,347 @@
+"""What a memory answers, and what it would answer without nights: questions asked of a copy of the store, beside what
+an agent would read instead."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from pydantic import Field, ValidationError, field_validator
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.distillers import attempt_in
+from memory_pipeline.documents import Document
+from memory_pipeline.errors import InputError
+from memory_pipeline.models.embedders import Embedder, choose_embedder
+from memory_pipeline.recall.documents import MOST_RESULTS
+from memory_pipeline.recall.project import ProjectMemory
+from memory_pipeline.recall.questions import question_for, word_frequencies
+from memory_pipeline.recall.search import SearchIndex
+from memory_pipeline.records import MADE, Memory
+from memory_pipeline.records.series import LEAST_READINGS, SERIES
+from memory_pipeline.store import Store
+from memory_pipeline.wording.facts import find_facts
+from memory_pipeline.wording.normalise import embedding_text, line_shape
+from memory_pipeline.wording.quoting import clipped
+from memory_pipeline.wording.subject import with_subject
+
+#: Tokens within which an answer is looked for: a paragraph, and what an agent can spare.
+BUDGETS = (250, 500, 1000, 2000)
+#: The rows of the table, in the order in which they are shown.
+NOW, CONTEXT, BEFORE, WORDS, GREP, TAIL = (
+    "search", "context", "search in the notes alone", "BM25 in the notes", "grep in the notes", "the newest notes",
+)  # fmt: skip
+_LEAST_ANSWER = 2
+_MARKS = str.maketrans("", "", "*`")
+#: Kinds of facts that are no values: what is denied, what is recommended.
+_NO_VALUES = ("negation", "recommendation")
+_EDGES = ".,;:!?()[]{}\"'"
+#: 95% of a normal distribution lie within so many standard deviations.
+_Z = 1.96
+
+
+class Asked(Document):
+    """A question with its answer, as a line of the file of questions has it."""
+
+    question: str = Field(min_length=3, description="What is asked.")
+    answer: tuple[str, ...] = Field(default=(), description="Words of the answer; one of several is enough.")
+    stale: str = Field(default="", description="Words of the answer that was right earlier.")
+    absent: bool = Field(default=False, description="Whether the memory does not hold the answer.")
+
+    @field_validator("answer", mode="before")
+    @classmethod
+    def _one_is_enough(cls, value: object) -> object:
+        return (value,) if isinstance(value, str) else value
+
+
+class Answered(Document):
+    """How many questions one way of asking answers."""
+
+    method: str = Field(description="What an agent reads.")
+    answered: dict[int, int] = Field(description="By tokens, how many questions it answers within them.")
+
+
+class Merge(Document):
+    """A memory that a night made, for you to judge."""
+
+    number: int = Field(description="Its number in the sample.")
+    id: str = Field(description="The memory.")
+    content: str = Field(description="What it says.")
+    sources: tuple[str, ...] = Field(description="What it was made from.")
+
+
+class Evaluation(Document):
+    """What a project's memory answers, beside what an agent would read instead."""
+
+    project: str = Field(description="The project.")
+    made_by: str = Field(description="Where the questions come from: the name of a file, or `values`.")
+    questions: int = Field(description="Questions with an answer.")
+    rows: tuple[Answered, ...] = Field(description="By method, what is answered.")
+    all_notes: int = Field(description="Questions that all notes together answer.")
+    tokens_of_notes: int = Field(description="Tokens of all notes, as they were read.")
+    tokens_now: int = Field(description="Tokens of the active memory now.")
+    changed: int = Field(description="Questions about something that has changed.")
+    newest_first: int = Field(description="Of these, how many find the newest answer before the stale one.")
+    absent: int = Field(description="Questions that the memory does not answer.")
+    absent_said: int = Field(description="Of these, how many find nothing: a search says so.")
+    made: int = Field(description="Memories that nights made of several and that are active.")
+    sample: tuple[Merge, ...] = Field(description="Some of them, drawn by the project's name, for you to judge.")
+    wrong: int | None = Field(description="How many of the sample you called wrong; null if you have not said.")
+    wrong_share: tuple[float, float] | None = Field(
+        description="Where the share of wrong ones lies, with 95% confidence (Wilson's interval); null as before."
+    )
+
+
+def read_questions(path: Path) -> list[Asked]:
+    """The questions of a file: JSON lines with `question` and `answer`, and optionally `stale` or `absent`.
+
+    Raises InputError for a file that cannot be read or is empty, and for a line that is no question, with its number.
+    """
+    try:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"'{path}' cannot be read: {error}") from error
+    asked = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            given = json.loads(line)
+            if not isinstance(given, dict):
+                raise ValueError("it is no object")
+            known = {name: value for name, value in given.items() if name in Asked.model_fields}
+            one = Asked.model_validate(known)
+        except (ValueError, ValidationError) as error:
+            raise InputError(
+                f"line {number} of '{path}' is no question; write one as "
+                '{"question": "which port has the gateway", "answer": "5433"}'
+            ) from error
+        if not one.absent and not any(len(words.strip()) >= _LEAST_ANSWER for words in one.answer):
+            raise InputError(f'line {number} of \'{path}\' has no answer; add "answer", or "absent": true')
+        asked.append(one)
+    if not asked:
+        raise InputError(f"'{path}' holds no question")
+    return asked
+
+
+def make_questions(notes: Sequence[Memory], most: int) -> list[Asked]:
+    """Questions without a model: a value that one note alone has, asked for by the rarest other words of its note.
+
+    Which notes are asked for follows from their ids, so that the questions are the same before and after a night.
+    Readings are not asked for: nobody asks for one of hundreds of lines by its other figures.
+    """
+    shapes = Counter(line_shape(note.content) for note in notes)
+    texts = {
+        note.id: embedding_text(note.content)
+        for note in notes
+        if shapes[line_shape(note.content)] < LEAST_READINGS and attempt_in(note.content) is None
+    }
+    frequencies = word_frequencies(texts.values())
+    values = {
+        note_id: {fact.text.strip("`*") for fact in find_facts(text) if fact.kind not in _NO_VALUES}
+        for note_id, text in texts.items()
+    }
+    folded = [_folded(text) for text in texts.values()]
+    asked: list[Asked] = []
+    for note_id in sorted(texts, key=lambda one: hashlib.sha256(one.encode()).digest()):
+        if len(asked) == most:
+            break
+        text = texts[note_id]
+        for value in sorted(values[note_id], key=lambda one: (-len(one), one)):
+            if len(value) <= _LEAST_ANSWER or sum(_folded(value) in other for other in folded) != 1:
+                continue
+            question = question_for(text.replace(value, " "), frequencies)
+            if question is not None and _folded(value) not in _folded(question):
+                asked.append(Asked(question=question, answer=(value,)))
+                break
+    return asked
+
+
+def evaluate(
+    store: Store,
+    settings: Settings,
+    project: str,
+    questions: Sequence[Asked] | None = None,
+    *,
+    made_by: str = "values",
+    most: int = 50,
+    sample: int = 20,
+    wrong: Sequence[int] | None = None,
+    progress: Callable[[str, int, int], None] = lambda step, done, total: None,
+) -> Evaluation:
+    """Ask a copy of the store; the store itself keeps every byte, and no use is counted.
+
+    `most`: questions that are made if none are given; `sample`: memories to judge; `wrong`: the numbers of those that
+    somebody called wrong. Raises InputError if there is nothing to ask about, or for a number that the sample lacks.
+    """
+    embedder = choose_embedder(settings)
+    with store.thrown_away() as copy:
+        with copy.reading() as tx:
+            memories = [memory for memory in tx.memories.all() if memory.project_id == project]
+            ids, vectors = tx.vectors.read([one.id for one in memories], embedder.name, embedder.dimension)
+            links = tx.lineage.of([one.id for one in memories if _is_joined(one)])
+        sources: dict[str, list[str]] = defaultdict(list)
+        for link in links:
+            sources[link.memory_id].append(link.source_id)
+        notes = [replace(one, archived_at=None) for one in memories if one.source.connector != MADE]
+        asked = list(questions) if questions is not None else make_questions(notes, most)
+        if not asked:
+            raise InputError(f"nothing in project '{project}' can be asked about; give questions with --questions FILE")
+        known = dict(zip(ids, vectors, strict=True))
+        with ProjectMemory(copy, settings, project, actor="evaluation", embedder=embedder) as now:
+            ways = _Ways(now, notes, known, settings, embedder)
+            held: dict[str, Counter[int]] = defaultdict(Counter)
+            with_answer = [one for one in asked if not one.absent]
+            for number, one in enumerate(with_answer, start=1):
+                for method, budget, text in ways.read(one.question):
+                    held[method][budget] += _holds(text, one.answer)
+                progress("questions", number, len(with_answer))
+            changed = [one for one in with_answer if one.stale]
+            newest = sum(_newest_first([r.content for r in now.search(q.question).results], q) for q in changed)
+            absent = [one for one in asked if one.absent]
+            nothing = sum(not now.search(one.question).results for one in absent)
+    everything = "\n".join(with_subject(note) for note in notes)
+    active = [one for one in memories if one.archived_at is None]
+    made = [one for one in active if _is_joined(one) and len(sources[one.id]) > 1]
+    by_id = {one.id: one.content for one in memories}
+    merges = _sample(made, sources, by_id, sample, project)
+    if wrong is not None and not set(wrong) <= {one.number for one in merges}:
+        raise InputError(f"--wrong names {max(wrong)}; the sample has the numbers 1 to {len(merges)}")
+    bad = None if wrong is None else len(set(wrong))
+    return Evaluation(
+        project=project,
+        made_by=made_by,
+        questions=len(with_answer),
+        rows=tuple(
+            Answered(method=method, answered={budget: held[method][budget] for budget in BUDGETS})
+            for method in (CONTEXT, NOW, BEFORE, WORDS, GREP, TAIL)
+        ),
+        all_notes=sum(_holds(everything, one.answer) for one in with_answer),
+        tokens_of_notes=sum(one.token_count for one in notes),
+        tokens_now=sum(one.token_count for one in active),
+        changed=len(changed),
+        newest_first=newest,
+        absent=len(absent),
+        absent_said=nothing,
+        made=len(made),
+        sample=merges,
+        wrong=bad,
+        wrong_share=None if bad is None or not merges else wilson(bad, len(merges)),
+    )
+
+
+def _is_joined(memory: Memory) -> bool:
+    """Whether a night made a memory that stands for what others say. A series joins no statements, only figures."""
+    return memory.source.connector == MADE and memory.source.file != SERIES
+
+
+def wilson(found: int, among: int) -> tuple[float, float]:
+    """The interval that holds a share with 95% confidence, from so many found among so many (Wilson 1927)."""
+    share, spread = found / among, _Z**2 / among
+    middle = share + spread / 2
+    reach = _Z * math.sqrt(share * (1 - share) / among + spread / (4 * among))
+    low, high = (middle - reach) / (1 + spread), (middle + reach) / (1 + spread)
+    return round(max(low, 0.0), 4), round(min(high, 1.0), 4)
+
+
+class _Ways:
+    """The ways in which an agent may look for an answer."""
+
+    def __init__(
+        self,
+        now: ProjectMemory,
+        notes: Sequence[Memory],
+        vectors: Mapping[str, np.ndarray],
+        settings: Settings,
+        embedder: Embedder,
+    ) -> None:
+        self._now, self._embedder, self._count = now, embedder, embedder.count_tokens
+        own = {note.id: vectors[note.id] for note in notes if note.id in vectors}
+        weight = settings.compression.archived_weight
+        self._index = SearchIndex(notes, own, embedder.embed, weight, settings=settings.recall)
+        newest = sorted(notes, key=lambda note: (note.created_at, note.id), reverse=True)
+        self._newest = [with_subject(note) for note in newest]
+        self._folded = [_folded(text) for text in self._newest]
+
+    def read(self, question: str) -> Iterator[tuple[str, int, str]]:
+        """What an agent reads for a question: the method, the budget, and the text."""
+        lists = {
+            NOW: [one.content for one in self._now.search(question, MOST_RESULTS).results],
+            BEFORE: [with_subject(hit.memory) for hit in self._index.search(question, MOST_RESULTS)],
+            WORDS: [with_subject(hit.memory) for hit in self._index.search(question, MOST_RESULTS, mode="bm25")],
+            GREP: self._grep(question),
+            TAIL: self._newest[:MOST_RESULTS],
+        }
+        for budget in BUDGETS:
+            yield CONTEXT, budget, self._now.context(question, budget).text
+            for method, texts in lists.items():
+                yield method, budget, self._fitting(texts, budget)
+
+    def _grep(self, question: str) -> list[str]:
+        """The notes with the most words of a question, the newest first among equals."""
+        words = set(_folded(question).rstrip("?").split())
+        shared = [sum(word in text for word in words) for text in self._folded]
+        rows = sorted(range(len(shared)), key=lambda row: (-shared[row], row))
+        return [self._newest[row] for row in rows[:MOST_RESULTS] if shared[row]]
+
+    def _fitting(self, texts: Sequence[str], budget: int) -> str:
+        taken = []
+        for text in texts:
+            budget -= self._count(text)
+            if budget < 0:
+                break
+            taken.append(text)
+        return "\n".join(taken)
+
+
+def _folded(text: str) -> str:
+    """Without case, white space and the marks of Markdown, which a context leaves out."""
+    return " ".join(text.casefold().translate(_MARKS).split())
+
+
+def _holds(text: str, answers: Sequence[str]) -> bool:
+    """Whether a line of a text has the words of an answer, in any order: `25, 19 and 22 minutes` has `19 minutes`."""
+    folded = _folded(text)
+    if any(_folded(answer) in folded for answer in answers):
+        return True
+    lines = [_words(line) for line in text.splitlines()]
+    return any(_words(answer) <= line for answer in answers for line in lines)
+
+
+def _words(text: str) -> set[str]:
+    return {word.strip(_EDGES) for word in _folded(text).split()}
+
+
+def _newest_first(texts: Sequence[str], asked: Asked) -> bool:
+    """Whether a text with the newest answer stands before every one with the stale answer alone."""
+    for text in texts:
+        if _holds(text, asked.answer):
+            return True
+        if _holds(text, (asked.stale,)):
+            return False
+    return False
+
+
+def _sample(
+    made: Sequence[Memory],
+    sources: Mapping[str, Sequence[str]],
+    contents: Mapping[str, str],
+    most: int,
+    project: str,
+) -> tuple[Merge, ...]:
+    drawn = sorted(made, key=lambda one: hashlib.sha256(f"{project}\0{one.id}".encode()).digest())[:most]
+    return tuple(
+        Merge(
+            number=number,
+            id=one.id,
+            content=one.content,
+            sources=tuple(clipped(contents[source], 300) for source in sources[one.id] if source in contents),
+        )
+        for number, one in enumerate(drawn, start=1)
+    )
