@@ -15,6 +15,7 @@ from memory_pipeline.interfaces.cli.output import emit
 from memory_pipeline.wording.counts import how_many
 
 if TYPE_CHECKING:
+    from memory_pipeline.recall.asking import Reply
     from memory_pipeline.recall.project import ProjectMemory
 
 ProjectOption = Annotated[
@@ -89,6 +90,28 @@ def context(
     with opened_memory(store, project) as memory:
         made = memory.context(task, DEFAULT_BUDGET if budget is None else budget, with_sources=sources)
     emit(made, as_json=json_, text=made.text or "Nothing that the project knows belongs to this task.")
+
+
+@app.command(epilog="Example: memory-pipeline ask 'which port has the gateway?' --project webshop")
+def ask(
+    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    project: ProjectOption = None,
+    store: StoreOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Answer a question in a sentence or two, from what a search finds, with the memories that say so; or say that the
+    memory does not hold it. A model reads: one has to be chosen."""
+    with opened_memory(store, project) as memory:
+        reply = memory.ask(question)
+    emit(reply, as_json=json_, text="\n".join(_reply_lines(reply)))
+
+
+def _reply_lines(reply: Reply) -> list[str]:
+    if reply.known:
+        return [reply.answer, *(f"  < {one.day}  {' '.join(one.content.split())}  {one.id}" for one in reply.memories)]
+    if reply.refused:
+        return [f"No answer: {reply.refused}."]
+    return [f"The memory does not hold the answer; {how_many(reply.read, 'memory')} nearest to it were read."]
 
 
 @app.command(
