@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from datetime import date, timedelta
 from pathlib import Path
+from unittest import mock
 
+from memory_pipeline.night import context
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 
@@ -34,7 +36,8 @@ def night(path: str) -> None:
     """One whole night, as a program ends it; the lease's holder is this process, and need not renew it: each night
     commits as often as any other, however busy the machine is."""
     store = Store(path)
-    run(store, DAY, settings_for(store, store__lease_expiry_s=3600.0), run_id=f"run-{os.getpid()}", snapshot=True)
+    with mock.patch.object(context, "LEASE_EXPIRY_S", 12 * 3600.0):
+        run(store, DAY, settings_for(store), run_id=f"run-{os.getpid()}", snapshot=True)
     store.settle()
 
 
