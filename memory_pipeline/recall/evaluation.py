@@ -19,7 +19,7 @@ from memory_pipeline.distillers import attempt_in
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders import Embedder, choose_embedder
-from memory_pipeline.recall.documents import MOST_RESULTS
+from memory_pipeline.recall.documents import MOST_RESULTS, RecalledMemory
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.recall.questions import question_for, word_frequencies
 from memory_pipeline.recall.search import SearchIndex
@@ -203,7 +203,7 @@ def evaluate(
                     held[method][budget] += _holds(text, one.answer)
                 progress("questions", number, len(with_answer))
             changed = [one for one in with_answer if one.stale]
-            newest = sum(_newest_first([r.content for r in now.search(q.question).results], q) for q in changed)
+            newest = sum(_newest_first([_said_by(r) for r in now.search(q.question).results], q) for q in changed)
             absent = [one for one in asked if one.absent]
             nothing = sum(not now.search(one.question).results for one in absent)
     everything = "\n".join(with_subject(note) for note in notes)
@@ -272,7 +272,7 @@ class _Ways:
     def read(self, question: str) -> Iterator[tuple[str, int, str]]:
         """What an agent reads for a question: the method, the budget, and the text."""
         lists = {
-            NOW: [one.content for one in self._now.search(question, MOST_RESULTS).results],
+            NOW: [_said_by(one) for one in self._now.search(question, MOST_RESULTS).results],
             BEFORE: [with_subject(hit.memory) for hit in self._index.search(question, MOST_RESULTS)],
             WORDS: [with_subject(hit.memory) for hit in self._index.search(question, MOST_RESULTS, mode="bm25")],
             GREP: self._grep(question),
@@ -298,6 +298,12 @@ class _Ways:
                 break
             taken.append(text)
         return "\n".join(taken)
+
+
+def _said_by(found: RecalledMemory) -> str:
+    """What a search says of a memory: its words, and those of the archived one through which it was found."""
+    through = found.found_through
+    return f"{found.words_in_place}\n{through.content}" if through else found.words_in_place
 
 
 def _folded(text: str) -> str:
