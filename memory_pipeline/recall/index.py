@@ -145,7 +145,9 @@ class ProjectIndex:
         rows, scores = rows[keep], scores[keep]
         if not times:
             rows = newest_first(rows, scores, matrix, catalogue.days, rowwise)
-        scores = scores * self._strength(query, vector, state, rows[:_LOOKED_AT])
+        # What was put away is found through what stands for it, and answers as well as it did.
+        looked_at = np.concatenate([rows[:_LOOKED_AT], gone[:_LOOKED_AT]])
+        scores = scores * self._strength(query, vector, state, looked_at)
         matches = _matches(catalogue, rows[:limit].tolist(), scores[:limit].tolist())
         return self._with_sources_found(query, matches, rows[:limit], gone, catalogue), len(rows)
 

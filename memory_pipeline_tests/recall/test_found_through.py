@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.contents import COUNTS, contents_of
 from memory_pipeline_tests.build import FIRST, candidate, fill, run, settings_for
+from memory_pipeline_tests.interfaces.in_process import command
 from memory_pipeline_tests.night.test_series import lines
 
 TIMES = ("61.25", "62.50", "64.75", "60.10", "63.33", "62.90", "61.75", "62.05")
@@ -73,3 +75,21 @@ def test_a_series_of_which_nothing_varies_is_found_but_in_no_context_and_no_expo
         assert "report was kept" not in memories.day().text and "pump check" in memories.day().text
     contents = contents_of(made, "p")
     assert [one.memory_type for one in contents.series] == ["fact"] and contents.left_out == {COUNTS: 1}
+
+
+def test_what_only_an_archived_memory_says_answers_as_well_as_before(store: Store, tmp_path: Path) -> None:
+    words = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath")
+    notes = {f"n{n}": f"The {word} pump of the barn took {30 + 2 * n}.5 litres" for n, word in enumerate(words)}
+    away = {"archived_by": "c", "archived_at": "2026-03-02T00:00:00Z", "consolidated_into_id": "all",
+            "importance_before": 1.0}  # fmt: skip
+    links = [{"id": name, "relation": "distilled", "similarity": 0.9} for name in notes]
+    rows: list[dict[str, object]] = [{"id": name, "content": text, **away} for name, text in notes.items()]
+    rows.append({"id": "all", "content": "Eight of them were looked after.", "sources": links, "abstraction_level": 1})
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(json.dumps(row) for row in rows))
+    assert "9 imported" in command("import", "jsonl", file, "--project", "p", "--store", store.path).out
+    with ProjectMemory(store, settings_for(store), "p", actor="test") as memories:
+        (found,) = memories.search("fjord pump 40.5 litres").results
+        assert found.id == "all" and found.found_through is not None and found.found_through.id == "n5"
+        assert (found.relevance_score or 0) >= 0.4
+        assert "fjord" in memories.context("fjord pump 40.5 litres").text
