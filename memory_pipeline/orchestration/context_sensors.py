@@ -21,7 +21,6 @@ from dagster import (
     sensor,
 )
 
-from memory_pipeline.compaction.sessions import ACTIVE_FOR
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.orchestration.assets.compactions import NAME, session_compactions
 from memory_pipeline.orchestration.home import load_project_settings, night_config
@@ -93,7 +92,7 @@ def look(
 ) -> tuple[RunRequest | SkipReason, str]:
     """A run for what fires now, or why nothing does, and the next cursor."""
     from memory_pipeline.compaction.claude_usage import Followed
-    from memory_pipeline.compaction.sessions import find_sessions
+    from memory_pipeline.compaction.sessions import ACTIVE_FOR, find_sessions
     from memory_pipeline.compaction.triggers import event_of, judge
 
     kept = _read(cursor)
