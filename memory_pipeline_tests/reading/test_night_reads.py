@@ -417,6 +417,27 @@ def test_statements_that_are_alike_in_meaning_become_a_pattern_if_a_model_says_w
     assert made(store, "reading") == []
 
 
+def test_two_statements_of_however_many_notes_are_no_lesson_to_be_asked_about(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store.duckdb")
+    fill(store, [candidate(text, FIRST, native_id=f"lesson-{n}") for n, text in enumerate(LESSON)])
+    clusters: list[str] = []
+
+    def tell(asked: Asked) -> Answer:
+        if not asked.items:
+            clusters.append(asked.user)
+            return {}
+        first, second, third = LESSON
+        both = {asked.number(first): first, asked.number(third): third}
+        return answer(
+            statement(first, both, kind="lesson"), statement(second, {asked.number(second): second}, kind="lesson")
+        )
+
+    model = Model(store, tell)
+    model.night(NIGHT)
+    model.night(NIGHT + timedelta(days=1))
+    assert len(made(store, "reading")) == 2 and clusters == []
+
+
 def test_a_model_that_takes_too_little_is_an_error_only_while_something_is_to_be_read(store: Store) -> None:
     small = Model(store, read, model__context_tokens=2_048)
     assert "and the model takes 2,048" in str(small.night(NIGHT).errors)
