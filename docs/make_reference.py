@@ -66,6 +66,7 @@ from memory_pipeline.models.embedders.choose import InstalledModel
 from memory_pipeline.night.conversation_runs import ConversationRun, ListedDay, ShownDay
 from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
 from memory_pipeline.orchestration.job_records import JudgedJob
+from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.atoms import DescribedAtom
 from memory_pipeline.recall.documents import (
     Context,
@@ -298,6 +299,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Guidance": ("`playbook list` prints a list.", DescribedGuidance),
     "Audits": ("`audit` prints one object.", Audit),
     "Evaluations": ("`evaluate` prints one object.", Evaluation),
+    "Answers": ("`ask` prints one object.", Reply),
     "Inbox": ("`review` prints one object.", Inbox),
     "Memories with their past": ("`show` prints one object.", ShownMemory),
     "Proposals": ("`proposals list` and `proposals show` print a list.", DescribedProposal),
