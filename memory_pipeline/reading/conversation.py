@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory_pipeline.reading.instructions import CHECKS, STATEMENTS
 
 #: Change with the instructions, the fields of the answer, and the check.
-VERSION, SESSION_VERSION = "conversation-2", "session-2"
+VERSION, SESSION_VERSION = "conversation-3", "session-3"
 _SPOKEN = f"""\
 {STATEMENTS}
 
