@@ -83,6 +83,8 @@ def _asked(settings: Settings, session: Session) -> ReadSession:
             return None
 
     asked = ask_about("session", session.turns, (), ask, settings, choose_embedder(settings))
+    if asked.problem:
+        problems.append(in_words(asked.problem)[:300])
     sent = [call for call in book.calls() if call.mode != "cache"]
     found = asked.found.with_others(found_by_classifier(asked.left, classifier_vectors()))
     kept = sum(bool(one.proposed_by) for one in found.extractions)

@@ -10,7 +10,7 @@ import numpy as np
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.conversations.extraction import Embed, Found, found_by_reader, item_of
 from memory_pipeline.distillers import attempt_by
-from memory_pipeline.errors import EmbeddingError, ModelError, in_words
+from memory_pipeline.errors import EmbeddingError, ModelError
 from memory_pipeline.models import Declined, Question
 from memory_pipeline.models.choose import model_name
 from memory_pipeline.models.embedders import Embedder
@@ -27,10 +27,11 @@ Ask = Callable[[Question[ReadingAnswer, Reading]], Reading | Declined | Exceptio
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a model found, and the turns that it has not read."""
+    """What a model found, the turns that it has not read, and why it cannot be asked at all."""
 
     found: Found
     left: tuple[Turn, ...]
+    problem: ModelError | None = None
 
 
 def ask_about(
@@ -45,7 +46,7 @@ def ask_about(
     try:
         room = room_for(use, settings)
     except ModelError as error:
-        return Asked(Found(refused={in_words(error): 1}), tuple(turns))
+        return Asked(Found(questions=1, waiting=1), tuple(turns), error)
     parts = list(split_into_questions((item_of(turn) for turn in shown), room.item_tokens))
     found, left = Found(questions=len(parts)), [turn for turn in turns if turn not in shown]
     if left:

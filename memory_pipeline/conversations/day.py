@@ -60,7 +60,7 @@ class ReadDay:
         }
         if self.read.unknown:
             counts["unknown_speakers"] = list(self.read.unknown)
-        if self.found.questions:
+        if self.found.questions or self.found.refused:
             counts["model"] = {
                 "questions": self.found.questions,
                 "extracted": found.by_model,

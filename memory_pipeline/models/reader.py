@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import ceil
 
 from memory_pipeline.config.settings import Settings
@@ -11,26 +12,42 @@ from memory_pipeline.models.pricing import PRICES
 from memory_pipeline.records import ModelCall
 
 NO_MODEL = (
-    "No model read these notes: copies and readings only. 'memory-pipeline model check' shows what is on this machine."
+    "No model read these notes: copies and readings only. 'memory-pipeline model list' shows what is on this machine."
 )
 #: Tokens of a note with its day and heading beside its own, and of what else is in a question.
 _FRAMED, _PER_QUESTION = 1.3, 3_300
 _SUBSCRIPTIONS = {"claude-code": "Claude Code's login", "codex": "Codex's login"}
 
 
-def describe_reader(settings: Settings, calls: Sequence[ModelCall], unread: tuple[int, int] = (0, 0)) -> str:
-    """Who read, as every screen and report of a night says it. `calls`: of the run; `unread`: the notes that no model
-    has read, and their tokens."""
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What no model has read yet: notes, and turns of conversations of some days, with the tokens of both."""
+
+    notes: int = 0
+    turns: int = 0
+    days: int = 0
+    tokens: int = 0
+
+    def __str__(self) -> str:
+        counted = [_count(number, noun) for number, noun in ((self.notes, "note"), (self.turns, "turn")) if number]
+        return " and ".join(counted)
+
+
+def describe_reader(settings: Settings, calls: Sequence[ModelCall], waiting: Waiting = Waiting()) -> str:
+    """Who read, as every screen and report of a night says it. `calls`: of the run; `waiting`: what is left after
+    it."""
     provider = choose_provider(settings)
     if provider == "none":
-        return f"{NO_MODEL} {_would_read(settings, *unread)}".strip()
+        return f"{NO_MODEL} {_would_read(settings, waiting)}".strip()
+    waits = (
+        f"{waiting} {'waits' if waiting.notes + waiting.turns == 1 else 'wait'} for its answers" if f"{waiting}" else ""
+    )
     sent = [call for call in calls if call.mode != "cache"]
     asked = {call.prompt_hash for call in sent if not call.asked_again}
     again = {call.prompt_hash for call in sent if call.asked_again}
     reused = {call.prompt_hash for call in calls if call.mode == "cache"}
     if not calls:
-        nothing = "no question has an answer" if provider == "recorded" else "there was nothing to ask"
-        return f"{model_name(settings)} reads {_place(settings, provider)}; {nothing}."
+        return f"{model_name(settings)} reads {_place(settings, provider)}; {waits or 'there was nothing to ask'}."
     parts = [_count(len(asked), "question")]
     if again:
         parts.append(f"{len(again):,} asked again")
@@ -38,18 +55,20 @@ def describe_reader(settings: Settings, calls: Sequence[ModelCall], unread: tupl
         parts.append(f"{len(reused):,} answered before")
     cost = sum(call.cost_usd for call in sent)
     parts.append(f"{cost:.4f} USD" if cost else "free")
-    return f"Read by {model_name(settings)} {_place(settings, provider)}: {', '.join(parts)}."
+    told = f"Read by {model_name(settings)} {_place(settings, provider)}: {', '.join(parts)}."
+    return f"{told} {waits[:1].upper()}{waits[1:]}." if waits else told
 
 
-def _would_read(settings: Settings, notes: int, tokens: int) -> str:
+def _would_read(settings: Settings, waiting: Waiting) -> str:
     """What the default model would read, and for how much. Measured on 1,282 notes of a workspace: 19 questions, 3,300
-    tokens of instructions and statements in each, and half as many tokens of answers as of notes."""
-    if not notes:
+    tokens of instructions and statements in each, and half as many tokens of answers as of notes. Conversations take a
+    question a day at least."""
+    if not f"{waiting}":
         return ""
-    asked = ceil(_FRAMED * tokens / settings.reading.question_tokens)
+    tokens = waiting.tokens
+    asked = max(waiting.days, ceil(_FRAMED * tokens / settings.reading.question_tokens))
     cost = PRICES[DEFAULT_CLAUDE].cost(round(_FRAMED * tokens) + asked * _PER_QUESTION, tokens // 2)
-    words = f"{DEFAULT_CLAUDE} would read {_count(notes, 'note')} in about {_count(asked, 'question')}"
-    return f"{words}, for {max(cost, 0.01):.2f} USD."
+    return f"{DEFAULT_CLAUDE} would read {waiting} in about {_count(asked, 'question')}, for {max(cost, 0.01):.2f} USD."
 
 
 def _place(settings: Settings, provider: str) -> str:

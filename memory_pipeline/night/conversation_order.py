@@ -1,5 +1,5 @@
 """Which days of conversations are open, in their order: never read, read before turns came late, or read before an
-earlier day was, or before it was known who speaks.
+earlier day was, or before it was known who speaks; and which a model has yet to read.
 
 What a day says depends on the days before it: a later sentence withdraws an earlier one, and what was told before is
 not told again. So each day that is read keeps a hash of what stood before it. Another hash means that it is open.
@@ -12,39 +12,34 @@ import hashlib
 import json
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date
 from typing import Literal
 
 from memory_pipeline.records import ConversationDay, Speaker
 from memory_pipeline.store import Transaction
 from memory_pipeline.store.conversations import SpokenDay
 
-#: For so many days, a night asks again what a model has not answered yet.
-_ASKED_AGAIN = timedelta(days=7)
 _UNKNOWN = "unknown_speakers"
 State = Literal["open", "late", "stale", "read", "taken back"]
 
 
 class ConversationOrder:
-    """The days of conversations from the first one that is looked at to the last, as the store has them, and as they
-    become while they are read one after the other. `asks`: whether a model is asked; `names`: by project, whose the
-    names before its turns are."""
+    """The days of conversations up to the last one that is looked at, as the store has them, and as they become while
+    they are read one after the other. `asks`: whether a model is asked; `names`: by project, whose the names before its
+    turns are."""
 
     def __init__(
         self,
         tx: Transaction,
         last: date,
         *,
-        first: date | None = None,
         asks: bool = False,
         names: Callable[[str], Mapping[str, Speaker]] = lambda project: {},
     ) -> None:
-        self._last, self._asks, self._names = last, asks, names
+        self._asks, self._names = asks, names
         conversations = tx.conversations
-        rows = conversations.days()
-        since = first or min((row.night for row in rows), default=last)
-        self.spoken: Sequence[SpokenDay] = conversations.spoken(min(since, last), last)
-        self._rows = {(row.project_id, row.night): row for row in rows}
+        self.spoken: Sequence[SpokenDay] = conversations.spoken(last)
+        self._rows = {(row.project_id, row.night): row for row in conversations.days()}
         self._taken_back = conversations.taken_back()
         self._said: dict[str, dict[date, str]] = {}
         for project in {day.project_id for day in self.spoken}:
@@ -66,13 +61,13 @@ class ConversationOrder:
         return "read"
 
     def is_due(self, day: SpokenDay) -> bool:
-        """Whether a day is to be read though nobody asks for it: also one of which a model has not answered everything,
-        if one is asked."""
-        state = self.state_of(day)
-        if state != "read":
-            return state != "taken back"
-        is_new = day.night >= self._last - _ASKED_AGAIN
-        return self._asks and is_new and unanswered(self._rows[day.project_id, day.night]) > 0
+        """Whether a day is to be read though nobody asks for it."""
+        return self.state_of(day) in ("open", "late", "stale") or self.waits_for_model(day)
+
+    def waits_for_model(self, day: SpokenDay) -> bool:
+        """Whether a day that was read is read again only because no model has answered everything about it, and one is
+        asked now."""
+        return self._asks and self.state_of(day) == "read" and not _is_answered(self._rows[day.project_id, day.night])
 
     def taken_back(self) -> list[SpokenDay]:
         """The days that a person took back."""
@@ -108,6 +103,12 @@ class ConversationOrder:
 def unanswered(day: ConversationDay) -> int:
     """How many of the questions about a day a model has not answered."""
     return int(json.loads(day.coverage).get("model", {}).get("waiting", 0))
+
+
+def _is_answered(day: ConversationDay) -> bool:
+    """Whether a model has read all of a day that anybody said."""
+    coverage = json.loads(day.coverage)
+    return unanswered(day) == 0 if "model" in coverage else not any(coverage.get("turns", {}).values())
 
 
 def _chain(said: dict[date, str]) -> tuple[list[date], list[str]]:

@@ -42,31 +42,34 @@ def bill_of(night: Night) -> ModelBill:
     return ModelBill(len(sent), len(calls) - len(sent), round(sum(call.cost_usd for call in sent), 6))
 
 
-def read_turns(night: Night, turns: Sequence[Turn], known: Sequence[Extraction]) -> Found:
-    """What is worth keeping of a day's turns. `known`: the extractions that stand before them.
+def read_turns(night: Night, turns: Sequence[Turn], known: Sequence[Extraction], problems: list[ModelError]) -> Found:
+    """What is worth keeping of a day's turns. `known`: the extractions that stand before them; `problems`: why the
+    model cannot be asked any more in this run, which grows.
 
-    An error of the model is noted once a run, and leaves the rest to the classifier.
+    An error of the model is noted once a run, and leaves what has no answer yet to the classifier.
     """
     if not turns:
         return Found()
     if not model_reads(night.settings):
         return found_by_classifier(turns, classifier_vectors())
-    problems: list[ModelError] = []
+
+    def note(error: ModelError) -> None:
+        problems.append(error)
+        if not any(one.stage == "extraction" and one.error == in_words(error) for one in night.errors):
+            night.note_error("", "extraction", error)
 
     def ask(question: Question[ReadingAnswer, Reading]) -> Reading | Declined | Exception | None:
-        if problems:
-            return None
         try:
             client = ModelClient(night.settings)
-            return next((result for _, result in client.ask({"": question}, session_of(night), "conversations")), None)
+            results = client.ask({"": question}, session_of(night), "conversations", only_kept=bool(problems))
+            return next((result for _, result in results), None)
         except ModelError as error:
-            problems.append(error)
+            note(error)
             return None
 
     asked = ask_about("conversation", turns, known, ask, night.settings, night.embedder)
-    for error in problems:
-        if not any(one.stage == "extraction" and one.error == in_words(error) for one in night.errors):
-            night.note_error("", "extraction", error)
+    if asked.problem:
+        note(asked.problem)
     return asked.found.with_others(found_by_classifier(asked.left, classifier_vectors())) if asked.left else asked.found
 
 

@@ -122,11 +122,7 @@ def run_conversations(
         night.hold_lease()
         try:
             with store.reading() as tx:
-                first = tx.conversations.first_spoken()
-                names = names_in(store, settings)
-                order = ConversationOrder(
-                    tx, yesterday, first=first or yesterday, asks=model_reads(settings), names=names
-                )
+                order = ConversationOrder(tx, yesterday, asks=model_reads(settings), names=names_in(store, settings))
             asked = [day for day in order.spoken if days and day.night in days and mine(day)]
             if days and not asked:
                 named = ", ".join(str(day) for day in sorted(days))
@@ -181,11 +177,8 @@ def list_days(store: Store, project: str | None, today: date, settings: Settings
     known now who speaks."""
     names = names_in(store, settings) if settings is not None else lambda project: {}
     with store.reading() as tx:
-        first = tx.conversations.first_spoken()
-        if first is None:
-            return []
         known = {(row.project_id, row.night): row for row in tx.conversations.days(project)}
-        order = ConversationOrder(tx, today, first=first, names=names)
+        order = ConversationOrder(tx, today, names=names)
     listed = []
     for day in order.spoken:
         if project not in (None, day.project_id):

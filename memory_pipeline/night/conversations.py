@@ -1,8 +1,8 @@
 """Conversations in a night: what was said on its day is read, and what is worth keeping goes where it belongs.
 
 A day is read as a whole and written in one transaction; its files follow, and are made again of what the store holds
-until they are written. A day that is read again is replaced, and no other. What a night finds open between the first
-day that was ever read and its own is read too (`conversation_order.py`).
+until they are written. A day that is read again is replaced, and no other. What a night finds open before its own day
+is read too (`conversation_order.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memory_pipeline.conversations.day import ReadDay, read_day
 from memory_pipeline.conversations.routing import MEMORY_TYPE, importance_of
 from memory_pipeline.conversations.turns import turns_of
 from memory_pipeline.distillers import attempt_by
-from memory_pipeline.errors import MemoryPipelineError, in_words
+from memory_pipeline.errors import MemoryPipelineError, ModelError, in_words
 from memory_pipeline.killpoints import reached
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.night.context import Night
@@ -90,11 +90,17 @@ def left_in_words(days: Sequence[SpokenDay]) -> str:
 
 
 def _days_to_read(
-    night: Night, order: ConversationOrder, asked: Collection[SpokenDay], *, also_open: bool
+    night: Night,
+    order: ConversationOrder,
+    asked: Collection[SpokenDay],
+    problems: Sequence[ModelError],
+    *,
+    also_open: bool,
 ) -> Iterator[SpokenDay]:
-    """Each day to read, in order, with those that come open while the days before them are read."""
+    """Each day to read, in order, with those that come open while the days before them are read. Once the model could
+    not be asked, what waits for nothing but a model is left."""
     for day in order.spoken:
-        is_due = day in asked or (also_open and order.is_due(day))
+        is_due = day in asked or (also_open and order.is_due(day) and not (problems and order.waits_for_model(day)))
         if is_due and night.plan.may_touch(day.project_id):
             yield day
 
@@ -104,18 +110,20 @@ def read_days(
 ) -> list[DayOfProject]:
     """Read the days that are asked for, and with `also_open` those that are open, in order, each in a transaction of
     its own."""
-    done = []
-    for number, day in enumerate(_days_to_read(night, order, asked, also_open=also_open)):
+    done: list[DayOfProject] = []
+    problems: list[ModelError] = []
+    due = 0 if not also_open else sum(map(order.is_due, order.spoken))
+    for number, day in enumerate(_days_to_read(night, order, asked, problems, also_open=also_open)):
         night.hold_lease()
         try:
-            done.append(_read_day(night, day, order.basis_of(day)))
+            done.append(_read_day(night, day, order.basis_of(day), problems))
             with night.store.reading() as tx:
                 order.note_read(tx, done[-1].kept)
         except Exception as error:  # one day never costs the others, or the night
             if not isinstance(error, MemoryPipelineError):
                 night.log.error("reading the conversations of %s on %s", day.project_id, day.night, exc_info=error)
             night.note_error("", "conversations", f"{day.project_id}, {day.night}: {in_words(error)}")
-        night.progress("conversations", number + 1, max(len(asked), number + 1))
+        night.progress("conversations", number + 1, max(len(asked), due, number + 1))
     return done
 
 
@@ -133,7 +141,7 @@ def write_pages(night: Night) -> WrittenFiles:
     return written
 
 
-def _read_day(night: Night, day: SpokenDay, basis: str) -> DayOfProject:
+def _read_day(night: Night, day: SpokenDay, basis: str, problems: list[ModelError]) -> DayOfProject:
     rules = night.settings
     with night.store.reading() as tx:
         memories = tx.conversations.turns(day.project_id, day.night)
@@ -144,7 +152,7 @@ def _read_day(night: Night, day: SpokenDay, basis: str) -> DayOfProject:
     found = read_day(
         len(memories),
         read,
-        read_turns(night, read.turns, [one for one in known if one.night < day.night]),
+        read_turns(night, read.turns, [one for one in known if one.night < day.night], problems),
         utility=utility,
         known=known,
         closed=_closed(rules),

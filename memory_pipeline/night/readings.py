@@ -34,6 +34,7 @@ from memory_pipeline.records import (
     DIGEST,
     READ,
     READING,
+    REFUSED,
     REPEATED,
     ROUTINE,
     STATED,
@@ -84,7 +85,7 @@ _MOST_DIGEST = 400
 
 
 #: Room for every note: of a model that cannot be asked only matters whether there is something to ask.
-_ANY_ROOM = Room(item_tokens=1 << 30, longest_item=1 << 30, standing=0)
+ANY_ROOM = Room(item_tokens=1 << 30, longest_item=1 << 30, standing=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def read_notes(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Archi
         night.note_error("", "embed", error)
         return []
     except ModelError as error:
-        if find_unread(night, _ANY_ROOM, copies):
+        if find_unread(night, ANY_ROOM, copies):
             night.note_error("", "read", error)
         return []
     number, notes = sum(len(one.questions) for one in unread), sum(len(one.memories) for one in unread)
@@ -242,10 +243,6 @@ def _keep(night: Night, unread: Unread, items: Sequence[Item], reading: Reading)
             drafts = _drafts(night, unread, items, rest, together=not is_reviewed)
             refused = refused | refusals_of(night.reader, drafts)
         kept = [draft for draft in drafts if draft.id not in refused]
-        for why in refused.values():
-            night.log.warning("a statement is left out: %s", why)
-        for why in reading.refused:
-            night.log.info("a statement is left out: %s", why)
         made = make_abstractions(night.reader, [] if is_reviewed else kept)
         with night.writing() as tx:
             if is_reviewed:
@@ -257,7 +254,9 @@ def _keep(night: Night, unread: Unread, items: Sequence[Item], reading: Reading)
                 archives = write_abstractions(night.plan, tx, kept, made)
                 gone = {i for archive in archives for i in archive.archived_ids}
                 gone |= _archive_repeats(night, tx, unread.project_id, reading.repeats)
-            tx.journal.log([_read_row(night, item.id) for item in items if item.id not in gone])
+            left_out = dict.fromkeys([*reading.refused, *refused.values()])
+            rows = [_read_row(night, item.id) for item in items if item.id not in gone]
+            tx.journal.log([*rows, *(_refused_row(night, items, why) for why in left_out)])
         return archives
     except Exception as error:  # one question never costs the others
         night.log.error("keeping what was read in %s", unread.project_id, exc_info=error)
@@ -296,6 +295,12 @@ def _read_row(night: Night, memory_id: str) -> LogRow:
     fingerprint = fingerprint_of((memory_id,))
     row_id = derived_id("log", READ, fingerprint, night.as_of.isoformat())
     return _row(night, row_id, fingerprint, READ, "skipped", "read, and stays as it is", 1)
+
+
+def _refused_row(night: Night, items: Sequence[Item], why: str) -> LogRow:
+    fingerprint = fingerprint_of([*(item.id for item in items), why])
+    row_id = derived_id("log", REFUSED, fingerprint, night.as_of.isoformat())
+    return _row(night, row_id, fingerprint, REFUSED, "skipped", f"a statement is left out: {why}", len(items))
 
 
 def _row(

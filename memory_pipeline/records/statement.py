@@ -28,6 +28,8 @@ REPEATED: Final = "repeated"
 REPLACED: Final = "replaced"
 #: The policy of log rows of single notes that were read and stay as they are.
 READ: Final = "read"
+#: The policy of log rows of statements that a reader gave and the check left out.
+REFUSED: Final = "refused"
 _ASKED: Final = "asked:"
 _BINDING: Final = frozenset(f"kind:{kind}" for kind in ("rule", "preference", "boundary", "trust"))
 

@@ -9,15 +9,21 @@ from typing import Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.knowledge.contradictions import clear_conflicts, newer_of
-from memory_pipeline.models.reader import describe_reader
+from memory_pipeline.models.choose import model_reads
+from memory_pipeline.models.reader import Waiting, describe_reader
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.reading import NightReader
+from memory_pipeline.night.readings import ANY_ROOM, find_unread
 from memory_pipeline.night.recall_check import RecallCheck, check_recall, measure_preservation
 from memory_pipeline.records import (
     DIGEST,
     MADE,
+    READ,
+    READING,
+    REFUSED,
+    REPEATED,
     SERIES,
     Archive,
     AtomDecision,
@@ -25,8 +31,10 @@ from memory_pipeline.records import (
     Cluster,
     Conflict,
     Distillation,
+    LogRow,
     ModelCall,
     derived_id,
+    fingerprint_of,
 )
 from memory_pipeline.reporting.model import (
     LARGEST,
@@ -43,7 +51,7 @@ from memory_pipeline.reporting.model import (
 )
 from memory_pipeline.reporting.outcome import NightOutcome, Tally
 from memory_pipeline.review.conflicts import group_conflicts
-from memory_pipeline.store import facts_in
+from memory_pipeline.store import Transaction, facts_in
 from memory_pipeline.wording.hidden import visible
 from memory_pipeline.wording.subject import with_subject
 
@@ -64,7 +72,8 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         turns, kept, proposed, unknown = tx.conversations.read_by(night.options.run_id)
         again = tx.conversations.read_before(night.options.run_id, night.options.partition)
         moved = tx.journal.moved_by(night.options.run_id)
-        unread = tx.readings.count_unread(created_before=night.plan.fresh_after, as_of=night.as_of)
+        log = tx.journal.log_of(night.options.run_id)
+        waiting = _waiting(night, tx)
         left = sum(day <= night.options.partition for _, day in tx.conversations.taken_back())
     sides = night.reader.memories({side for conflict in conflicts for side in (conflict.a, conflict.b)})
     conflicts = clear_conflicts(conflicts, sides)
@@ -89,6 +98,9 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         entries_changed=sum(reading.changed for reading in readings),
         entries_gone=sum(reading.gone for reading in readings),
         sources=tuple(SourceReport(**asdict(reading)) for reading in readings),
+        **_notes_read(tally.archives, log),
+        notes_waiting=waiting.notes,
+        turns_waiting=waiting.turns,
         turns_read=turns,
         extractions_kept=kept,
         extractions_by_model=proposed,
@@ -128,7 +140,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         avg_compression_ratio=round(sum(ratios) / len(ratios), 2) if ratios else 0.0,
         max_compression_ratio=round(max(ratios, default=0.0), 2),
         min_compression_ratio=round(min(ratios, default=0.0), 2),
-        **_bill(night.settings, answer_book(night).calls(), unread),
+        **_bill(night.settings, answer_book(night).calls(), waiting),
         facts_found=preserved.found,
         facts_kept=preserved.kept,
         facts_attached=preserved.attached,
@@ -226,7 +238,36 @@ def _refusals(archives: Sequence[Archive]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def _bill(settings: Settings, calls: Sequence[ModelCall], unread: tuple[int, int]) -> dict[str, Any]:
+def _waiting(night: Night, tx: Transaction) -> Waiting:
+    """What no model has read, though one might; with a model, no notes that are left out for good. Of what a preview
+    asks about nothing is written, so that after it nothing is known to wait."""
+    if night.options.dry_run and model_reads(night.settings) and answer_book(night).calls():
+        return Waiting()
+    turns, days, spoken = tx.conversations.count_unasked(night.options.partition)
+    if model_reads(night.settings):
+        unread = find_unread(night, ANY_ROOM)
+        notes, tokens = sum(len(one.memories) for one in unread), sum(one.tokens for one in unread)
+    else:
+        notes, tokens = tx.readings.count_unread(created_before=night.plan.fresh_after, as_of=night.as_of)
+    return Waiting(notes, turns, days, tokens + spoken)
+
+
+def _notes_read(archives: Sequence[Archive], log: Sequence[LogRow]) -> dict[str, int]:
+    """How many notes were read, and how many statements were kept of them and left out."""
+    mine = [one for one in archives if one.cluster.policy in (READING, DIGEST)]
+    read = {row.cluster_fingerprint for row in log if row.policy == READ}
+    read |= {fingerprint_of((i,)) for one in mine for i in one.member_ids}
+    repeated = sum(row.member_count for row in log if row.policy == REPEATED)
+    return {
+        "notes_read": len(read) + repeated,
+        "statements_made": sum(
+            one.cluster.policy == READING and one.status in ("compressed", "proposed") for one in mine
+        ),
+        "statements_refused": sum(row.policy == REFUSED for row in log),
+    }
+
+
+def _bill(settings: Settings, calls: Sequence[ModelCall], waiting: Waiting) -> dict[str, Any]:
     """The model calls and their cost, from the recorded calls; a cached answer is not a call."""
     sent = [call for call in calls if call.mode != "cache"]
     latencies = sorted(call.latency_ms for call in sent if call.outcome == "answered")
@@ -239,7 +280,7 @@ def _bill(settings: Settings, calls: Sequence[ModelCall], unread: tuple[int, int
         "llm_answers_reused": sum(call.mode == "cache" for call in calls),
         "llm_latency_ms": latencies[len(latencies) // 2] if latencies else None,
         "llm_models": sorted({call.model for call in sent}),
-        "read_by": describe_reader(settings, calls, unread),
+        "read_by": describe_reader(settings, calls, waiting),
         "masked_secrets": sum(call.masked_secrets for call in sent),
         "masked_personal": sum(call.masked_personal for call in sent),
     }

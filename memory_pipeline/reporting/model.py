@@ -183,6 +183,19 @@ class CountedRun(KeptDocument):
         description="Memories whose words are no longer in their source, those of edited entries included.",
     )
     sources: tuple[SourceReport, ...] = Field(description="What the run read of each source.")
+    notes_read: int = Field(default=0, title="Notes read", description="Notes that a model read.")
+    statements_made: int = Field(
+        default=0, title="Statements kept", description="Statements that were kept of these notes, or are proposed."
+    )
+    statements_refused: int = Field(
+        default=0,
+        title="Statements left out",
+        description="Statements of the model that the check left out; the compression log says why.",
+    )
+    notes_waiting: int = Field(default=0, description="Notes that no model has read yet, though it may.")
+    turns_waiting: int = Field(
+        default=0, description="Turns of conversations that no model has read yet, though it may."
+    )
     turns_read: int = Field(
         title="Turns of conversations read", description="Turns of conversations that were read anew."
     )

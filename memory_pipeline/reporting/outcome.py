@@ -11,6 +11,7 @@ from memory_pipeline.distillers import check_preservation
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import (
     READ,
+    REFUSED,
     REPEATED,
     Archive,
     AtomDecision,
@@ -28,7 +29,7 @@ from memory_pipeline.review.resolution import CONFLICT_POLICY
 from memory_pipeline.store import Store, Transaction
 
 #: Log rows with these policies concern single memories, not clusters.
-_NO_CLUSTERS = (DUPLICATE_POLICY, CONFLICT_POLICY, READ, REPEATED)
+_NO_CLUSTERS = (DUPLICATE_POLICY, CONFLICT_POLICY, READ, REFUSED, REPEATED)
 #: Lineage of a memory that was archived, but not as a source of a cluster.
 _NO_SOURCES = ("duplicate", "superseded", "extracted", "replaced")
 

@@ -63,6 +63,7 @@ _FIGURES = (
 )
 #: Shown before them if a source was read.
 _OF_SOURCES = ("entries_new", "entries_changed", "entries_gone")
+_OF_NOTES = ("notes_read", "statements_made", "statements_refused")
 _OF_CONVERSATIONS = ("turns_read", "extractions_kept", "extractions_by_model", "turns_without_speaker",
                      "conversation_days_again", "conversation_days_left")  # fmt: skip
 #: Shown even if they are zero.
@@ -164,7 +165,7 @@ def _of_report(report: Report) -> dict[str, Any]:
         "title": f"{TITLES[report.kind]} {report.partition}: {report.verdict}",
         "figures": [
             _figure(report, name)
-            for name in (*(_OF_SOURCES if report.sources else ()), *_OF_CONVERSATIONS, *_FIGURES)
+            for name in (*(_OF_SOURCES if report.sources else ()), *_OF_NOTES, *_OF_CONVERSATIONS, *_FIGURES)
             if name in _ALWAYS or _is_told(report, name)
         ],
         "policies": [policy for policy in report.policies if policy.clusters_found],

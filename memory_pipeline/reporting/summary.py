@@ -65,9 +65,14 @@ def _figures(report: Report) -> Iterator[str]:
         yield f"  Found again     {found}; enough, nothing needs doing"
     if read := ", ".join(_read(report)):
         yield f"  Sources         {read}"
+    if report.notes_read:
+        left_out = f", {report.statements_refused:,} left out by the check" if report.statements_refused else ""
+        kept = f"{how_many(report.statements_made, 'statement')} {would}kept{left_out}"
+        yield f"  Notes           {report.notes_read:,} read, {kept}"
     if report.turns_read:
         by_model = f", {report.extractions_by_model:,} found by the model" if report.extractions_by_model else ""
-        kept = f"{report.extractions_kept:,} kept{by_model} (memory-pipeline conversations show {report.partition})"
+        which = "list" if report.conversation_days_again else f"show {report.partition}"
+        kept = f"{report.extractions_kept:,} kept{by_model} (memory-pipeline conversations {which})"
         yield f"  Conversations   {how_many(report.turns_read, 'turn')} read, {kept}"
     if report.conversation_days_again:
         again = how_many(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from memory_pipeline.config.night import RECALL_FLOOR
@@ -12,14 +11,16 @@ from memory_pipeline.records import NightError, Verdict
 from memory_pipeline.reporting.model import CountedRun, ErrorReport, Report
 from memory_pipeline.store import Store
 from memory_pipeline.wording.counts import how_many
+from memory_pipeline.wording.quoting import clipped
 
-_KINDS_TOLD = 3
+_KINDS_TOLD, _MOST_ERROR = 3, 200
 #: Steps beside the compression: what fails there costs itself, and is told. Without any result, it is no failure of the
 #: night.
-_BESIDE: Mapping[str, Callable[[int], str]] = {
-    "conversations": lambda number: f", and {how_many(number, 'file or day', 'files or days')} of conversations failed",
-    "extraction": lambda number: ", and the model could not be asked about conversations",
-    "sources": lambda number: f", and {how_many(number, 'source')} could not be read",
+_BESIDE: Mapping[str, Callable[[Sequence[NightError]], str]] = {
+    "conversations": lambda errors: f"{how_many(len(errors), 'file or day', 'files or days')} of conversations failed",
+    "extraction": lambda errors: _not_asked("conversations", errors),
+    "read": lambda errors: _not_asked("notes", errors),
+    "sources": lambda errors: f"{how_many(len(errors), 'source')} could not be read",
 }
 
 
@@ -28,10 +29,9 @@ def judge(
 ) -> Report:
     """The report: the figures, the errors, and the resulting verdict."""
     is_night = counted.kind == "night"
-    beside = Counter(error.stage for error in errors if error.stage in _BESIDE)
-    told_errors = (
-        len(errors) if counted.clusters_compressed or counted.duplicates_archived else len(errors) - beside.total()
-    )
+    beside = {stage: [error for error in errors if error.stage == stage] for stage in _BESIDE}
+    is_done = counted.clusters_compressed or counted.duplicates_archived
+    told_errors = len(errors) if is_done else sum(error.stage not in _BESIDE for error in errors)
     verdict, reason = decide_verdict(
         compressed=counted.clusters_compressed,
         copies=counted.duplicates_archived,
@@ -47,8 +47,10 @@ def judge(
     )
     if is_night and not counted.memories_scanned and not told_errors and verdict not in ("PASS", "PARTIAL"):
         reason = too_few(store, plan) or reason
+    if verdict == "IDLE" and counted.turns_read:
+        reason += f"; {how_many(counted.turns_read, 'turn')} of conversations read"
     if not told_errors:
-        reason += "".join(_BESIDE[stage](number) for stage, number in sorted(beside.items()))
+        reason += "".join(f", and {_BESIDE[stage](some)}" for stage, some in sorted(beside.items()) if some)
     rate = counted.recall_rate
     if rate is not None and rate < RECALL_FLOOR and verdict == "PASS":
         verdict = "PARTIAL"
@@ -62,6 +64,10 @@ def judge(
         ErrorReport(cluster_id=e.cluster_id, stage=e.stage, error=e.error, timestamp=e.timestamp) for e in errors
     )
     return Report(**figures, errors=told, verdict=verdict, verdict_reason=reason)
+
+
+def _not_asked(what: str, errors: Sequence[NightError]) -> str:
+    return f"the model could not be asked about {what}: {clipped(errors[0].error, _MOST_ERROR).rstrip('.')}"
 
 
 def decide_verdict(

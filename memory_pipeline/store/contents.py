@@ -149,6 +149,11 @@ class Contents:
         first = self._sql.value("select min(created_at) from memories where created_at >= $1", [to_utc(FIRST_MEMORY)])
         return from_utc(first) if first is not None else None
 
+    def last_moment(self) -> datetime | None:
+        """When the newest memory was created, of those with a time that a memory can have; None if there is none."""
+        last = self._sql.value("select max(created_at) from memories where created_at <= $1", [to_utc(LAST_MEMORY)])
+        return from_utc(last) if last is not None else None
+
     def of_impossible_days(self) -> dict[str, datetime]:
         """When the memories were created that have a time that no memory can have, by id."""
         rows = self._sql.rows(

@@ -43,25 +43,43 @@ class Conversations:
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
-    def spoken(self, first: date, last: date) -> list[SpokenDay]:
-        """The days on which something was said, by day and project; first and last are included."""
+    def spoken(self, last: date) -> list[SpokenDay]:
+        """The days on which something was said, up to the last one, by day and project."""
         rows = self._sql.rows(
             f"""
             select project_id, {_DAY} as night, count(*),
                    sha256(string_agg(id || ':' || content_hash, ',' order by id))
             from memories
-            where {_TURNS} and {_DAY} between $1::date and $2::date
+            where {_TURNS} and {_DAY} <= $1::date
             group by 1, 2
             order by 2, 1
             """,
-            [first, last],
+            [last],
         )
         return [SpokenDay(*row) for row in rows]
 
-    def first_spoken(self) -> date | None:
-        """The first day on which something was said."""
-        found: date | None = self._sql.value(f"select min({_DAY}) from memories where {_TURNS}")
-        return found
+    def count_unasked(self, last: date) -> tuple[int, int, int]:
+        """How many turns up to a day no model has read, with all that was asked about their day, of how many days, and
+        their tokens."""
+        row = self._sql.row(
+            f"""
+            select count(*), count(distinct (project_id, {_DAY})), coalesce(sum(token_count), 0)
+            from memories
+            where {_TURNS} and {_DAY} <= $1::date and not exists (
+                select 1
+                from conversation_days d
+                where d.project_id = memories.project_id and d.night = {_DAY} and d.gone_at is null
+                  and case when (d.coverage -> 'model') is null
+                           then coalesce((d.coverage -> 'turns' ->> 'human')::integer, 0)
+                                + coalesce((d.coverage -> 'turns' ->> 'agent')::integer, 0) = 0
+                           else coalesce((d.coverage -> 'model' ->> 'waiting')::integer, 0) = 0
+                      end
+            )
+            """,
+            [last],
+        )
+        assert row is not None
+        return int(row[0]), int(row[1]), int(row[2])
 
     def turns(self, project_id: str, night: date) -> list[Memory]:
         """The memories of the turns of a day, by conversation and order."""

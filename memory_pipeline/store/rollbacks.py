@@ -102,9 +102,12 @@ class Rollbacks:
 
     def _plan_night(self, day: str, runs: Mapping[str, str], *, cascade: bool) -> RollbackPlan:
         plans = {each: self._plan(f"run {each}", [each], cascade=cascade) for each in runs}
-        left = [each for each, plan in plans.items() if not plan.is_empty]
+        left = [each for each, plan in plans.items() if not plan.is_empty or self._conversations.read_by_runs([each])]
         if not left:
-            raise InputError(f"no run of the night of {day} has archived a memory that is archived still")
+            raise InputError(
+                f"no run of the night of {day} has archived a memory that is archived still, or read conversations of "
+                f"which what it made stands; its runs are {', '.join(runs)}"
+            )
         if len(left) > 1:
             named = "; ".join(
                 f"{each} ({runs[each]}, {how_many(len(plans[each].restored_ids), 'memory', 'memories')} to restore)"

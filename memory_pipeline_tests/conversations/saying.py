@@ -61,7 +61,7 @@ def reading_as(monkeypatch: pytest.MonkeyPatch, *told: tuple[str, ExtractionKind
     """Let nights read turns as a model would that finds these sentences: each with its kind, and with words of the
     statement that it takes the place of, or nothing."""
 
-    def read_turns(night: Night, turns: Sequence[Turn], known: Sequence[Extraction]) -> Found:
+    def read_turns(night: Night, turns: Sequence[Turn], known: Sequence[Extraction], problems: object) -> Found:
         found: list[Extraction] = []
         for said in turns:
             for words, kind, old in told:

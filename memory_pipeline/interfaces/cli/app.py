@@ -220,7 +220,7 @@ def backfill(
     """Run the nights of past days in order, with the weekly and monthly steps after the last night of each period. A
     failed day does not stop the next one."""
     from memory_pipeline.interfaces.cli.instances import instance_of
-    from memory_pipeline.interfaces.cli.nights import NightRequest, check_days, run_night_job
+    from memory_pipeline.interfaces.cli.nights import NightRequest, check_days, reader_of_all, run_night_job
     from memory_pipeline.interfaces.cli.results import BackfillResult
     from memory_pipeline.interfaces.cli.rollups import run_ended_periods
     from memory_pipeline.reporting.report import Report, closing_line
@@ -259,8 +259,7 @@ def backfill(
     summary = BackfillResult(
         nights=len(reports), failed=(*nights, *failed_periods), reports=tuple(reports), result=line
     )
-    reader = [reports[-1].read_by] if reports else []
-    emit(summary, as_json=json_, text=[*reader, line])
+    emit(summary, as_json=json_, text=[reader_of_all(settings, reports), line])
     if failed or failed_periods:
         raise typer.Exit(1)
 

@@ -11,11 +11,12 @@ from typing import Annotated
 import typer
 from pydantic import Field
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.interfaces.cli.base import JsonOption, QuietOption, StoreOption, app, current_user, named_store
 from memory_pipeline.interfaces.cli.output import emit, progress_printer
 from memory_pipeline.models.check import ModelCheck
-from memory_pipeline.models.choose import model_name
+from memory_pipeline.models.choose import choose_provider, model_name
 from memory_pipeline.models.discovery import FoundModel, find_models
 
 model_app = typer.Typer(
@@ -32,7 +33,7 @@ def model_check(store: StoreOption = None, json_: JsonOption = False) -> None:
     from memory_pipeline.orchestration.home import load_project_settings
 
     settings = load_project_settings(named_store(store)).values
-    result = check_model(settings, logging.getLogger("memory_pipeline.models"))
+    result = _with_room(check_model(settings, logging.getLogger("memory_pipeline.models")), settings)
     found = find_models(settings) if result.provider == "none" else []
     emit(result, as_json=json_, text=[*check_lines(result), *(found_lines(found) if result.provider == "none" else ())])
     if result.provider != "none" and not result.works:
@@ -44,8 +45,13 @@ def model_list(store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show the models that are on this machine, and the command that chooses each. Nothing is chosen by it."""
     from memory_pipeline.orchestration.home import load_project_settings
 
-    found = find_models(load_project_settings(named_store(store)).values)
-    emit(found, as_json=json_, text=found_lines(found))
+    settings = load_project_settings(named_store(store)).values
+    found = find_models(settings)
+    away = []
+    if choose_provider(settings) != "none" and not any(one.chosen for one in found):
+        who = f"{model_name(settings)} ({choose_provider(settings)})".strip()
+        away = [f"{who} is chosen, and was not found; 'memory-pipeline model check' asks it and says why."]
+    emit(found, as_json=json_, text=[*away, *found_lines(found)])
 
 
 @model_app.command(
@@ -121,6 +127,20 @@ def embed(
             f"{config_file()}; until then they go on with '{set_now.embedding.model}'."
         )
     emit(done, as_json=json_, text=text)
+
+
+def _with_room(result: ModelCheck, settings: Settings) -> ModelCheck:
+    """A check that also says if no question about notes fits into the model's context."""
+    from memory_pipeline.errors import ModelError, in_words
+    from memory_pipeline.reading.question import room_for
+
+    if result.schema_kept is None:
+        return result
+    try:
+        room_for("notes", settings)
+    except ModelError as error:
+        return result.model_copy(update={"works": False, "problem": in_words(error)})
+    return result
 
 
 class ModelChoice(Document):

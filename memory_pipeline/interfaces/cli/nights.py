@@ -5,7 +5,7 @@ So every night is in the UI's history, whoever started it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, cast
@@ -15,6 +15,7 @@ from memory_pipeline.errors import InputError, MemoryPipelineError, StoreBusyErr
 from memory_pipeline.interfaces.cli.failures import cause_to_tell, causes_of, was_stopped
 from memory_pipeline.interfaces.cli.instances import job_of, run_config
 from memory_pipeline.interfaces.cli.output import complain, say
+from memory_pipeline.models.choose import model_reads
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.store import Store
 
@@ -74,6 +75,18 @@ def run_night_job(
     if settings.exports_of_store:
         _tell_of_exports(result)
     return cast("Report", result.output_for_node("reports"))
+
+
+def reader_of_all(settings: Settings, reports: Sequence[Report]) -> str:
+    """Who read in some nights together, and what waits after the last of them."""
+    from memory_pipeline.models.reader import Waiting, describe_reader
+
+    last = reports[-1]
+    if not model_reads(settings):
+        return last.read_by
+    with Store.of(settings).reading() as tx:
+        calls = [call for report in reports for call in tx.models.calls_of(report.run_id)]
+    return describe_reader(settings, calls, Waiting(notes=last.notes_waiting, turns=last.turns_waiting))
 
 
 def _tell_of_exports(result: Any) -> None:

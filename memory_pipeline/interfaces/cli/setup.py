@@ -185,6 +185,9 @@ def initialise(
         request = NightRequest(latest_complete_day(datetime.now(UTC)), dry_run=True)
         report = run_night_job(instance, settings, request, progress)
     first = first_day_of(settings) or request.partition
+    with store.reading() as tx:
+        moment = tx.contents.last_moment()
+    last = min(request.partition, max(first, moment.date())) if moment else request.partition
     text = [
         *summary(report),
         "",
@@ -193,8 +196,8 @@ def initialise(
         f"  Source '{source.name}' is in {config}; every night reads it first.",
         "  memory-pipeline night --dry-run --verbose       the whole preview",
         f"  memory-pipeline night                           run it; one night takes all up to {request.partition}",
-        f"  memory-pipeline backfill --from {first} --to {request.partition}   instead: a night for each day",
-        f"  {'':48}so far, {(request.partition - first).days + 1:,} of them, of some seconds each",
+        f"  memory-pipeline backfill --from {first} --to {last}   first: a night for each day so",
+        f"  {'':48}far, {(last - first).days + 1:,} of them, of some seconds each",
         "  memory-pipeline ui                              see it in Dagster; its schedules and sensors run too,",
         f"  {'':48}and start a job when {settings.consolidation.threshold} memories wait",
         "",
