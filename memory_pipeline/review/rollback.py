@@ -323,7 +323,7 @@ def as_text(result: RollbackResult, most: int = 20) -> str:
         shown = ", ".join(result.rollups[:most]) + (", ..." if len(result.rollups) > most else "")
         lines.append(f"Summaries {would}made again: {shown}.")
     if result.active_hash and result.restored:
-        lines.append("The next night works on them again; 'memory-pipeline pin ID' keeps a memory as it is.")
+        lines.append("The next night may make the same of them; with compression.review = 'manual' it asks you first.")
     if result.active_hash:
         lines.append(f"Hash of the active memories, as 'check' prints it: {result.active_hash[:16]}")
     if result.dependents:

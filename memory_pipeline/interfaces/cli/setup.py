@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -187,7 +187,7 @@ def initialise(
     first = first_day_of(settings) or request.partition
     with store.reading() as tx:
         moment = tx.contents.last_moment()
-    last = min(request.partition, max(first, moment.date())) if moment else request.partition
+    last = min(request.partition, max(first, moment.date() + timedelta(days=1))) if moment else request.partition
     text = [
         *summary(report),
         "",
