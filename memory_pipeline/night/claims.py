@@ -35,7 +35,7 @@ WORDS_OF_A_CLAIM = 5
 _MOST_OF_A_CLAIM = 50
 #: A claim is looked for in as many characters at the beginning of a memory.
 _BEGINNING = 600
-_AT_ONCE = 2000
+_AT_ONCE = 10_000
 _TURNS = frozenset(word.rstrip("e") for text in ("otherwise", "unless", "else") for word in content_words(text))
 
 
@@ -61,11 +61,11 @@ def claim_edges(reader: NightReader, eligible: Sequence[EligibleMemory]) -> pa.T
     them apart (EDGE_SCHEMA). Pairs below CLAIM_COSINE are omitted."""
     groups: dict[tuple[str, frozenset[str]], list[str]] = {}
     for start in range(0, len(eligible), _AT_ONCE):
-        page = reader.memories(memory.id for memory in eligible[start : start + _AT_ONCE])
-        for memory_id, memory in page.items():
-            claim = _opening_claim(memory.content)
+        page = reader.contents([memory.id for memory in eligible[start : start + _AT_ONCE]])
+        for memory_id, (project, content) in page.items():
+            claim = _opening_claim(content)
             if claim is not None:
-                groups.setdefault((memory.project_id, _key_of(claim)), []).append(memory_id)
+                groups.setdefault((project, _key_of(claim)), []).append(memory_id)
     several = [ids for ids in groups.values() if len(ids) > 1]
     memories = reader.memories(i for ids in several for i in ids)
     pairs = sorted(pair for ids in several for pair in _pairs([memories[i] for i in ids]))
@@ -86,17 +86,17 @@ def without_claims_of(
     """The memories that do not begin with a claim of one of those that are taken: what becomes of these they join in a
     later night, rather than making a second memory of it."""
     keys = {
-        (memory.project_id, _key_of(claim))
-        for memory in reader.memories(taken).values()
-        if (claim := _opening_claim(memory.content)) is not None
+        (project, _key_of(claim))
+        for project, content in reader.contents(taken).values()
+        if (claim := _opening_claim(content)) is not None
     }
     if not keys:
         return list(eligible)
     left: list[EligibleMemory] = []
     for start in range(0, len(eligible), _AT_ONCE):
         page = eligible[start : start + _AT_ONCE]
-        memories = reader.memories(memory.id for memory in page)
-        claims = {i: _opening_claim(memory.content) for i, memory in memories.items()}
+        contents = reader.contents([memory.id for memory in page])
+        claims = {i: _opening_claim(content) for i, (_, content) in contents.items()}
         left += [m for m in page if (claim := claims[m.id]) is None or (m.project_id, _key_of(claim)) not in keys]
     return left
 

@@ -43,6 +43,14 @@ class NightReader:
             missing = wanted - found.keys()
             return {**found, **self._proposed(tx, missing)} if missing else found
 
+    def contents(self, ids: Collection[str]) -> dict[str, tuple[str, str]]:
+        """The project and the content of these memories by id, including proposed ones."""
+        with self.store.reading() as tx:
+            found = tx.memories.contents(ids)
+            missing = set(ids) - found.keys()
+            proposed = self._proposed(tx, missing) if missing else {}
+        return {**found, **{i: (memory.project_id, memory.content) for i, memory in proposed.items()}}
+
     def _proposed(self, tx: Transaction, ids: Collection[str]) -> dict[str, Memory]:
         """The proposed memories, which no store has yet: a pattern may depend on a proposed merge."""
         drafts = self._proposed_drafts(tx)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import NamedTuple
 
@@ -103,6 +103,13 @@ class Memories:
             f"select {MEMORIES.columns} from memories where id in (select unnest($1::text[]))", [wanted]
         )
         return {memory.id: memory for memory in map(MEMORIES.read, rows)}
+
+    def contents(self, ids: Collection[str]) -> dict[str, tuple[str, str]]:
+        """The project and the content of the memories with these ids, by id; unknown ids are omitted."""
+        rows = self._sql.rows(
+            "select id, project_id, content from memories where id in (select unnest($1::text[]))", [list(ids)]
+        )
+        return {memory_id: (project, content) for memory_id, project, content in rows}
 
     def whole_id(self, text: str, project_id: str | None = None) -> str:
         """The id that a handle stands for, in a project or in the whole store; any other text as it is. Raises

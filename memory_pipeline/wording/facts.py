@@ -385,8 +385,12 @@ def content_words(text: str) -> tuple[str, ...]:
 
     Words of scripts without spaces are taken character by character.
     """
+    plain = embedding_text(text)
+    if plain.isascii():
+        bare = (word.removesuffix("'s") for word in _WORD.findall(plain.lower()))
+        return tuple(stem(word) for word in bare if word not in STOP_WORDS)
     words: list[str] = []
-    for match in _WORD.finditer(embedding_text(text)):
+    for match in _WORD.finditer(plain):
         word = match.group().lower().replace("’", "'").removesuffix("'s")
         if any("\u3040" <= c <= "\u9fff" or "\uac00" <= c <= "\ud7af" for c in word):
             words.extend(word)
