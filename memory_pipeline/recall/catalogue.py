@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.neighbours import PLACE, may_have_neighbours, neighbours_in
 from memory_pipeline.recall.ranking import Rowwise, ends_of, rows_of, weights_of
-from memory_pipeline.records import MADE, MEMORY_TYPES, PATTERN_TYPES, Memory
+from memory_pipeline.records import DIGEST, MADE, MEMORY_TYPES, PATTERN_TYPES, Memory
 from memory_pipeline.store import memory_of
 
 #: From so many changed rows on, the columns are put together again.
@@ -91,7 +91,7 @@ class Catalogue:
             into=into,
             uses=(recalled, useful),
             beside=beside,
-            rowwise=Rowwise(before, after, weight, ends_of(into, is_archived)),
+            rowwise=Rowwise(before, after, weight, ends_of(into, is_archived), _are_digests(table)),
         )
 
     def after(self, ids: list[str], delta: pa.Table, beside: Beside, archived_weight: float) -> Catalogue:
@@ -135,7 +135,13 @@ class Catalogue:
             into=into,
             uses=uses,
             beside=beside,
-            rowwise=Rowwise(before, after, weight, ends_of(into, is_archived)),
+            rowwise=Rowwise(
+                before,
+                after,
+                weight,
+                ends_of(into, is_archived),
+                extended.set(self.rowwise.is_digest, _are_digests(delta)),
+            ),
         )
 
     @property
@@ -232,6 +238,13 @@ def _days(table: pa.Table) -> NDArray[np.datetime64]:
 def _was_noted(table: pa.Table) -> Booleans:
     noted: Booleans = pc.not_equal(table["source_connector"], MADE).to_numpy()
     return noted
+
+
+def _are_digests(table: pa.Table) -> Booleans:
+    """Which memories stand for a day's routine."""
+    is_made = pc.equal(table["source_connector"], MADE)
+    digests: Booleans = pc.fill_null(pc.and_(is_made, pc.equal(table["source_file"], DIGEST)), False).to_numpy()
+    return digests
 
 
 def _codes(column: pa.ChunkedArray, names: Sequence[str]) -> Small:

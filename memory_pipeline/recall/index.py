@@ -29,9 +29,9 @@ from memory_pipeline.models.embedders import Embedder, check_model
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.disk import Addition, DamagedIndexError, IndexFiles, Kind, Opened
-from memory_pipeline.recall.documents import Filters, Mode
+from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
-from memory_pipeline.recall.ranking import DEPTH, newest_first, rank
+from memory_pipeline.recall.ranking import DEPTH, Parts, newest_first, rank
 from memory_pipeline.recall.search import weights_in
 from memory_pipeline.recall.times import named_times, newness_for
 from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores, query_terms, terms_of
@@ -59,7 +59,7 @@ _MANY = 10_000
 class Match:
     """A memory that was found, with its score, the newer memory that supersedes it, the number of its direct sources,
     the memories that contradict it, and the archived memory by whose words it was found, if it does not say them
-    itself."""
+    itself. `why`: why it stands there, if that was asked for."""
 
     memory: Memory
     score: float
@@ -67,6 +67,7 @@ class Match:
     source_count: int = 0
     contradicting: tuple[str, ...] = ()
     found_through: Memory | None = None
+    why: Explanation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +97,17 @@ class ProjectIndex:
         self._queries: OrderedDict[str, Vectors] = OrderedDict()
 
     def search(
-        self, query: str, *, limit: int, filters: Filters, mode: Mode = "hybrid", sources_too: bool = False
+        self,
+        query: str,
+        *,
+        limit: int,
+        filters: Filters,
+        mode: Mode = "hybrid",
+        sources_too: bool = False,
+        explain: bool = False,
     ) -> tuple[list[Match], int]:
-        """The best memories for a query, best first, and how many of those that were considered match.
+        """The best memories for a query, best first, and how many of those that were considered match. `explain`: each
+        says why it stands where it stands.
 
         Raises OtherModelError if many memories have vectors of another model alone, unless words alone decide. An
         archived memory is left out if the one that stands for it is in the ranking, unless `sources_too`. If the
@@ -106,16 +115,24 @@ class ProjectIndex:
         """
         vector = None if mode == "bm25" else self.vector_of(query)
         try:
-            return self._searched(query, vector, limit, filters, mode, sources_too)
+            return self._searched(query, vector, limit, filters, mode, sources_too, explain=explain)
         except DamagedWordsError as error:
             _log.warning("the index of '%s' was damaged while it was open, and is made again: %s", self._project, error)
             with self._refreshing:
                 self._state = None
                 self._files.forget()
-            return self._searched(query, vector, limit, filters, mode, sources_too)
+            return self._searched(query, vector, limit, filters, mode, sources_too, explain=explain)
 
     def _searched(
-        self, query: str, vector: Vectors | None, limit: int, filters: Filters, mode: Mode, sources_too: bool
+        self,
+        query: str,
+        vector: Vectors | None,
+        limit: int,
+        filters: Filters,
+        mode: Mode,
+        sources_too: bool,
+        *,
+        explain: bool,
     ) -> tuple[list[Match], int]:
         state = self.fresh()
         catalogue = state.catalogue
@@ -132,24 +149,65 @@ class ProjectIndex:
         times = named_times(query, catalogue.days, catalogue.was_noted)
         newness = newness_for(query, catalogue.days)
         rowwise, matrix = catalogue.rowwise, state.files.matrix
-        rows, scores = rank(found, matrix, vector, near, rowwise, self._weights, times, newness)
+        parts = Parts() if explain else None
+        rows, scores = rank(found, matrix, vector, near, rowwise, self._weights, times, newness, parts)
         if not len(rows) and filters.narrows and vector is not None:
             # Who asks for a day or a type wants what there is, even if it has little to do with the words.
             everything = np.flatnonzero(admitted)[-DEPTH:]
             loosely = replace(self._weights, min_relevance=-1.0)
-            rows, scores = rank(found, matrix, vector, everything, rowwise, loosely, times, newness)
+            rows, scores = rank(found, matrix, vector, everything, rowwise, loosely, times, newness, parts)
         keep, gone = admitted[rows], rows[:0]
         if not sources_too:
             is_gone = catalogue.stood_for(rows, admitted)
             keep, gone = keep & ~is_gone, rows[admitted[rows] & is_gone]
         rows, scores = rows[keep], scores[keep]
+        by_score = rows
         if not times:
             rows = newest_first(rows, scores, matrix, catalogue.days, rowwise)
         # What was put away is found through what stands for it, and answers as well as it did.
         looked_at = np.concatenate([rows[:_LOOKED_AT], gone[:_LOOKED_AT]])
-        scores = scores * self._strength(query, vector, state, looked_at)
+        strength = self._strength(query, vector, state, looked_at)
+        scores = scores * strength
         matches = _matches(catalogue, rows[:limit].tolist(), scores[:limit].tolist())
+        if parts is not None and len(parts.words):
+            shown = rows[:limit].tolist()
+            behind = dict(zip(rowwise.stands_for_it[gone[::-1]].tolist(), gone[::-1].tolist(), strict=True))
+            lifted = _lifted(shown, by_score.tolist())
+            matches = [
+                replace(match, why=self._explained(query, catalogue, row, behind.get(row), parts, is_lifted, strength))
+                for match, row, is_lifted in zip(matches, shown, lifted, strict=True)
+            ]
         return self._with_sources_found(query, matches, rows[:limit], gone, catalogue), len(rows)
+
+    def _explained(
+        self,
+        query: str,
+        catalogue: Catalogue,
+        row: int,
+        behind: int | None,
+        parts: Parts,
+        is_lifted: bool,
+        strength: float,
+    ) -> Explanation:
+        """Why a memory stands where it stands. `behind`: the row of the best archived memory that was found and that
+        it stands for; its words and nearness are told where its score is told."""
+        is_inherited = behind is not None and bool(parts.inherited[row])
+        at = behind if behind is not None and is_inherited else row
+        (memory,) = catalogue.memories([at])
+        language = self._settings.recall.language
+        own = set(terms_of(with_asked(with_subject(memory), memory.tags), language))
+        return Explanation(
+            words=round(float(parts.words[at]), 3),
+            terms=tuple(dict.fromkeys(term for term in query_terms(query, language) if term in own)),
+            cosine=round(float(parts.cosine[at]), 4),
+            neighbours=round(float(parts.neighbours[at]), 3),
+            time=round(float(parts.time[at]), 3),
+            newness=round(float(parts.newness[at]), 3),
+            weight=round(float(catalogue.rowwise.weight[at]), 3),
+            inherited=is_inherited,
+            lifted=is_lifted,
+            strength=round(strength, 3),
+        )
 
     def _with_sources_found(
         self, query: str, matches: list[Match], rows: NDArray[np.int64], gone: NDArray[np.int64], catalogue: Catalogue
@@ -371,6 +429,12 @@ def _only(found: Scores, admitted: NDArray[np.bool_]) -> Scores:
     keep = rows < len(admitted)
     keep[keep] = admitted[rows[keep]]
     return rows[keep], scores[keep]
+
+
+def _lifted(rows: Sequence[int], by_score: Sequence[int]) -> list[bool]:
+    """Whether each row stands before one that has a better score."""
+    place = {row: number for number, row in enumerate(by_score)}
+    return [any(place[after] < place[row] for after in rows[at + 1 :]) for at, row in enumerate(rows)]
 
 
 def _matches(catalogue: Catalogue, rows: Sequence[int], scores: Sequence[float]) -> list[Match]:

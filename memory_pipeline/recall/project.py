@@ -128,12 +128,14 @@ class ProjectMemory:
         until: date | str | None = None,
         archived: bool | None = None,
         as_of: str | None = None,
+        explain: bool = False,
     ) -> SearchResults:
         """The best memories for a query, best first.
 
         `include_sources` gives each its direct sources, and lets archived sources stand beside the memory that was
-        made from them. `filters`, or its fields as arguments, narrow the search. Raises InputError for a query that is
-        too short or too long, a limit outside 1 to 100, or a filter that does not exist.
+        made from them. `explain`: each says why it stands where it stands, but not with `as_of`. `filters`, or its
+        fields as arguments, narrow the search. Raises InputError for a query that is too short or too long, a limit
+        outside 1 to 100, or a filter that does not exist.
         """
         _check_query(query)
         if not 1 <= limit <= MOST_RESULTS:
@@ -153,7 +155,7 @@ class ProjectMemory:
             matches, total = self._search_past(query, limit, chosen)
         else:
             matches, total = self._index.search(
-                query, limit=limit, filters=chosen, mode=mode, sources_too=include_sources
+                query, limit=limit, filters=chosen, mode=mode, sources_too=include_sources, explain=explain
             )
         results = self._described(matches, include_sources)
         self._uses.add(match.memory.id for match in matches)
@@ -387,7 +389,7 @@ class ProjectMemory:
                 superseded_by=match.superseded_by,
                 sources=None if sources is None else sources[match.memory.id],
                 through=match.found_through,
-            )
+            ).model_copy(update={"explanation": match.why})
             for match in matches
         ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Protocol
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from memory_pipeline.recall.matrix import Matrix
 from memory_pipeline.recall.neighbours import neighbours_in, places_table
 from memory_pipeline.recall.words import Scores
-from memory_pipeline.records import MADE, Source
+from memory_pipeline.records import DIGEST, MADE, Source
 
 #: Rows that words, and vectors, each propose.
 DEPTH = 200
@@ -27,6 +27,10 @@ _LEAST = 1e-3
 #: their words. Within 50 tokens, 26 of the demo's 28 questions were answered with a half, 28 with nine tenths; of 250
 #: archived memories of a real workspace, 4 were not found again by a question about them with none.
 _GIVEN_BACK = 0.9
+#: The same for the digest of a day's routine: a statement comes first. Of 200 rare values of a workspace that a model
+#: had read, 181 are answered within 250 tokens with half as much as for others, 183 with as much, 156 with none; a
+#: question about the gateway's port finds the statement before the digest of 149 notes.
+_BACK_TO_DIGESTS = 0.45
 #: Two memories of at least this cosine say something of one thing; so many of the best rows are compared.
 _ONE_THING, _LOOKED_AT = 0.6, 20
 #: The share of the earlier one's score that a later one has at least, to stand before it. Of 16 things that changed,
@@ -54,13 +58,14 @@ class Rowwise:
 
     `before` and `after`: the neighbouring rows in a conversation or log, -1 for none. `weight`: of archived and
     superseded ones, and of use. `stands_for_it`: the row of the active memory at the end of a chain of replacements,
-    itself for an active one, -1 if there is none.
+    itself for an active one, -1 if there is none. `is_digest`: whether it stands for a day's routine.
     """
 
     before: Rows
     after: Rows
     weight: Floats
     stands_for_it: Rows
+    is_digest: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,20 @@ class NamedTime:
 
     rows: Rows
     is_day: bool
+
+
+@dataclass(slots=True)
+class Parts:
+    """By row, what a ranking is made of: the score of words (BM25), the cosine, and what neighbours, a named time and
+    newness added, in standard deviations of the words' and vectors' scores. Rows that were not looked at have 0. `inherited`: whether a
+    row has the score of one that it replaces."""
+
+    words: Floats = field(default_factory=lambda: np.zeros(0))
+    cosine: Floats = field(default_factory=lambda: np.zeros(0))
+    neighbours: Floats = field(default_factory=lambda: np.zeros(0))
+    time: Floats = field(default_factory=lambda: np.zeros(0))
+    newness: Floats = field(default_factory=lambda: np.zeros(0))
+    inherited: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
 
 def rank(
@@ -80,11 +99,12 @@ def rank(
     weights: Weights,
     times: tuple[NamedTime, ...] = (),
     newness: Floats | None = None,
+    parts: Parts | None = None,
 ) -> tuple[Rows, Floats]:
     """The relevant rows, best first, with scores from 0 to 1; ties in the order of rows.
 
     `found`: rows with BM25 scores; `near`: the rows that the vector proposes, without scores; `newness`: by row, 0 to
-    1, for a query that asks how things are now.
+    1, for a query that asks how things are now; `parts`: is filled with what the scores are made of.
     """
     count = len(rowwise.weight)
     by_words, cosine = np.zeros(count), np.zeros(count)
@@ -108,11 +128,16 @@ def rank(
     total[scored] = score
     is_relevant = (by_words > 0) | (cosine >= weights.min_relevance)
     gained, relevant_beside = _from_neighbours(pool, total, is_relevant, rowwise)
-    fused = total[pool] + weights.neighbours * gained
+    beside, dated, fresh = weights.neighbours * gained, np.zeros(len(pool)), np.zeros(len(pool))
     for time in times:
-        fused[np.isin(pool, time.rows)] += _DAY_GAIN if time.is_day else _MONTH_GAIN
+        dated[np.isin(pool, time.rows)] += _DAY_GAIN if time.is_day else _MONTH_GAIN
     if newness is not None:
-        fused += _NEW_GAIN * newness[pool]
+        fresh = _NEW_GAIN * newness[pool]
+    fused = total[pool] + beside + dated + fresh
+    if parts is not None:
+        parts.words, parts.cosine = by_words, cosine
+        parts.neighbours, parts.time, parts.newness = (np.zeros(count) for _ in range(3))
+        parts.neighbours[pool], parts.time[pool], parts.newness[pool] = beside, dated, fresh
     named = np.concatenate([time.rows for time in times]) if times else np.zeros(0, dtype=np.int64)
     kept = is_relevant[pool] | (relevant_beside & (weights.neighbours > 0)) | np.isin(pool, named)
     pool, fused = pool[kept], fused[kept]
@@ -121,7 +146,12 @@ def rank(
     above = fused - lowest
     relevance = np.maximum(above, 0.0) + _LEAST * np.exp(np.minimum(above, 0.0))
     relevance *= rowwise.weight[pool] / relevance.max()
+    own = np.zeros(count)
+    own[pool] = relevance
     pool, relevance = _with_replacements(pool, relevance, rowwise)
+    if parts is not None:
+        parts.inherited = np.zeros(count, dtype=bool)
+        parts.inherited[pool] = relevance > own[pool]
     order = np.lexsort((pool, -relevance))
     return pool[order], np.minimum(relevance[order], 1.0)
 
@@ -170,7 +200,8 @@ def _with_replacements(pool: Rows, relevance: Floats, rowwise: Rowwise) -> tuple
     scores = np.zeros(len(rows))
     scores[np.searchsorted(rows, pool)] = relevance
     replaced = pool[is_replaced]
-    inherited = relevance[is_replaced] * (1 + _GIVEN_BACK * (1 / rowwise.weight[replaced].clip(_LEAST, 1) - 1) + _LEAST)
+    back = np.where(rowwise.is_digest[ends[is_replaced]], _BACK_TO_DIGESTS, _GIVEN_BACK)
+    inherited = relevance[is_replaced] * (1 + back * (1 / rowwise.weight[replaced].clip(_LEAST, 1) - 1) + _LEAST)
     np.maximum.at(scores, np.searchsorted(rows, ends[is_replaced]), inherited)
     return rows, scores
 
@@ -256,7 +287,8 @@ def listed(memories: Sequence[Searchable], archived_weight: float, superseded: C
     weight = weights_of(archived, older, none, none, archived_weight)
     days = np.array([memory.day for memory in memories], dtype="datetime64[D]")
     was_noted = np.array([memory.source.connector != MADE for memory in memories], dtype=bool)
-    return Listed(ids, days, was_noted, Rowwise(before, after, weight, ends_of(into, archived)))
+    is_digest = np.array([memory.source.file == DIGEST for memory in memories], dtype=bool) & ~was_noted
+    return Listed(ids, days, was_noted, Rowwise(before, after, weight, ends_of(into, archived), is_digest))
 
 
 def rows_of(ids: Iterable[str | None], row_of: Mapping[str, int]) -> NDArray[np.int64]:

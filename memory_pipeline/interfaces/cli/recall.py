@@ -48,6 +48,7 @@ def search(
     sources: Annotated[
         bool, typer.Option("--sources", help="Show what each was made from; archived sources are found beside it.")
     ] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say of each why it stands where it stands.")] = False,
     project: ProjectOption = None,
     store: StoreOption = None,
     json_: JsonOption = False,
@@ -69,6 +70,7 @@ def search(
             since=first,
             until=last,
             archived=archived,
+            explain=explain,
         )
     emit(found, as_json=json_, text=search_lines(found, terminal_width()))
 

@@ -55,6 +55,9 @@ def _memory_lines(memory: RecalledMemory, width: int | None) -> list[str]:
     if through := memory.found_through:
         told = f"archived {through.day} {through.id}: {' '.join(through.content.split())}"
         lines += [f"      {told}"] if width is None else _wrapped(told, width, 6, 3)
+    if memory.explanation:
+        told = f"why: {memory.explanation}"
+        lines += [f"      {told}"] if width is None else _wrapped(told, width)
     for source in memory.source_memories or ():
         told = f"from {source.id} ({source.similarity:.2f}): {source.summary}"
         lines += [f"      {told}"] if width is None else _wrapped(told, width, 6, 2)
