@@ -79,8 +79,8 @@ class NamedTime:
 @dataclass(slots=True)
 class Parts:
     """By row, what a ranking is made of: the score of words (BM25), the cosine, and what neighbours, a named time and
-    newness added, in standard deviations of the words' and vectors' scores. Rows that were not looked at have 0. `inherited`: whether a
-    row has the score of one that it replaces."""
+    newness added, in standard deviations of the words' and vectors' scores. Rows that were not looked at have 0.
+    `inherited`: whether a row has the score of one that it replaces."""
 
     words: Floats = field(default_factory=lambda: np.zeros(0))
     cosine: Floats = field(default_factory=lambda: np.zeros(0))
