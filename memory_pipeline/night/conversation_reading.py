@@ -17,7 +17,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book, session_of
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.question import Reading
-from memory_pipeline.records import Extraction, Memory, Speaker, Turn
+from memory_pipeline.records import COST_CAP, Extraction, Memory, Speaker, Turn
 from memory_pipeline.store import Store
 
 
@@ -62,10 +62,13 @@ def read_turns(night: Night, turns: Sequence[Turn], known: Sequence[Extraction],
         try:
             client = ModelClient(night.settings)
             results = client.ask({"": question}, session_of(night), "conversations", only_kept=bool(problems))
-            return next((result for _, result in results), None)
+            result = next((result for _, result in results), None)
         except ModelError as error:
             note(error)
             return None
+        if isinstance(result, Declined) and result.reason == COST_CAP:
+            problems.append(ModelError(COST_CAP))  # no error: the next night goes on
+        return result
 
     asked = ask_about("conversation", turns, known, ask, night.settings, night.embedder)
     if asked.problem:

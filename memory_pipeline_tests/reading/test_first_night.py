@@ -67,6 +67,16 @@ def test_days_that_no_model_has_read_are_read_once_there_is_one(store: Store) ->
     assert {one.proposed_by != "" for one in standing(store)} == {True}
 
 
+def test_at_the_cap_the_days_that_wait_for_a_model_alone_are_left(store: Store) -> None:
+    run(store, NIGHT, run_id="without")
+    settings = Model(store, read, model__most_calls=0).settings
+    report = run(store, NIGHT + timedelta(days=1), settings, run_id="capped")
+    assert not report.errors and report.turns_waiting == 6
+    with store.reading() as tx:
+        read_by = [row.run_id for row in tx.conversations.days("p")]
+    assert read_by == ["capped", "without", "without"]
+
+
 def test_a_server_that_is_away_is_asked_once_and_named_with_what_waits(store: Store) -> None:
     fill(store, [candidate("Moved the queue to Postgres.", native_id="note")])
     address = f"http://127.0.0.1:{free_port()}"
