@@ -13,7 +13,7 @@ from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
-from memory_pipeline.models.choose import DEFAULT_CLAUDE, OLLAMA_ADDRESS, choose_provider, model_name
+from memory_pipeline.models.choose import DEFAULT_CLAUDE, OLLAMA_ADDRESS, choose_provider, endpoint_of, model_name
 from memory_pipeline.models.http import send_json
 from memory_pipeline.models.provider import CallError
 
@@ -65,7 +65,8 @@ def find_models(settings: Settings) -> list[FoundModel]:
             continue
         name = models[0] if models else "MODEL"
         address = "" if server.provider == "ollama" else f" --base-url {server.address}"
-        is_chosen = chosen == server.provider and model_name(settings) in models
+        is_here = endpoint_of(settings).address.rstrip("/") == server.address
+        is_chosen = chosen == server.provider and is_here and model_name(settings) in models
         what = f"{server.title} at {server.address}"
         found.append(_found(server.provider, what, models[:_SHOWN], f"{server.provider} {name}{address}", is_chosen))
     for provider, command, title in _PROGRAMS:

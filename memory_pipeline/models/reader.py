@@ -28,6 +28,9 @@ class Waiting:
     days: int = 0
     tokens: int = 0
 
+    def __bool__(self) -> bool:
+        return bool(self.notes or self.turns)
+
     def __str__(self) -> str:
         counted = [_count(number, noun) for number, noun in ((self.notes, "note"), (self.turns, "turn")) if number]
         return " and ".join(counted)
@@ -39,9 +42,8 @@ def describe_reader(settings: Settings, calls: Sequence[ModelCall], waiting: Wai
     provider = choose_provider(settings)
     if provider == "none":
         return f"{NO_MODEL} {_would_read(settings, waiting)}".strip()
-    waits = (
-        f"{waiting} {'waits' if waiting.notes + waiting.turns == 1 else 'wait'} for its answers" if f"{waiting}" else ""
-    )
+    verb = "waits" if waiting.notes + waiting.turns == 1 else "wait"
+    waits = f"{waiting} {verb} for its answers" if waiting else ""
     sent = [call for call in calls if call.mode != "cache"]
     asked = {call.prompt_hash for call in sent if not call.asked_again}
     again = {call.prompt_hash for call in sent if call.asked_again}
@@ -63,7 +65,7 @@ def _would_read(settings: Settings, waiting: Waiting) -> str:
     """What the default model would read, and for how much. Measured on 1,282 notes of a workspace: 19 questions, 3,300
     tokens of instructions and statements in each, and half as many tokens of answers as of notes. Conversations take a
     question a day at least."""
-    if not f"{waiting}":
+    if not waiting:
         return ""
     tokens = waiting.tokens
     asked = max(waiting.days, ceil(_FRAMED * tokens / settings.reading.question_tokens))

@@ -284,6 +284,10 @@ def report(made: Report, markdown: str, path: str, tokens: Sequence[int]) -> dic
     `tokens`: the active tokens after each of the last nights, oldest first.
     """
     plotted = (
+        "notes_read",
+        "statements_made",
+        "turns_read",
+        "extractions_kept",
         "memories_scanned",
         "clusters_found",
         "clusters_compressed",

@@ -23,7 +23,7 @@ from memory_pipeline.recall.documents import MOST_RESULTS, RecalledMemory
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.recall.questions import question_for, word_frequencies
 from memory_pipeline.recall.search import SearchIndex
-from memory_pipeline.records import MADE, Memory
+from memory_pipeline.records import EXTRACTED, MADE, Memory
 from memory_pipeline.records.series import LEAST_READINGS, SERIES
 from memory_pipeline.store import Store
 from memory_pipeline.wording.facts import find_facts
@@ -189,7 +189,7 @@ def evaluate(
         sources: dict[str, list[str]] = defaultdict(list)
         for link in links:
             sources[link.memory_id].append(link.source_id)
-        notes = [replace(one, archived_at=None) for one in memories if one.source.connector != MADE]
+        notes = [replace(one, archived_at=None) for one in memories if one.source.connector not in (MADE, EXTRACTED)]
         asked = list(questions) if questions is not None else make_questions(notes, most)
         if not asked:
             raise InputError(f"nothing in project '{project}' can be asked about; give questions with --questions FILE")

@@ -25,9 +25,8 @@ _log = logging.getLogger(__name__)
 
 def priority_of(report: Report) -> Priority:
     """`action` if the night requires action, else `info`."""
-    needs_action = (
-        report.errors or report.verdict == "FAIL" or report.token_reduction_pct < 0 or report.duration_ms > LONG_RUN_MS
-    )
+    grew = report.token_reduction_pct < 0 and not report.turns_read  # what is kept of turns stands beside them
+    needs_action = report.errors or report.verdict == "FAIL" or grew or report.duration_ms > LONG_RUN_MS
     return "action" if needs_action else "info"
 
 

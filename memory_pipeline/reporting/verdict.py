@@ -18,10 +18,10 @@ _KINDS_TOLD, _MOST_ERROR = 3, 200
 #: night.
 _BESIDE: Mapping[str, Callable[[Sequence[NightError]], str]] = {
     "conversations": lambda errors: f"{how_many(len(errors), 'file or day', 'files or days')} of conversations failed",
-    "extraction": lambda errors: _not_asked("conversations", errors),
-    "read": lambda errors: _not_asked("notes", errors),
     "sources": lambda errors: f"{how_many(len(errors), 'source')} could not be read",
 }
+#: Steps that fail if the model cannot be asked, by what it then has not read.
+_OF_MODEL = {"extraction": "conversations", "read": "notes"}
 
 
 def judge(
@@ -47,8 +47,13 @@ def judge(
     )
     if is_night and not counted.memories_scanned and not told_errors and verdict not in ("PASS", "PARTIAL"):
         reason = too_few(store, plan) or reason
-    if verdict == "IDLE" and counted.turns_read:
+    if verdict in ("IDLE", "FAIL") and counted.turns_read:
         reason += f"; {how_many(counted.turns_read, 'turn')} of conversations read"
+    for stage, what in _OF_MODEL.items():
+        if unasked := [error for error in errors if error.stage == stage]:
+            reason += (
+                f"; the model could not be asked about {what}: {clipped(unasked[0].error, _MOST_ERROR).rstrip('.')}"
+            )
     if not told_errors:
         reason += "".join(f", and {_BESIDE[stage](some)}" for stage, some in sorted(beside.items()) if some)
     rate = counted.recall_rate
@@ -64,10 +69,6 @@ def judge(
         ErrorReport(cluster_id=e.cluster_id, stage=e.stage, error=e.error, timestamp=e.timestamp) for e in errors
     )
     return Report(**figures, errors=told, verdict=verdict, verdict_reason=reason)
-
-
-def _not_asked(what: str, errors: Sequence[NightError]) -> str:
-    return f"the model could not be asked about {what}: {clipped(errors[0].error, _MOST_ERROR).rstrip('.')}"
 
 
 def decide_verdict(

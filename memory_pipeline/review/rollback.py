@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from pydantic import Field
 
@@ -108,6 +108,11 @@ class RollbackResult(Document):
     )
     files: tuple[TakenBackFile, ...] = Field(
         default=(), exclude_if=lambda files: not files, description="Files that a flush or a compaction wrote."
+    )
+    days: tuple[date, ...] = Field(
+        default=(),
+        exclude_if=lambda days: not days,
+        description="Days of conversations whose reading is taken back; no night reads them until it is asked to.",
     )
     rollups: tuple[str, ...] = Field(
         default=(), description="Summaries of days, weeks, months and years that say these memories; made again."
@@ -257,6 +262,7 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
         now = datetime.now(UTC)
         with store.reading() as tx:
             plan = scope.plan(tx, cascade=cascade)
+            days = _days_of(tx, plan)
         lines = tuple(lines_of(store, settings, plan))
         snapshot = create_snapshot(store, "rollback", now, settings.store.snapshots_kept)
         with store.writing(_HOLDER) as tx:
@@ -275,6 +281,7 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
                     "renewed": tuple(one.path for one in exports),
                     "moved": written.moved,
                     "lines": lines,
+                    "days": days,
                 }
             )
     finally:
@@ -295,8 +302,14 @@ def _result(tx: Transaction, plan: RollbackPlan, rollback_id: str | None) -> Rol
         restored=restored,
         retired=retired,
         dependents=tuple(DependentMemory(memory_id=d.memory_id, why=d.why) for d in plan.dependents),
+        days=_days_of(tx, plan),
         rollups=tuple(f"{one.project_id} {one.period}" for one in rollups_of(tx, memories.values())),
     )
+
+
+def _days_of(tx: Transaction, plan: RollbackPlan) -> tuple[date, ...]:
+    """The days of conversations of which what these runs read stands."""
+    return tuple(sorted({day for days in tx.conversations.read_by_runs(plan.run_ids).values() for day in days}))
 
 
 def as_text(result: RollbackResult, most: int = 20) -> str:
@@ -324,6 +337,9 @@ def as_text(result: RollbackResult, most: int = 20) -> str:
         lines.append(f"Summaries {would}made again: {shown}.")
     if result.active_hash and result.restored:
         lines.append("The next night may make the same of them; with compression.review = 'manual' it asks you first.")
+    if result.days:
+        named = ", ".join(str(day) for day in result.days[:most]) + (", ..." if len(result.days) > most else "")
+        lines.append(f"Conversations of {named} stay taken back; 'conversations run --date DAY' reads a day again.")
     if result.active_hash:
         lines.append(f"Hash of the active memories, as 'check' prints it: {result.active_hash[:16]}")
     if result.dependents:

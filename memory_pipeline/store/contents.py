@@ -18,7 +18,9 @@ _MEMORIES = """
         to_json(m)::text, ',"(?:utc_offset":0|headings":\\[\\]|lead_in":"")', '', 'g'
     )), '' order by id), ''))
     from (
-        select * exclude (updated_at)
+        select * exclude (updated_at) replace (
+            if($1, 0, reuse_count) as reuse_count, if($1, 0, useful_count) as useful_count
+        )
         from memories
         where not $1 or archived_at is null
     ) m
@@ -149,9 +151,17 @@ class Contents:
         first = self._sql.value("select min(created_at) from memories where created_at >= $1", [to_utc(FIRST_MEMORY)])
         return from_utc(first) if first is not None else None
 
-    def last_moment(self) -> datetime | None:
-        """When the newest memory was created, of those with a time that a memory can have; None if there is none."""
-        last = self._sql.value("select max(created_at) from memories where created_at <= $1", [to_utc(LAST_MEMORY)])
+    def last_noted(self) -> datetime | None:
+        """When the newest note or turn was written, of those that say so; None if none does."""
+        last = self._sql.value(
+            """
+            select max(created_at)
+            from memories
+            where created_at <= $1 and created_at_quality in ('exact', 'date')
+              and source_connector not in ('night', 'conversations')
+            """,
+            [to_utc(LAST_MEMORY)],
+        )
         return from_utc(last) if last is not None else None
 
     def of_impossible_days(self) -> dict[str, datetime]:
@@ -163,7 +173,8 @@ class Contents:
         return {memory_id: from_utc(created) for memory_id, created in rows}
 
     def digest(self, *, active_only: bool = False, with_log: bool = False, playbook: bool = True) -> str:
-        """SHA-256 over all memories and their lineage, in id order; only over the active ones if requested.
+        """SHA-256 over all memories and their lineage, in id order; only over the active ones if requested, then
+        without the counts of their use, so that a search between a run and its undoing changes nothing.
 
         It does not depend on row order, on when a run happened, or on its id. `with_log` adds the compression log,
         the conflicts and, if there are any, the atoms, the playbook and what was extracted from conversations (without

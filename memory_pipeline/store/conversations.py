@@ -60,7 +60,7 @@ class Conversations:
 
     def count_unasked(self, last: date) -> tuple[int, int, int]:
         """How many turns up to a day no model has read, with all that was asked about their day, of how many days, and
-        their tokens."""
+        their tokens. Days that a person took back wait for nothing."""
         row = self._sql.row(
             f"""
             select count(*), count(distinct (project_id, {_DAY})), coalesce(sum(token_count), 0)
@@ -68,8 +68,10 @@ class Conversations:
             where {_TURNS} and {_DAY} <= $1::date and not exists (
                 select 1
                 from conversation_days d
-                where d.project_id = memories.project_id and d.night = {_DAY} and d.gone_at is null
-                  and case when (d.coverage -> 'model') is null
+                where d.project_id = memories.project_id and d.night = {_DAY}
+                  and case when d.is_taken_back then true
+                           when d.gone_at is not null then false
+                           when (d.coverage -> 'model') is null
                            then coalesce((d.coverage -> 'turns' ->> 'human')::integer, 0)
                                 + coalesce((d.coverage -> 'turns' ->> 'agent')::integer, 0) = 0
                            else coalesce((d.coverage -> 'model' ->> 'waiting')::integer, 0) = 0

@@ -55,7 +55,8 @@ class Runs:
         """Tokens of everything that was read and never made: the active memories if no night had archived one."""
         return int(
             self._sql.value(
-                "select coalesce(sum(token_count), 0) from memories where source_connector <> 'night'",
+                "select coalesce(sum(token_count), 0) from memories "
+                "where source_connector not in ('night', 'conversations')",
             )
         )
 
@@ -79,7 +80,8 @@ class Runs:
             select coalesce(sum(m.token_count) filter (where m.archived_at is null), 0),
                    coalesce(sum(m.token_count) filter (where t.was_active and not t.is_active), 0),
                    coalesce(sum(m.token_count) filter (
-                       where t.is_active and not t.was_active and m.source_connector = 'night'), 0)
+                       where t.is_active and not t.was_active
+                         and m.source_connector in ('night', 'conversations')), 0)
             from memories m
             left join touched t on t.row_id = m.id
             """,

@@ -10,8 +10,10 @@ import pytest
 
 from memory_pipeline.models.reader import Waiting, describe_reader
 from memory_pipeline.night.conversation_runs import list_days
+from memory_pipeline.recall.project import ProjectMemory
+from memory_pipeline.reporting.notices import priority_of
 from memory_pipeline.reporting.summary import summary
-from memory_pipeline.review.rollback import RollbackScope, roll_back
+from memory_pipeline.review.rollback import RollbackScope, as_text, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, run, settings_for
 from memory_pipeline_tests.night.test_conversations import MONDAY, spoken, standing
@@ -36,6 +38,12 @@ def read(asked: Asked) -> Answer:
     return answer(
         *(statement(f"The agent must {rule}.", {n: rule}, kind="boundary", about="human") for rule, n in found.items())
     )
+
+
+def kept_as_memories(asked: Asked) -> Answer:
+    """A fact of the work for each of the rules, which becomes a memory."""
+    found = {rule: asked.number(rule) for rule in RULES if asked.says(rule)}
+    return answer(*(statement(f"The rule is: {rule}.", {n: rule}) for rule, n in found.items()))
 
 
 def free_port() -> int:
@@ -82,7 +90,7 @@ def test_a_server_that_is_away_is_asked_once_and_named_with_what_waits(store: St
     address = f"http://127.0.0.1:{free_port()}"
     settings = settings_for(store, model__provider="ollama", model__name="m", model__base_url=address)
     report = run(store, NIGHT, settings)
-    assert (report.verdict, {error.stage for error in report.errors}) == ("IDLE", {"extraction", "read"})
+    assert (report.verdict, {error.stage for error in report.errors}) == ("FAIL", {"extraction", "read"})
     assert "could not be asked about conversations" in report.verdict_reason and address in report.verdict_reason
     assert report.read_by.endswith("1 note and 6 turns wait for its answers.")
     assert "there was nothing to ask" not in "\n".join(summary(report))
@@ -104,6 +112,34 @@ def test_a_night_that_only_read_conversations_is_undone_by_its_day(tmp_path: Pat
     assert len(standing(store)) == 1 and not report.memories_archived
     roll_back(store, settings_for(store), RollbackScope(run_id=f"{NIGHT}"))
     assert not standing(store)
+
+
+def test_what_was_taken_back_waits_for_nothing_and_the_undoing_names_its_days(store: Store) -> None:
+    run(store, NIGHT, run_id="only")
+    undone = roll_back(store, settings_for(store), RollbackScope(run_id="only"))
+    assert undone.days == tuple(DAYS) and "'conversations run --date DAY' reads a day again" in as_text(undone)
+    later = run(store, NIGHT + timedelta(days=1), run_id="later")
+    assert later.turns_waiting == 0 and later.conversation_days_left == 3
+
+
+def test_what_conversations_add_is_counted_as_added(store: Store) -> None:
+    report = Model(store, kept_as_memories).night(NIGHT)
+    with store.reading() as tx:
+        made = [one for one in tx.memories.all() if one.source.connector == "conversations"]
+    added = sum(one.token_count for one in made)
+    assert made and report.tokens_without == report.tokens_after - added
+    assert priority_of(report) == "info"
+
+
+def test_a_search_between_a_night_and_its_undoing_leaves_the_same_hash(store: Store) -> None:
+    with store.reading() as tx:
+        before = tx.contents.digest(active_only=True)
+    run(store, NIGHT, run_id="only")
+    with ProjectMemory(store, settings_for(store), "p", actor="test") as memory:
+        assert memory.search("garden key clinic").results
+    assert roll_back(store, settings_for(store), RollbackScope(run_id="only")).active_hash == before
+    with store.reading() as tx:
+        assert any(one.reuse_count for one in tx.memories.all())
 
 
 def test_a_report_leads_to_the_days_that_it_read(store: Store) -> None:

@@ -13,10 +13,11 @@ from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
+from memory_pipeline.errors import InputError, ModelError, in_words
 from memory_pipeline.interfaces.cli.base import JsonOption, QuietOption, StoreOption, app, current_user, named_store
 from memory_pipeline.interfaces.cli.output import emit, progress_printer
 from memory_pipeline.models.check import ModelCheck
-from memory_pipeline.models.choose import choose_provider, model_name
+from memory_pipeline.models.choose import choose_provider, endpoint_of, model_name
 from memory_pipeline.models.discovery import FoundModel, find_models
 
 model_app = typer.Typer(
@@ -47,11 +48,12 @@ def model_list(store: StoreOption = None, json_: JsonOption = False) -> None:
 
     settings = load_project_settings(named_store(store)).values
     found = find_models(settings)
-    away = []
+    elsewhere = []
     if choose_provider(settings) != "none" and not any(one.chosen for one in found):
-        who = f"{model_name(settings)} ({choose_provider(settings)})".strip()
-        away = [f"{who} is chosen, and was not found; 'memory-pipeline model check' asks it and says why."]
-    emit(found, as_json=json_, text=[*away, *found_lines(found)])
+        at = f" at {endpoint_of(settings).address}" if endpoint_of(settings).address else ""
+        who = f"{model_name(settings)} ({choose_provider(settings)}{at})"
+        elsewhere = [f"{who} reads now; 'memory-pipeline model check' asks it."]
+    emit(found, as_json=json_, text=[*elsewhere, *found_lines(found)])
 
 
 @model_app.command(
@@ -71,6 +73,8 @@ def model_use(
     from memory_pipeline.config.loading import load_settings
     from memory_pipeline.orchestration.home import config_file, load_project_settings
 
+    if provider in ("ollama", "openai") and not name:
+        raise InputError(f"name the model: memory-pipeline model use {provider} MODEL; 'model list' shows those here")
     values = {"provider": provider, "name": name, "base_url": base_url}
     load_settings({f"model.{key}": value for key, value in values.items() if value is not None}, {})
     set_values(config_file(), "model", values)
@@ -131,7 +135,6 @@ def embed(
 
 def _with_room(result: ModelCheck, settings: Settings) -> ModelCheck:
     """A check that also says if no question about notes fits into the model's context."""
-    from memory_pipeline.errors import ModelError, in_words
     from memory_pipeline.reading.question import room_for
 
     if result.schema_kept is None:

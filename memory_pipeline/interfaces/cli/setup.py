@@ -186,7 +186,7 @@ def initialise(
         report = run_night_job(instance, settings, request, progress)
     first = first_day_of(settings) or request.partition
     with store.reading() as tx:
-        moment = tx.contents.last_moment()
+        moment = tx.contents.last_noted()
     last = min(request.partition, max(first, moment.date() + timedelta(days=1))) if moment else request.partition
     text = [
         *summary(report),

@@ -1,0 +1,55 @@
+"""Which model reads, as the commands say it: by its address, and by its name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from memory_pipeline.models import discovery
+from memory_pipeline.models.discovery import find_models
+from memory_pipeline_tests.build import settings_for
+from memory_pipeline_tests.interfaces.in_process import command
+
+
+class _Tags(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        body = json.dumps({"models": [{"name": "small"}]}).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+@pytest.fixture
+def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A server on a port of its own, which is looked at as the usual one of Ollama."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Tags)
+    Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    found = f"http://127.0.0.1:{server.server_port}"
+    monkeypatch.setattr(discovery, "_SERVERS", (discovery._Server("ollama", "Ollama", found, "/api/tags"),))
+    monkeypatch.setattr(discovery, "_PROGRAMS", ())
+    yield found
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_server_reads_only_if_it_is_the_one_that_was_chosen(tmp_path: Path, address: str) -> None:
+    chosen = {"model__provider": "ollama", "model__name": "small"}
+    (here,) = find_models(settings_for(tmp_path / "s.duckdb", **chosen, model__base_url=address))
+    (elsewhere,) = find_models(settings_for(tmp_path / "s.duckdb", **chosen, model__base_url="http://127.0.0.1:1"))
+    assert here.chosen and not elsewhere.chosen
+
+
+@pytest.mark.parametrize("provider", ["ollama", "openai"])
+def test_a_provider_that_has_several_models_wants_a_name(provider: str, tmp_path: Path) -> None:
+    done = command("model", "use", provider, MEMORY_PIPELINE_HOME=str(tmp_path))
+    assert done.code == 1 and f"model use {provider} MODEL" in done.err
+    assert not (tmp_path / "memory_pipeline.toml").exists()
