@@ -358,19 +358,19 @@ def _not_borne_out(text: str, evidence: _Evidence) -> str:
 
 def _invented(text: str, sources: Sequence[str], days: set[date]) -> str:
     """A figure or identifier of a text that no source has; empty if there is none. The year of a source is known, and a
-    number to which a source gives no unit may have one that another number there has."""
+    number to which a source gives no unit may have one that another number or another place there has."""
     numbers = [fact.value.split(" ") for source in sources for fact in find_facts(source) if fact.kind == "number"]
     bare = {value[0] for value in numbers if len(value) == 1}
     units = {value[1] for value in numbers if len(value) > 1}
     years = {f"{day.year}" for day in days}
-    known = list(sources)
+    known, told = list(sources), "\n".join(sources)
     while strange := find_invention(known, text, days):
         value, _, unit = strange.value.partition(" ")
-        is_known = strange.value in years or (value in bare and unit in units)
+        is_known = strange.value in years or (value in bare and bool(unit) and (unit in units or _is_said(unit, told.casefold())))
         if strange.kind != "number" or not is_known or strange.text in known:
             return strange.text
         known.append(strange.text)
-    return _other_counted(text, "\n".join(sources))
+    return _other_counted(text, told)
 
 
 def _other_counted(text: str, told: str) -> str:

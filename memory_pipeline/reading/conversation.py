@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory_pipeline.reading.instructions import CHECKS, STATEMENTS
 
 #: Change with the instructions, the fields of the answer, and the check.
-VERSION, SESSION_VERSION = "conversation-3", "session-3"
+VERSION, SESSION_VERSION = "conversation-4", "session-4"
 _SPOKEN = f"""\
 {STATEMENTS}
 
@@ -14,8 +14,11 @@ on the human's own turn, never on what the agent says of the human. An agent's o
 kind words are routine unless the human adopts them; then the human's turn is the source, and the agent's turn may be \
 a second one. Both may give decisions, causes, corrections, lessons and context of the work. Leave out questions, \
 wishes, guesses, conditions of which nothing is known, jokes and role-play, what is quoted or pasted, what others said \
-or want (unless the work depends on it), and tasks for now (`fix the test`), which are done when they are done. What \
-holds for today only is not kept. If a later turn takes something back, keep only what stands in the end."""
+or want (except what somebody waits for or has to keep to: a deadline, a budget, a client's demand), and tasks for now \
+(`fix the test`), which are done when they are done; what they leave broken or open is a thread. What holds for today \
+only is not kept. If a later turn takes something back, keep only what stands in the end. If the human settles a \
+question about the work in a word or two (`yes`, `the second`), that turn is a source with all its words as the quote, \
+and the turn that it answers is another one. What is about the human needs words of the human's that say it."""
 
 _EXAMPLES = """\
 Examples:
@@ -45,7 +48,7 @@ will matter for months: about the human, about how the two work together, and wh
 
 {_SPOKEN}
 
-`routine` may stay empty here, and so may `digests`: turns are never put away.
+Leave `routine` and `digests` empty here: turns are never put away.
 
 {_EXAMPLES}
 
@@ -62,7 +65,7 @@ what did not work, and what is open (`thread`: the next step, and who waits for 
 
 In a session also keep tasks that are not finished (`thread`), values that were changed (`fact`, with name and value), \
 and dead ends (`lesson`: what was tried and why it failed). Under `digests` say in at most 160 characters what was \
-done on each day; `routine` may stay empty.
+done on each day; leave `routine` empty.
 
 {_EXAMPLES}
 

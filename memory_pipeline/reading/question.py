@@ -25,9 +25,9 @@ from memory_pipeline.wording.redaction import redact
 
 #: Ends the second question, which is about what failed alone.
 _WANTED = (
-    "These statements of your earlier answer are not borne out by these items. Give one JSON object of the same form "
-    "with only these, put right, or without those that cannot be put right; and a digest for each day that is named. "
-    "All its other lists are empty."
+    "This is of your earlier answer what its items do not bear out, with the items and given statements that it named, "
+    "numbered anew. Give one JSON object of the same form: of each statement here the words put right, or nothing if "
+    "the items above do not say it; of each digest here one put right. All other lists are empty."
 )
 _MOST_FAILED = 20
 #: Of what is left of a context one part is for items, half a part for statements, and the rest for how both are written
