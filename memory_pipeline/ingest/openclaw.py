@@ -78,8 +78,11 @@ class OpenClawImporter(FilesImporter):
     """An OpenClaw workspace. The ids of its entries depend on their words."""
 
     name = "openclaw"
-    about = "An OpenClaw workspace: `MEMORY.md`, `memory/`, `DailyLogs/`, `raw/` and the identity files."
-    takes = "a workspace directory"
+    about = (
+        "An OpenClaw workspace: `MEMORY.md`, `memory/`, `DailyLogs/`, `raw/` and the identity files; or any folder of "
+        "notes that are named by their day (`2026-03-14.md`)."
+    )
+    takes = "a workspace directory, or a folder of daily notes"
     takes_directory = True
 
     def read_chosen(
@@ -133,8 +136,8 @@ def read_openclaw(
     files = list(workspace_files(root, skipped, choice))
     if not files and choice.among is None:
         raise InputError(
-            f"'{root}' has no MEMORY.md, USER.md, SOUL.md or RELATIONAL.md, and no .md files in memory/, DailyLogs/ or "
-            "raw/; give the workspace's own directory"
+            f"'{root}' has no MEMORY.md, USER.md, SOUL.md or RELATIONAL.md, no .md files in memory/, DailyLogs/ or raw/, "
+            "and no notes that are named by their day (YYYY-MM-DD.md); give the workspace's own directory"
         )
     recalls = recall_counts(root)
     for file in files:

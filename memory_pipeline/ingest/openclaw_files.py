@@ -55,6 +55,8 @@ _OUR_DATA = re.compile(
     re.IGNORECASE,
 )
 _FIRST_LINES = 600
+#: Where a folder of daily notes has them: by nothing, by year, by year and month.
+_PLACES_OF_DAYS = ("*.md", "[12]*/*.md", "[12]*/*/*.md")
 _A_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:-\d{4})?\.md(?:\.gz)?")
 _SESSION_DUMP = re.compile(r"^#\s+Session:\s+\d{4}-\d{2}-\d{2}")
 _SESSION_MARK = re.compile(r"^\s*-\s+\*\*Session (?:Key|ID)\*\*", re.MULTILINE)
@@ -93,11 +95,12 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
     named = [(root / name, "long-term") for name in _LONG_TERM] + [(root / name, "identity") for name in _IDENTITY]
     roles = {"memory": "daily", "DailyLogs": "daily", "raw": "conversation"}
     for folder in _FOLDERS:
-        found = sorted([*(root / folder).rglob("*.md"), *(root / folder).rglob("*.md.gz")])
-        named += [
-            (path, roles[folder]) for path in found if not any(p.startswith(".") for p in path.parts[len(root.parts) :])
-        ]
-    if choice.among is None:
+        named += [(path, roles[folder]) for path in _markdown_below(root, folder)]
+    if is_plain := _is_folder_of_days(root):
+        named += [(path, "daily") for path in _markdown_below(root, ".")]
+    else:
+        named += [(path, "daily") for path in sorted(root.glob("*.md")) if _A_DAY.fullmatch(path.name)]
+    if choice.among is None and not is_plain:
         copies = [file for place in (root, *(root / folder for folder in _FOLDERS)) for file in place.glob("*.md?*")]
         if number := sum(is_copy(file.name) for file in copies):
             skipped.add("backup copies", number)
@@ -107,7 +110,12 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
             top, relative = path.relative_to(root).parts[0], readable_name(path.relative_to(root).as_posix())
             if path.name in _AGENTS and path.parent == root:
                 skipped.add_file(FOR_AGENTS, relative)
-            elif path.name not in known and top not in _FOLDERS and not top.startswith("."):
+            elif (
+                path.name not in known
+                and top not in _FOLDERS
+                and not top.startswith(".")
+                and not (path.parent == root and _A_DAY.fullmatch(path.name))
+            ):
                 skipped.add("files of Markdown outside of memory/, DailyLogs/ and raw/")
                 skipped.add_file(OUTSIDE, relative)
     for path, role in named:
@@ -127,6 +135,19 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
                     skipped.add_file(EXCLUDED, relative)
 
 
+def _markdown_below(root: Path, folder: str) -> list[Path]:
+    """The files of Markdown below a folder of a workspace, but for hidden ones."""
+    found = sorted([*(root / folder).rglob("*.md"), *(root / folder).rglob("*.md.gz")])
+    return [path for path in found if not any(part.startswith(".") for part in path.relative_to(root).parts)]
+
+
+def _is_folder_of_days(root: Path) -> bool:
+    """Whether a directory has nothing of a workspace, but notes that are named by their day: it is a log of days."""
+    if any((root / name).exists() for name in (*_LONG_TERM, *_IDENTITY, *_AGENTS, *_FOLDERS) if name != "README.md"):
+        return False
+    return any(_A_DAY.fullmatch(path.name) for pattern in _PLACES_OF_DAYS for path in root.glob(pattern))
+
+
 def is_of_another(root: Path, first: WorkspaceFile) -> bool:
     """Whether a directory whose first file is its long-term memory has no other file of a workspace, but notes that
     none has: that is a memory of another program."""
@@ -135,7 +156,7 @@ def is_of_another(root: Path, first: WorkspaceFile) -> bool:
     known = {*_LONG_TERM, *_IDENTITY, *_AGENTS}
     if any((root / name).exists() for name in (*_IDENTITY, *_AGENTS, *_FOLDERS) if name != "README.md"):
         return False
-    return any(file.name not in known for file in root.glob("*.md"))
+    return any(file.name not in known and not _A_DAY.fullmatch(file.name) for file in root.glob("*.md"))
 
 
 def is_written_by_program(text: str) -> bool:

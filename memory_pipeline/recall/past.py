@@ -137,9 +137,12 @@ def read_state(store: Store, when: str) -> PastState:
         elif not before and (moment := _as_moment(name)):
             return PastState(moment.isoformat(), tuple(tx.history.memories_at(moment)))
         try:
-            first, last = tx.runs.span(name)
-        except InputError:
-            raise InputError(f"'{when}' is not a day, moment, night, run or snapshot of this store; {_HELP}") from None
+            name = tx.runs.whole_id(name)
+        except InputError as error:
+            raise InputError(
+                f"'{when}' is not a day, moment, night, run or snapshot of this store: {error}; {_HELP}"
+            ) from None
+        first, last = tx.runs.span(name)
         label = f"{'before' if before else 'after'} {_run_in_words(tx, name)}"
         return PastState(label, tuple(tx.history.memories_after(first if before else last)))
 

@@ -48,7 +48,7 @@ def judge(
     if is_night and not counted.memories_scanned and not told_errors and verdict not in ("PASS", "PARTIAL"):
         reason = too_few(store, plan) or reason
     if verdict in ("IDLE", "FAIL") and counted.turns_read:
-        reason += f"; {how_many(counted.turns_read, 'turn')} of conversations read"
+        reason += f"; {how_many(counted.turns_read, 'turn')} of conversations read, {counted.extractions_kept:,} kept"
     for stage, what in _OF_MODEL.items():
         if unasked := [error for error in errors if error.stage == stage]:
             reason += (

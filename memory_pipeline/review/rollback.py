@@ -32,6 +32,8 @@ from memory_pipeline.workspace.session_pages import (
 
 _HOLDER = "memory-pipeline rollback"
 _WORDS = 160
+#: Files that the text names, and lines of each.
+_FILES_TOLD, _LINES_TOLD = 5, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,10 +327,13 @@ def as_text(result: RollbackResult, most: int = 20) -> str:
         lines.append(f"{count} {verb}:" if rows else f"No memory {verb}.")
         lines += [f"  {row.id}  {' '.join(row.content.split())}" for row in rows[:most]]
         lines += [f"  ... and {len(rows) - most} more"] if len(rows) > most else []
-    for file in result.lines:
+    for file in result.lines[:_FILES_TOLD]:
         lines.append(f"In {file.file}{' would change' if result.dry_run else ''}:")
         both = [*(f"  - {line}" for line in file.removed), *(f"  + {line}" for line in file.added)]
-        lines += both[:most] + ([f"  ... and {len(both) - most} more lines"] if len(both) > most else [])
+        lines += both[:_LINES_TOLD]
+        lines += [f"  ... and {len(both) - _LINES_TOLD} more lines"] if len(both) > _LINES_TOLD else []
+    if len(result.lines) > _FILES_TOLD:
+        lines.append(f"... and {len(result.lines) - _FILES_TOLD} more files; --json names every line")
     lines += [f"Could not be written: {problem}" for problem in result.problems]
     lines += [f"Note: {told}." for told in result.moved]
     lines += [f"{file} {'would be' if result.dry_run else 'was'} made again." for file in result.renewed]

@@ -9,15 +9,16 @@ did what.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 
 from memory_pipeline.errors import AlreadyRolledBackError, InputError
 from memory_pipeline.records import MADE
 from memory_pipeline.store.atoms import Atoms
 from memory_pipeline.store.conflicts import Conflicts
 from memory_pipeline.store.conversations import Conversations
-from memory_pipeline.store.identifiers import only_one
+
 from memory_pipeline.store.playbook import Playbook
 from memory_pipeline.store.rollups import Rollups
 from memory_pipeline.store.rows import to_utc
@@ -83,17 +84,16 @@ class Rollbacks:
 
     def plan_run(self, run_id: str, *, cascade: bool = False) -> RollbackPlan:
         """Undo the run with an id, the only run whose id starts with it, or the only one of a night (its day as
-        YYYY-MM-DD) that still has something to undo.
+        YYYY-MM-DD) that still has something to undo, if no later one was rolled back.
 
         Raises InputError for a run that is not in the audit log, for several, and for one that was already rolled
         back.
         """
         if runs := self._runs.on(run_id):
             return self._plan_night(run_id, runs, cascade=cascade)
-        known = self._sql.strings(
-            "select distinct run_id from audit_log where starts_with(run_id, $1) order by 1", [run_id]
-        )
-        run_id = only_one({i: i for i in known}, run_id, "run", "'memory-pipeline report' names the latest")
+        with suppress(ValueError):
+            raise InputError(f"no night of {date.fromisoformat(run_id)} was run on this store, so nothing can be undone")
+        run_id = self._runs.whole_id(run_id)
         plan = self._plan(f"run {run_id}", [run_id], cascade=cascade)
         already = self._runs.rolled_back_at(run_id)
         if plan.is_empty and already:
@@ -114,6 +114,12 @@ class Rollbacks:
                 for each in left
             )
             raise InputError(f"{len(left)} runs of the night of {day} can be rolled back; name one: {named}")
+        newer = [each for each in list(runs)[list(runs).index(left[0]) + 1 :] if self._runs.rolled_back_at(each)]
+        if newer:
+            raise AlreadyRolledBackError(
+                f"the latest run of the night of {day}, {newer[-1]}, was already rolled back; an earlier one can be "
+                f"too: memory-pipeline undo {left[0][:8]}"
+            )
         return plans[left[0]]
 
     def plan_since(self, since: datetime, *, cascade: bool = False) -> RollbackPlan:

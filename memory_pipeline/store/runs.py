@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.processes import is_running
+from memory_pipeline.store.identifiers import only_one
 from memory_pipeline.store.rows import from_utc, to_utc
 from memory_pipeline.store.sql import Row, Sql
 
@@ -96,16 +97,19 @@ class Runs:
         latest = self._sql.value("select max(rolled_back_at) from rollbacks where list_contains(run_ids, $1)", [run_id])
         return from_utc(latest) if latest else None
 
-    def span(self, run_id: str) -> tuple[int, int]:
-        """The audit log entry before a run's first one, and its last one.
+    def whole_id(self, beginning: str) -> str:
+        """The run in the audit log with an id, or the only one whose id starts so. Raises InputError if there is none
+        or several."""
+        known = self._sql.strings(
+            "select distinct run_id from audit_log where starts_with(run_id, $1) order by 1", [beginning]
+        )
+        return only_one({i: i for i in known}, beginning, "run", "'memory-pipeline report' names the latest")
 
-        Raises InputError for a run that wrote nothing.
-        """
-        row = self._sql.row("select min(sequence) - 1, max(sequence) from audit_log where run_id = $1", [run_id])
-        if row is None or row[0] is None:
-            raise InputError(
-                f"there is no run '{run_id}' in the store's log; 'memory-pipeline report' names the latest"
-            )
+    def span(self, run_id: str) -> tuple[int, int]:
+        """The audit log entry before a run's first one, and its last one. Raises InputError as `whole_id` does."""
+        whole = self.whole_id(run_id)
+        row = self._sql.row("select min(sequence) - 1, max(sequence) from audit_log where run_id = $1", [whole])
+        assert row is not None
         return int(row[0]), int(row[1])
 
     def on(self, day: str) -> dict[str, str]:

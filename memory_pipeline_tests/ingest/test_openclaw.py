@@ -18,6 +18,7 @@ from memory_pipeline.ingest.file_choice import ALL_FILES
 from memory_pipeline.ingest.markdown import parse_note
 from memory_pipeline.ingest.openclaw import read_openclaw
 from memory_pipeline.ingest.openclaw_files import workspace_files
+from memory_pipeline.ingest.recognising import the_format_of
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline_tests.build import NOW
 
@@ -292,3 +293,20 @@ def test_notes_outside_of_the_known_directories_are_told_of(tmp_path: Path) -> N
     skipped = Skipped()
     assert [file.relative for file in workspace_files(tmp_path, skipped, ALL_FILES)] == ["memory/a.md"]
     assert skipped.counts == {"files of Markdown outside of memory/, DailyLogs/ and raw/": 2}
+
+
+def test_a_folder_of_daily_notes_is_a_log_of_days(tmp_path: Path) -> None:
+    plain, workspace = tmp_path / "journal", tmp_path / "workspace"
+    write(plain, "2026-03-01.md", "- moved the queue\n")
+    write(plain, "2026/2026-03-02.md", "- moved it back\n")
+    write(plain, "ideas.md", "- a cache\n")
+    assert the_format_of(plain).importer.name == "openclaw"
+    days = {one.content: f"{one.created_at:%m-%d}" for one in read(plain) if one.created_at}
+    assert len(days) == 3 and (days["moved the queue"], days["moved it back"]) == ("03-01", "03-02")
+    write(workspace, "MEMORY.md", "- prefers tea\n")
+    write(workspace, "2026-03-01.md", "- moved the queue\n")
+    write(workspace, "plan.md", "- a plan\n")
+    assert [one.content for one in read(workspace)] == ["prefers tea", "moved the queue"]
+    write(tmp_path / "texts", "chapter.md", "- no day\n")
+    with pytest.raises(InputError, match="named by their day"):
+        read(tmp_path / "texts")

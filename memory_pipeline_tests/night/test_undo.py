@@ -84,6 +84,15 @@ def test_a_night_with_several_runs_names_them(store: Store) -> None:
     run(store, DAY, run_id="again")
     with pytest.raises(InputError, match=rf"2 runs .* name one: run-{DAY} \(night, 2 memories .*; again \(night, 1 "):
         preview_rollback(store, settings_for(store), RollbackScope(run_id=str(DAY)))
+    roll_back(store, settings_for(store), RollbackScope(run_id="again"))
+    with pytest.raises(InputError, match=rf"the latest run of the night of {DAY}, again, was already"):
+        roll_back(store, settings_for(store), RollbackScope(run_id=str(DAY)))
+
+
+def test_a_day_without_a_night_cannot_be_undone(store: Store) -> None:
+    with_copies(store)
+    with pytest.raises(InputError, match="no night of 2031-01-01 was run"):
+        preview_rollback(store, settings_for(store), RollbackScope(run_id="2031-01-01"))
 
 
 def test_a_person_sees_that_a_rollback_is_exact(store: Store) -> None:

@@ -305,8 +305,13 @@ def report(
             which if kind == "night" else f"nothing of the kind '{kind}' has been reported yet; see --help"
         )
     found = Report.read_kept(kept)
+    with opened.reading() as tx:
+        others = [f"{name} ({kind_})" for name, kind_ in tx.runs.on(str(found.partition)).items()]
     page = report_page(settings.reports_path, found.run_id)
-    emit(found, as_json=json_, text=as_markdown(found) if verbose else summary(found, page), sort_keys=True)
+    text = summary(found, page)
+    if len(others) > 1:
+        text.append(f"Runs of this day: {', '.join(others)}")
+    emit(found, as_json=json_, text=as_markdown(found) if verbose else text, sort_keys=True)
 
 
 @app.command(

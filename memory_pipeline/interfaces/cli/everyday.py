@@ -226,9 +226,13 @@ def show(
     from memory_pipeline.interfaces.cli.recall_texts import lineage_lines, terminal_width
     from memory_pipeline.recall.documents import ShownMemory
 
+    _, opened = open_store(store)
+    if project is None:
+        with opened.reading() as tx:
+            whole = tx.memories.whole_id(memory_id)
+            project = next((one.project_id for one in tx.memories.read([whole]).values()), None)
     with opened_memory(store, project) as memory:
         lineage = memory.lineage(memory_id)
-    _, opened = open_store(store)
     with opened.reading() as tx:
         content = tx.memories.read([lineage.id])[lineage.id].content
         events = tuple(tx.history.of(lineage.id))
