@@ -25,7 +25,6 @@ from memory_pipeline.models.choose import model_reads
 from memory_pipeline.night.archive import make_abstractions, write_abstractions
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import session_of
-from memory_pipeline.night.eligibility import too_few
 from memory_pipeline.night.gates import refusals_of
 from memory_pipeline.reading.check import carried_by
 from memory_pipeline.reading.items import Item, Standing, split_into_questions, standing_of
@@ -114,7 +113,7 @@ def read_notes(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Archi
         return []
     if not model_reads(night.settings):
         return []
-    if scope.cluster_id or too_few(night.store, night.plan) is not None:
+    if scope.cluster_id:
         return []
     copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
     try:

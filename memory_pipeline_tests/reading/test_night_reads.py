@@ -78,6 +78,11 @@ def test_a_statement_stands_for_its_note_and_a_digest_for_the_routine(store: Sto
     assert report.recall_sampled == 1, "nobody asks for what holds nothing for a later day"
 
 
+def test_a_model_reads_the_first_few_notes(store: Store) -> None:
+    report = Model(store, read, compression__min_active_memories=10).night(NIGHT)
+    assert len(made(store, "reading")) == 1 and report.verdict == "PASS"
+
+
 def test_what_was_read_is_not_read_again(store: Store) -> None:
     model = Model(store, read)
     model.night(NIGHT)
