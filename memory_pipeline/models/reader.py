@@ -68,8 +68,9 @@ def _would_read(settings: Settings, waiting: Waiting) -> str:
     if not waiting:
         return ""
     tokens = waiting.tokens
-    asked = max(waiting.days, ceil(_FRAMED * tokens / settings.reading.question_tokens))
-    cost = PRICES[DEFAULT_CLAUDE].cost(round(_FRAMED * tokens) + asked * _PER_QUESTION, tokens // 2)
+    asked = max(1, waiting.days, ceil(_FRAMED * tokens / settings.reading.question_tokens))
+    each = PRICES[DEFAULT_CLAUDE].cost(round(_FRAMED * tokens / asked) + _PER_QUESTION, tokens // 2 // asked)
+    cost = asked * each
     return f"{DEFAULT_CLAUDE} would read {waiting} in about {_count(asked, 'question')}, for {max(cost, 0.01):.2f} USD."
 
 

@@ -150,3 +150,12 @@ def test_a_report_leads_to_the_days_that_it_read(store: Store) -> None:
 def test_nothing_waits_where_nothing_was_said(tmp_path: Path) -> None:
     settings = settings_for(tmp_path / "s.duckdb", model__provider="ollama", model__name="m")
     assert describe_reader(settings, [], Waiting()).endswith("there was nothing to ask.")
+
+
+def test_ten_times_as_many_notes_cost_about_ten_times_as_much(tmp_path: Path) -> None:
+    def price(notes: int) -> float:
+        told = describe_reader(settings_for(tmp_path / "s.duckdb"), [], Waiting(notes=notes, tokens=60 * notes))
+        return float(told.rpartition("for ")[2].removesuffix(" USD."))
+
+    # Each question is a prompt of its own, far below the length from which a prompt costs more.
+    assert price(20_000) == pytest.approx(10 * price(2_000), rel=0.1)
