@@ -136,8 +136,8 @@ def read_openclaw(
     files = list(workspace_files(root, skipped, choice))
     if not files and choice.among is None:
         raise InputError(
-            f"'{root}' has no MEMORY.md, USER.md, SOUL.md or RELATIONAL.md, no .md files in memory/, DailyLogs/ or raw/, "
-            "and no notes that are named by their day (YYYY-MM-DD.md); give the workspace's own directory"
+            f"'{root}' has no MEMORY.md, USER.md, SOUL.md or RELATIONAL.md, no .md files in memory/, DailyLogs/ or "
+            "raw/, and no notes that are named by their day (YYYY-MM-DD.md); give the workspace's own directory"
         )
     recalls = recall_counts(root)
     for file in files:

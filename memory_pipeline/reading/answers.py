@@ -22,7 +22,8 @@ class Source(_Answer):
 
     item: int = Field(description="The number of the item.")
     quote: str = Field(
-        max_length=_LONGEST, description="The 3 to 8 words of the item that bear it most, or all of a shorter one, copied exactly."
+        max_length=_LONGEST,
+        description="The 3 to 8 words of the item that bear it most, or all of a shorter one, copied exactly.",
     )
 
 

@@ -366,7 +366,8 @@ def _invented(text: str, sources: Sequence[str], days: set[date]) -> str:
     known, told = list(sources), "\n".join(sources)
     while strange := find_invention(known, text, days):
         value, _, unit = strange.value.partition(" ")
-        is_known = strange.value in years or (value in bare and bool(unit) and (unit in units or _is_said(unit, told.casefold())))
+        has_unit = bool(unit) and (unit in units or _is_said(unit, told.casefold()))
+        is_known = strange.value in years or (value in bare and has_unit)
         if strange.kind != "number" or not is_known or strange.text in known:
             return strange.text
         known.append(strange.text)

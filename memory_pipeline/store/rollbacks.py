@@ -92,7 +92,7 @@ class Rollbacks:
         if runs := self._runs.on(run_id):
             return self._plan_night(run_id, runs, cascade=cascade)
         with suppress(ValueError):
-            raise InputError(f"no night of {date.fromisoformat(run_id)} was run on this store, so nothing can be undone")
+            raise InputError(f"no night of {date.fromisoformat(run_id)} was run on this store; nothing can be undone")
         run_id = self._runs.whole_id(run_id)
         plan = self._plan(f"run {run_id}", [run_id], cascade=cascade)
         already = self._runs.rolled_back_at(run_id)
