@@ -18,7 +18,6 @@ from memory_pipeline.records import MADE
 from memory_pipeline.store.atoms import Atoms
 from memory_pipeline.store.conflicts import Conflicts
 from memory_pipeline.store.conversations import Conversations
-
 from memory_pipeline.store.playbook import Playbook
 from memory_pipeline.store.rollups import Rollups
 from memory_pipeline.store.rows import to_utc
