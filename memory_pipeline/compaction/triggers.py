@@ -14,7 +14,7 @@ from memory_pipeline.compaction.usage import ContextUsage, Level, level_of
 from memory_pipeline.config.compaction import check_interval
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.records import TriggerEvent, derived_id
-from memory_pipeline.records.session import TriggerAction, TriggerKind
+from memory_pipeline.records.conversation import TriggerAction, TriggerKind
 
 #: How much each trigger asks for; of one context, what asks for no more than what has fired does not fire.
 RANK: dict[TriggerKind, int] = {

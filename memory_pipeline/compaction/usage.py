@@ -16,7 +16,7 @@ from typing import Any, Literal
 from memory_pipeline.config.compaction import Compaction
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import cause_and_mend
-from memory_pipeline.records.session import MOST_TOKENS
+from memory_pipeline.records.conversation import MOST_TOKENS
 
 Agent = Literal["claude-code", "openclaw", "usage-file", "api"]
 Level = Literal["fine", "warning", "compaction", "emergency", "bytes"]

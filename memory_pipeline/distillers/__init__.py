@@ -4,8 +4,7 @@ from memory_pipeline.distillers.by_model import choose_distiller
 from memory_pipeline.distillers.draft import DETAILS_LABEL, DistillationModel, Draft, Member, Task
 from memory_pipeline.distillers.evidence import evidence_confidence
 from memory_pipeline.distillers.extractive import Extractive
-from memory_pipeline.distillers.injections.by_human import attempt_by
-from memory_pipeline.distillers.injections.detect import STEERS, attempt_in, find_attempt, steering_draft
+from memory_pipeline.distillers.injections.detect import STEERS, attempt_by, attempt_in, find_attempt, steering_draft
 from memory_pipeline.distillers.judge import COMPRESSED_CATEGORY, judge, mean_similarities, similarities_of, undistilled
 from memory_pipeline.distillers.orders import MARK, QUOTE, guiding_entries, marked, may_guide, single_orders
 from memory_pipeline.distillers.preservation import check_preservation, find_contradiction, find_invention

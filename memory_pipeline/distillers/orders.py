@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.distillers.draft import Draft
 from memory_pipeline.distillers.evidence import independent_tellings
-from memory_pipeline.distillers.injections.by_human import attempt_by
-from memory_pipeline.distillers.injections.detect import attempt_in
+from memory_pipeline.distillers.injections.detect import attempt_by, attempt_in
 from memory_pipeline.records import EXTRACTED, Memory, PlaybookEntry
 from memory_pipeline.wording.hidden import as_read
 from memory_pipeline.wording.memo import remembered

@@ -9,12 +9,11 @@ from datetime import datetime
 
 import numpy as np
 
-from memory_pipeline.ingest.admitted import Admitted
 from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
 from memory_pipeline.ingest.formats import IMPORTERS
 from memory_pipeline.ingest.importer import row_id
 from memory_pipeline.ingest.masking import mask_rejected
-from memory_pipeline.ingest.memories import as_memory
+from memory_pipeline.ingest.memories import Admitted, as_memory
 from memory_pipeline.ingest.values import MAX_ID
 from memory_pipeline.models.embedders import Embedder, check_vectors
 from memory_pipeline.models.embedders.model import Vectors

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from memory_pipeline.ingest.candidates import Candidate
-from memory_pipeline.records import Memory, MemoryBase
+from memory_pipeline.records import LineageLink, Memory, MemoryBase
 from memory_pipeline.records.columns import columns_of
 from memory_pipeline.wording.normalise import hashes_of
 
@@ -30,3 +31,13 @@ def as_memory(
         shape_hash=shape_hash,
         token_count=token_count,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """What an import writes for one row."""
+
+    memory: Memory
+    links: tuple[LineageLink, ...]
+    embedding: tuple[float, ...] | None
+    embedding_model: str | None

@@ -25,7 +25,7 @@ from memory_pipeline.models.pricing import PRICES
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.run import run_night
-from memory_pipeline.reading.salience import routine_among
+from memory_pipeline.reading.classifier import routine_among
 from memory_pipeline.records import Memory
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store

@@ -35,7 +35,7 @@ from memory_pipeline.records import (
     Source,
     derived_id,
 )
-from memory_pipeline.rollups.renewing import renew_stale
+from memory_pipeline.rollups.running import renew_stale
 from memory_pipeline.store import Transaction
 from memory_pipeline.store.conversations import SpokenDay
 from memory_pipeline.wording.counts import how_many

@@ -17,7 +17,7 @@ from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.reading import PAGE
 from memory_pipeline.night.shapes import note_shapes
 from memory_pipeline.records import LEVEL_RAW, MADE, DuplicateGroup, EligibleMemory, Memory
-from memory_pipeline.records.series import LEAST_READINGS
+from memory_pipeline.records.cluster import LEAST_READINGS
 from memory_pipeline.review.proposals import held_by_proposals
 from memory_pipeline.store import Store
 from memory_pipeline.wording.kinds import OTHER, kind_of

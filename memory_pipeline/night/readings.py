@@ -53,7 +53,7 @@ from memory_pipeline.records import (
     fingerprint_of,
     offset_of_newest,
 )
-from memory_pipeline.records.series import LEAST_READINGS
+from memory_pipeline.records.cluster import LEAST_READINGS
 from memory_pipeline.review.proposals import propose_distillation
 from memory_pipeline.store import AWAITS_REVIEW, Replacement, Transaction
 from memory_pipeline.wording.counts import how_many

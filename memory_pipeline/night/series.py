@@ -25,8 +25,8 @@ from memory_pipeline.records import (
     DuplicateGroup,
     Memory,
 )
+from memory_pipeline.records.cluster import LEAST_DAYS, LEAST_READINGS, SERIES
 from memory_pipeline.records.drafts import drafts_of, members_of
-from memory_pipeline.records.series import LEAST_DAYS, LEAST_READINGS, SERIES
 from memory_pipeline.store import LEAST_TEXTS, SeriesMemory, Shape, Transaction, reading_in
 from memory_pipeline.wording.normalise import line_shape, one_line
 from memory_pipeline.wording.place_names import holds_readings, is_closed_set

@@ -15,7 +15,7 @@ from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.night.clustering import UNCATEGORISED
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import Cluster, Distillation, Measured, Memory, derived_id, fingerprint_of
-from memory_pipeline.records.series import MOST_TOKENS, SERIES, SeriesFacts
+from memory_pipeline.records.cluster import MOST_TOKENS, SERIES, SeriesFacts
 from memory_pipeline.store import SeriesMemory
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_words import WORDS_VERSION, describe_series, varies

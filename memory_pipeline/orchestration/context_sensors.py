@@ -25,7 +25,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.orchestration.assets.compactions import NAME, session_compactions
 from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.resources import HOLDER_TAG
-from memory_pipeline.records.session import TriggerKind
+from memory_pipeline.records.conversation import TriggerKind
 from memory_pipeline.store import Store
 
 _OF_SESSIONS = ("claude-code", "openclaw-sessions")

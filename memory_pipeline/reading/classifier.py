@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -18,8 +18,11 @@ from numpy.typing import NDArray
 
 from memory_pipeline.distillers.orders import features_of
 from memory_pipeline.models.embedders.model import Vectors
-from memory_pipeline.records import ExtractionKind, Speaker
+from memory_pipeline.records import ExtractionKind, Memory, Speaker
+from memory_pipeline.wording.normalise import embedding_text
 
+#: A note that lasts less than this is routine.
+_LEAST = 0.35
 #: SHA-256 of the file with the weights.
 WEIGHTS_SHA256 = "2e43f1ec7651000e88cbe6ded722b7fca3e9be66a40ebc849890ef503a44d938"
 FILE = "classifier.npz"
@@ -217,3 +220,25 @@ def weights() -> Weights:
     if digest != WEIGHTS_SHA256:
         raise ValueError(f"{FILE} has the SHA-256 {digest}, and not {WEIGHTS_SHA256}; install memory_pipeline again")
     return read_weights(raw)
+
+
+def routine_among(memories: Iterable[Memory], vectors: Mapping[str, Vectors]) -> frozenset[str]:
+    """The ids of the notes that are routine. `vectors`: by id, float32 (384,) of the built-in model; a note without
+    one counts as lasting."""
+    return frozenset(memory_id for memory_id, score in _scores(memories, vectors).items() if score < _LEAST)
+
+
+def lasting_among(memories: Iterable[Memory], vectors: Mapping[str, Vectors]) -> frozenset[str]:
+    """The ids of the notes that are known to be lasting; of one without a vector nothing is known."""
+    return frozenset(memory_id for memory_id, score in _scores(memories, vectors).items() if score >= _LEAST)
+
+
+def _scores(memories: Iterable[Memory], vectors: Mapping[str, Vectors]) -> dict[str, float]:
+    """How lasting the notes with a vector are, by id, 0 to 1."""
+    text_of = {memory.id: embedding_text(memory.content) for memory in memories if memory.id in vectors}
+    by_text = {text: vectors[memory_id] for memory_id, text in text_of.items()}
+    if not by_text:
+        return {}
+    scores = salience(list(by_text), lambda texts: np.stack([by_text[text] for text in texts]))
+    score_of = dict(zip(by_text, map(float, scores), strict=True))
+    return {memory_id: score_of[text] for memory_id, text in text_of.items()}

@@ -11,7 +11,7 @@ from memory_pipeline.recall.context_text import short_day
 from memory_pipeline.recall.documents import DayContext, DayItem
 from memory_pipeline.recall.results import source_of
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_RAW, PlaybookEntry
-from memory_pipeline.records.series import only_counts
+from memory_pipeline.records.cluster import only_counts
 from memory_pipeline.store import Transaction
 from memory_pipeline.wording.subject import with_subject
 

@@ -24,7 +24,7 @@ from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.recall.questions import question_for, word_frequencies
 from memory_pipeline.recall.search import SearchIndex
 from memory_pipeline.records import EXTRACTED, MADE, Memory
-from memory_pipeline.records.series import LEAST_READINGS, SERIES
+from memory_pipeline.records.cluster import LEAST_READINGS, SERIES
 from memory_pipeline.store import Store
 from memory_pipeline.wording.facts import find_facts
 from memory_pipeline.wording.normalise import embedding_text, line_shape

@@ -32,8 +32,7 @@ from memory_pipeline.recall.disk import Addition, DamagedIndexError, IndexFiles,
 from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
 from memory_pipeline.recall.ranking import DEPTH, Parts, newest_first, rank
-from memory_pipeline.recall.search import weights_in
-from memory_pipeline.recall.times import named_times, newness_for
+from memory_pipeline.recall.search import named_times, newness_for, weights_in
 from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores, query_terms, terms_of
 from memory_pipeline.records import Memory, with_asked
 from memory_pipeline.records.identifiers import Handles

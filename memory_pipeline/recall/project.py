@@ -5,8 +5,11 @@ Every interface (Python, command line, HTTP, MCP) is a thin layer over this.
 
 from __future__ import annotations
 
+import logging
+import threading
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -16,7 +19,7 @@ from pydantic import ValidationError
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers import guiding_entries
-from memory_pipeline.errors import InputError, NotFoundError
+from memory_pipeline.errors import InputError, MemoryPipelineError, NotFoundError, StoreBusyError
 from memory_pipeline.ingest.candidates import Candidate, RowError
 from memory_pipeline.ingest.remembering import remember
 from memory_pipeline.ingest.values import check_storable, identifier
@@ -56,15 +59,17 @@ from memory_pipeline.recall.lineage import lineage_of
 from memory_pipeline.recall.past import read_state, search_state
 from memory_pipeline.recall.pieces import current_matches, order_pieces
 from memory_pipeline.recall.results import described_sources, recalled
-from memory_pipeline.recall.uses import Uses
 from memory_pipeline.records import EXPIRED, ExtractionFeedback, Memory, SessionUsage, Source, derived_id
-from memory_pipeline.records.session import MOST_TOKENS
+from memory_pipeline.records.conversation import MOST_TOKENS
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline.wording.hidden import visible
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_log = logging.getLogger(__name__)
+#: Recalls that wait at most before they are written.
+_MOST_WAITING = 2000
 #: The connector of what is told through an interface.
 TOLD = "api"
 
@@ -445,3 +450,44 @@ def _out_of_use(memory: Memory) -> str | None:
     into = f" into '{memory.consolidated_into_id}'" if memory.consolidated_into_id else ""
     expired = ", when its time was over in its source" if memory.archived_by == EXPIRED else ""
     return f"it was archived{into} on {memory.archived_at:%Y-%m-%d}{expired}"
+
+
+class Uses:
+    """The recalls of memories that are not written yet. What waits when the process is killed is lost, and nothing
+    else."""
+
+    def __init__(self, store: Store, actor: str) -> None:
+        self._store, self._actor = Store(store.path, busy_timeout_s=0.2), actor
+        self._waiting: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def add(self, memory_ids: Iterable[str]) -> None:
+        """Count a recall of each of these memories."""
+        with self._lock:
+            self._waiting.update(memory_ids)
+            is_due = self._waiting.total() >= _MOST_WAITING
+        if is_due:
+            threading.Thread(target=self._write_quietly, name="counts of use", daemon=True).start()
+
+    def _write_quietly(self) -> None:
+        try:
+            self.write()
+        except MemoryPipelineError as error:
+            _log.warning("counts of use wait: %s", error)
+
+    def write(self) -> None:
+        """Write what waits; a store that others hold gets it the next time. Whatever else fails, nothing that waits is
+        dropped."""
+        with self._lock:
+            counted, self._waiting = self._waiting, Counter()
+        if not counted:
+            return
+        try:
+            with self._store.writing(self._actor) as tx:
+                tx.memories.count_uses(counted, {})
+        except BaseException as error:
+            with self._lock:
+                self._waiting.update(counted)
+            if not isinstance(error, StoreBusyError):
+                raise
+            _log.debug("the store is held; %d recalls are counted later", counted.total())

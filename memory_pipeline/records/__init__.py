@@ -10,6 +10,7 @@ from memory_pipeline.records.cluster import (
     DEFERRED_REASONS,
     NO_ANSWER,
     NOT_RECORDED,
+    SERIES,
     TIME_LIMIT,
     Archive,
     ArchiveStatus,
@@ -21,10 +22,7 @@ from memory_pipeline.records.cluster import (
     LogRow,
     Measured,
     Outcome,
-)
-from memory_pipeline.records.conflict import (
-    Conflict,
-    ConflictCase,
+    SeriesFacts,
 )
 from memory_pipeline.records.conversation import (
     EXTRACTION_KINDS,
@@ -36,8 +34,16 @@ from memory_pipeline.records.conversation import (
     ExtractionKind,
     KeptExtraction,
     PatternDecision,
+    SessionUsage,
     Speaker,
+    TriggerEvent,
     Turn,
+)
+from memory_pipeline.records.drafts import (
+    Conflict,
+    ConflictCase,
+    PrincipleResult,
+    PrincipleStatus,
 )
 from memory_pipeline.records.identifiers import (
     ID_NAMESPACE,
@@ -85,20 +91,15 @@ from memory_pipeline.records.model import (
 )
 from memory_pipeline.records.night import (
     MOVED,
+    ROLLUP_LEVELS,
     NightError,
     Notice,
     Priority,
     Proposal,
+    Rollup,
     Stage,
     Verdict,
 )
-from memory_pipeline.records.principle import (
-    PrincipleResult,
-    PrincipleStatus,
-)
-from memory_pipeline.records.rollup import ROLLUP_LEVELS, Rollup
-from memory_pipeline.records.series import SERIES, SeriesFacts
-from memory_pipeline.records.session import SessionUsage, TriggerEvent
 from memory_pipeline.records.source import SourceEntry, SourceFile, SourceReading, SourceStatus
 from memory_pipeline.records.statement import (
     DIGEST,

@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import fields
-from typing import Any
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Annotated, Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.records.cluster import Cluster, Disagreement, Distillation, Measured
+from memory_pipeline.records.columns import Column
 from memory_pipeline.records.identifiers import fingerprint_of
 from memory_pipeline.records.knowledge import Causal
 from memory_pipeline.records.memory import DuplicateGroup
 from memory_pipeline.records.night import Proposal
 from memory_pipeline.records.statement import ROUTINE, STATED
 
+#: The status of a group of related patterns.
+PrincipleStatus = Literal["created", "skipped", "failed", "deferred", "settled"]
 DUPLICATE_POLICY = "duplicate"
 
 _DISTILLATION, _DUPLICATES = TypeAdapter(Distillation), TypeAdapter(DuplicateGroup)
@@ -119,3 +123,59 @@ def fingerprint_of_draft(draft: Distillation | DuplicateGroup) -> str:
 def members_of(draft: Distillation | DuplicateGroup) -> tuple[str, ...]:
     """The memories that a draft is made of, or that are its copies."""
     return draft.duplicate_ids if isinstance(draft, DuplicateGroup) else draft.member_ids
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipleResult:
+    """The result for one group of related patterns."""
+
+    group: Annotated[Cluster, Column("The related patterns; they stay active.")]
+    status: Annotated[
+        PrincipleStatus,
+        Column("created; skipped, failed or deferred (see reason; no answer was available, tried again next week); or "
+               "settled."),
+    ]  # fmt: skip
+    reason: Annotated[str | None, Column("Why it was refused or failed.")] = None
+    principle_id: Annotated[str | None, Column("The memory of level 3 that was written.")] = None
+    content: Annotated[str, Column("The principle, or nothing.")] = ""
+    replaces: Annotated[
+        tuple[str, ...], Column("Earlier principles from some of these patterns, archived into it.")
+    ] = ()
+
+    @property
+    def pattern_ids(self) -> tuple[str, ...]:
+        """The memories of the group, sorted."""
+        return self.group.member_ids
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two memories that say different things in nearly the same words."""
+
+    project_id: Annotated[str, Column("The project of both.")]
+    a: Annotated[str, Column("One memory.")]
+    b: Annotated[str, Column("The other memory; its id sorts after the first.")]
+    kind: Annotated[str, Column("What they disagree about: a number, a negation, a name, ...")]
+    detail: Annotated[str, Column("The words that disagree.")]
+    score: Annotated[float, Column("Cosine of the two.")]
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictCase:
+    """A conflict with its history; its id is derived from the pair."""
+
+    id: str
+    conflict: Annotated[Conflict, Column("The pair.")]
+    found_at: Annotated[datetime, Column("The night in which it was found.")]
+    resolution: Annotated[
+        str | None,
+        Column("`keep_newer`, `keep_one` or `keep_both` by a person, `series` or `compatible` by the pipeline; nothing "
+               "while it is open."),
+    ] = None  # fmt: skip
+    resolved_at: Annotated[datetime | None, Column("When a person decided.")] = None
+    resolved_by: Annotated[str | None, Column("Who decided.")] = None
+    kept_id: Annotated[str | None, Column("The side that was kept.")] = None
+    scope_a: Annotated[str | None, Column("Where side a applies, if both were kept.")] = None
+    scope_b: Annotated[str | None, Column("Where side b applies.")] = None
+    note: Annotated[str | None, Column("What the person noted.")] = None
+    resolution_run: Annotated[str | None, Column("The run that applied the decision.")] = None

@@ -16,7 +16,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import AlreadyRolledBackError, InputError
 from memory_pipeline.killpoints import reached
-from memory_pipeline.rollups.renewing import renew_stale, rollups_of
+from memory_pipeline.rollups.running import renew_stale, rollups_of
 from memory_pipeline.store import RollbackPlan, Store, Transaction, create_snapshot
 from memory_pipeline.workspace.conversation_pages import CONTENTS, conversation_blocks, write_files
 from memory_pipeline.workspace.nightly import ExportResult, problems_of, run_changed

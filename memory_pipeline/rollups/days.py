@@ -9,7 +9,7 @@ from datetime import date
 from memory_pipeline.knowledge.entries import is_entry, read_entry
 from memory_pipeline.knowledge.threads import opens
 from memory_pipeline.records import LEVEL_PATTERN, Memory
-from memory_pipeline.records.series import is_series
+from memory_pipeline.records.cluster import is_series
 from memory_pipeline.rollups.entries import DECISION, FACT, FIGURE, NOTE, PATTERN, Entry, place_of
 from memory_pipeline.wording.days import with_days
 from memory_pipeline.wording.kinds import is_reading

@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 from memory_pipeline.distillers import may_guide
 from memory_pipeline.knowledge.threads import Thread, find_threads
 from memory_pipeline.models.embedders.minilm import MiniLM
-from memory_pipeline.reading.salience import lasting_among, routine_among
+from memory_pipeline.reading.classifier import lasting_among, routine_among
 from memory_pipeline.records import MADE, Memory
+from memory_pipeline.records.cluster import LEAST_READINGS
 from memory_pipeline.records.identifiers import derived_id
 from memory_pipeline.records.memory import EXTRACTED
-from memory_pipeline.records.rollup import Rollup
-from memory_pipeline.records.series import LEAST_READINGS
+from memory_pipeline.records.night import Rollup
 from memory_pipeline.rollups.copies import without_copies
 from memory_pipeline.rollups.days import entries_of_day, short
 from memory_pipeline.rollups.entries import CLOSED, NOTE, SAID, THREAD, Entry, as_json, from_json, place_of

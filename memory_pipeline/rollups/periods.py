@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.moments import FIRST_MEMORY, LATEST, read_day
-from memory_pipeline.records.rollup import ROLLUP_LEVELS
+from memory_pipeline.records.night import ROLLUP_LEVELS
 
 _DAY = timedelta(days=1)
 _WEEK = re.compile(r"(\d{4})-W(\d{2})")

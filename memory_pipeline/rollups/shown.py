@@ -10,7 +10,7 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
-from memory_pipeline.records.rollup import Rollup
+from memory_pipeline.records.night import Rollup
 from memory_pipeline.rollups.making import rollup_id
 from memory_pipeline.rollups.periods import Period, read_period
 from memory_pipeline.rollups.running import MadeRollup

@@ -24,8 +24,8 @@ from memory_pipeline.errors import DamagedStoreError, StoreBusyError, StoreError
 from memory_pipeline.files import cause_and_mend
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
+from memory_pipeline.store.engine import refuse_other_files, was_a_store
 from memory_pipeline.store.folding import copy_files, fold_log, remove_database, said_by, settle, sync, verify_store
-from memory_pipeline.store.foreign import refuse_other_files, was_a_store
 from memory_pipeline.store.lock import InUseError, StoreLock
 from memory_pipeline.store.migrations import migrate
 from memory_pipeline.store.scratch import scratch_directory

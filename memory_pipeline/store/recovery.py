@@ -20,11 +20,12 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreError
+from memory_pipeline.store import engine
 from memory_pipeline.store.audit import KeptLog, logs_after, logs_between, short_hash
 from memory_pipeline.store.blocks import headers_read
 from memory_pipeline.store.connection import Store
-from memory_pipeline.store.folding import make_whole, put_in_place, remove_database
-from memory_pipeline.store.lock import StoreLock
+from memory_pipeline.store.folding import copy_files, make_whole, put_in_place, remove_database
+from memory_pipeline.store.lock import StoreLock, lock_path
 from memory_pipeline.store.salvage import cut_at_damage, salvage
 from memory_pipeline.store.seal import Seal, header_of, log_is_whole, log_path, read_seal, seal_in_force
 from memory_pipeline.store.snapshots import (
@@ -34,6 +35,7 @@ from memory_pipeline.store.snapshots import (
     snapshot_path,
     verify_snapshot,
 )
+from memory_pipeline.store.transaction import Transaction
 
 _log = logging.getLogger("memory_pipeline.store")
 
@@ -224,3 +226,39 @@ def _assemble(candidate: _Candidate, incoming: Path) -> None:
             contents = make_whole(incoming)
         if kept.contents and short_hash(contents) != kept.contents:
             raise DamagedStoreError(f"the log '{kept.path.name}' did not lead to the same store as before")
+
+
+def put_in_blank_place(store: Store, incoming: Store) -> bool:
+    """Move a whole store to the place of an empty one, or of none; returns False if the store is no longer empty.
+
+    Raises StoreError if the directory does not allow it.
+    """
+    incoming.fold()  # no part of it may be left in a log next to it
+    try:
+        with store.held(shared=False) as lock:
+            if store.exists() and not _lies_blank(store.path):
+                return False
+            if not store.exists() and log_path(store.path).exists():
+                return False  # a log without its store may contain someone's last changes
+            put_in_place(incoming.path, store.path, lock)
+    except OSError as error:
+        raise StoreError(f"the store '{store.path}' cannot be written: {error.strerror or error}") from error
+    return True
+
+
+def remove_store(store: Store) -> None:
+    """Remove a store that was only temporary, with its lock."""
+    remove_database(store.path)
+    lock_path(store.path).unlink(missing_ok=True)
+
+
+def _lies_blank(path: Path) -> bool:
+    """Whether a held store is empty, and no night works on it; checked in a copy."""
+    copy = path.with_name(f".{path.name}.blank")
+    try:
+        copy_files(path, copy)
+        with engine.attached_copy(copy, read_only=True) as connection:
+            tx = Transaction(connection)
+            return tx.transfer.is_blank() and not tx.lease.is_taken()
+    finally:
+        remove_database(copy)

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from datetime import date, datetime
 
 from memory_pipeline.records import Memory
-from memory_pipeline.records.rollup import Rollup
-from memory_pipeline.records.series import SERIES
+from memory_pipeline.records.cluster import SERIES
+from memory_pipeline.records.night import Rollup
 from memory_pipeline.store.history import as_before
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import RowsOf, from_utc, to_utc

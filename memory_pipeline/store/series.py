@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from memory_pipeline.records import Memory
-from memory_pipeline.records.series import SERIES, SeriesFacts
+from memory_pipeline.records.cluster import SERIES, SeriesFacts
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import from_utc, to_utc
 from memory_pipeline.store.sql import Sql

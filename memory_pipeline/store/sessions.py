@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from memory_pipeline.records import SessionUsage, TriggerEvent
-from memory_pipeline.records.session import TriggerOutcome
+from memory_pipeline.records.conversation import TriggerOutcome
 from memory_pipeline.store.rows import RowsOf, to_utc
 from memory_pipeline.store.sql import Sql
 

@@ -13,7 +13,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.knowledge.contradictions import clear_conflicts
 from memory_pipeline.knowledge.playbook import guidance_of
 from memory_pipeline.models.embedders.minilm import MiniLM
-from memory_pipeline.reading.salience import lasting_among
+from memory_pipeline.reading.classifier import lasting_among
 from memory_pipeline.records import (
     EXTRACTED,
     LEVEL_PATTERN,
@@ -22,7 +22,7 @@ from memory_pipeline.records import (
     Memory,
     PlaybookEntry,
 )
-from memory_pipeline.records.series import is_series, only_counts
+from memory_pipeline.records.cluster import is_series, only_counts
 from memory_pipeline.store import Store
 from memory_pipeline.wording.hidden import visible
 from memory_pipeline.wording.normalise import normalise, one_line

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -13,9 +13,8 @@ from typing import Any
 from memory_pipeline.config.conversations import BLOCK_TOKENS
 from memory_pipeline.config.exports import LOGS, RELATIONAL, SOUL, SUMMARIES, USER
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.conversations.budget import CHARACTERS_PER_TOKEN, Fitting, fitting
 from memory_pipeline.conversations.patterns import RelationshipPattern, Resolution, patterns_of
-from memory_pipeline.conversations.routing import ROUTES
+from memory_pipeline.conversations.routing import MARKED, ROUTES
 from memory_pipeline.conversations.turns import MEND_SPEAKERS, NO_SPEAKER
 from memory_pipeline.killpoints import reached
 from memory_pipeline.markers import HEAD, MADE_AGAIN
@@ -26,6 +25,14 @@ from memory_pipeline.wording.quoting import plain
 from memory_pipeline.workspace.directory import write_pages
 from memory_pipeline.workspace.places import daily_log, daily_summary, pages_of
 
+#: English has about so many characters in a token.
+CHARACTERS_PER_TOKEN = 4
+#: What a line has beside its words: marks, kind and speaker, and a share of the heading of its day.
+_BESIDE = 40
+#: How much of its significance something loses in a week beside what is newer, and in the end.
+_LOST_PER_WEEK, _MOST_LOST = 0.02, 0.2
+#: Beside others, no day has more than this share, and no turn more lines than this: what has more was pasted.
+_MOST_OF_DAY, _MOST_OF_TURN = 0.5, 40
 #: The names of the blocks in USER.md, RELATIONAL.md and SOUL.md, in a daily log, and in the summary of a day.
 CONVERSATIONS, DECISIONS, SUMMARY = "conversations", "decisions", "conversations"
 #: So many of each destination are listed in the summary of a day: those that matter most.
@@ -366,3 +373,53 @@ def patterns_in(
     known = tx.conversations.standing(project_id) if standing is None else standing
     kept = [one for one in known if one.destination != "drop" or one.kind == "correction"]
     return patterns_of(kept, tx.conversations.told_again(project_id), tx.opinions.decisions(project_id))
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """What fits, in the order of what was given, and how many do not."""
+
+    kept: tuple[KeptExtraction, ...]
+    left_out: int
+
+
+def fitting(those: Sequence[KeptExtraction], tokens: int) -> Fitting:
+    """Those that matter most within a number of tokens: what was marked and what is newer matters more. As long as
+    there is anything else, no day takes more than a half, and no turn more than forty lines."""
+    if sum(_cost(one) for one in those) <= tokens:
+        return Fitting(tuple(those), 0)
+    newest = max(one.day for one in those)
+
+    def value(one: KeptExtraction) -> float:
+        marked = MARKED if one.priority else 0.0
+        lost = min(_MOST_LOST, _LOST_PER_WEEK * ((newest - one.day).days // 7))
+        return round(one.significance + marked - lost, 3)
+
+    ranked = sorted(those, key=lambda one: (-value(one), -one.day.toordinal(), -one.line, one.id))
+    of_turn: Counter[object] = Counter()
+    of_day: Counter[date] = Counter()
+    first, of_full_days, pasted = (list[KeptExtraction]() for _ in range(3))
+    for one in ranked:
+        turn = (one.conversation, one.line, one.day) if one.line else one.turn_id
+        cost = round(_cost(one))
+        if of_turn[turn] >= _MOST_OF_TURN:
+            pasted.append(one)
+            continue
+        of_turn[turn] += 1
+        if of_day[one.day] + cost > tokens * _MOST_OF_DAY:
+            of_full_days.append(one)
+            continue
+        of_day[one.day] += cost
+        first.append(one)
+    kept: set[str] = set()
+    room = float(tokens)
+    for one in [*first, *of_full_days, *pasted]:
+        room -= _cost(one)
+        if room < 0:
+            break
+        kept.add(one.id)
+    return Fitting(tuple(one for one in those if one.id in kept), len(those) - len(kept))
+
+
+def _cost(one: KeptExtraction) -> float:
+    return (len(one.text) + _BESIDE) / CHARACTERS_PER_TOKEN

@@ -13,7 +13,7 @@ from memory_pipeline.config.exports import PLAYBOOK
 from memory_pipeline.distillers import guiding_entries
 from memory_pipeline.markers import HEAD, MADE_AGAIN, block_in, start_of
 from memory_pipeline.records import PlaybookEntry
-from memory_pipeline.records.rollup import Rollup
+from memory_pipeline.records.night import Rollup
 from memory_pipeline.shared_blocks import Body
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline.wording.quoting import named, plain

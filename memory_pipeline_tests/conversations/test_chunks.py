@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_pipeline.conversations.chunks import PAUSE, chunks_of
+from memory_pipeline.conversations.day import PAUSE, chunks_of
 from memory_pipeline_tests.conversations.saying import START, talk, turn
 
 _GARDEN = ("The garden needs a new fence.", "a: A wooden fence fits the garden.", "The old fence fell in the storm.")

@@ -13,7 +13,7 @@ from memory_pipeline.models.embedders.lexical import Lexical
 from memory_pipeline.recall import SearchIndex
 from memory_pipeline.recall.neighbours import neighbours_in, places_table
 from memory_pipeline.recall.ranking import ends_of
-from memory_pipeline.recall.times import named_times
+from memory_pipeline.recall.search import named_times
 from memory_pipeline.recall.words import query_terms
 from memory_pipeline.records import Memory, Source
 from memory_pipeline_tests.build import FIRST, memory

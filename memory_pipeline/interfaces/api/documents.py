@@ -22,7 +22,7 @@ from memory_pipeline.recall.documents import (
     NewMemory,
 )
 from memory_pipeline.records import MEMORY_TYPES, PATTERN_TYPES
-from memory_pipeline.records.session import MOST_TOKENS
+from memory_pipeline.records.conversation import MOST_TOKENS
 
 MemoryType = Literal[MEMORY_TYPES]  # type: ignore[valid-type]
 PatternType = Literal[PATTERN_TYPES]  # type: ignore[valid-type]

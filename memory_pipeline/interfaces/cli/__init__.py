@@ -10,7 +10,6 @@ from memory_pipeline.interfaces.cli import (
     history,
     jobs,
     knowledge,
-    mcp,
     model,
     recall,
     recovery,

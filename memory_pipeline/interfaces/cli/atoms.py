@@ -11,7 +11,7 @@ import typer
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, current_user, open_store
 from memory_pipeline.interfaces.cli.output import emit
-from memory_pipeline.interfaces.projects import choose_project
+from memory_pipeline.interfaces.python import choose_project
 from memory_pipeline.records import Causal
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, current_user, open_store, settings_of
 from memory_pipeline.interfaces.cli.output import emit, table
-from memory_pipeline.records.session import TriggerAction
+from memory_pipeline.records.conversation import TriggerAction
 from memory_pipeline.wording.counts import how_many
 
 if TYPE_CHECKING:  # importers are loaded by the commands that read a transcript

@@ -25,7 +25,7 @@ from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.cli.nights import NightRequest, observe_store, run_night_job
 from memory_pipeline.interfaces.cli.output import complain
 from memory_pipeline.interfaces.cli.rollups import run_ended_periods, run_missing_periods, run_rollups
-from memory_pipeline.interfaces.cli.silent_files import silent_lines
+from memory_pipeline.interfaces.cli.source_checks import silent_lines
 from memory_pipeline.interfaces.cli.source_settings import new_source, save_source
 from memory_pipeline.interfaces.cli.usual_places import find_places, the_only_place
 from memory_pipeline.models.choose import has_model

@@ -28,7 +28,6 @@ from memory_pipeline.ingest.sources import (
 )
 from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.interfaces.cli.output import say
-from memory_pipeline.interfaces.cli.silent_files import silent_lines
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.models.embedders.missing import Progress
 from memory_pipeline.night.imported_notes import waiting_edits
@@ -36,6 +35,7 @@ from memory_pipeline.night.plan import next_night, night_of, waiting_in_words
 from memory_pipeline.store import Store
 from memory_pipeline.wording.counts import how_many
 
+_MOST_NAMED = 3
 #: Of more bytes than this, reading takes longer than a person waits without a word.
 _MUCH = 10_000_000
 
@@ -184,3 +184,20 @@ def checked_text(found: CheckedSource, *, verbose: bool = False) -> str:
         lines.append(f"  Split between sentences: {how_many(report.split, 'long entry')}.")
     lines += [f"  quarantined {row.file}:{row.line}: {row.reason}" for row in report.rejected[:10]]
     return "\n".join(lines)
+
+
+def silent_lines(files: Mapping[str, Sequence[str]], *, verbose: bool) -> list[str]:
+    """The files by reason, most first: a few of each by name, or with `verbose` all."""
+    count = sum(map(len, files.values()))
+    if not count:
+        return []
+    more = "" if verbose or all(len(names) <= _MOST_NAMED for names in files.values()) else " (--verbose names all)"
+    lines = [f"{how_many(count, 'file')} gave no memory{more}:"]
+    for why, names in sorted(files.items(), key=lambda item: (-len(item[1]), item[0])):
+        lines.append(f"  {len(names)}: {why}")
+        if verbose:
+            lines += [f"    {name}" for name in names]
+        else:
+            rest = len(names) - _MOST_NAMED
+            lines.append("    " + ", ".join(names[:_MOST_NAMED]) + (f" and {rest} more" if rest > 0 else ""))
+    return lines

@@ -39,7 +39,7 @@ from memory_pipeline.orchestration.location import (
 )
 from memory_pipeline.orchestration.partitions import EVERY_DAY, EVERY_WEEK, MONTHLY, YEARLY
 from memory_pipeline.orchestration.resources import NightResource
-from memory_pipeline.records.rollup import ROLLUP_LEVELS
+from memory_pipeline.records.night import ROLLUP_LEVELS
 from memory_pipeline.rollups.entries import best_of_each_kind, from_json
 from memory_pipeline.rollups.in_short import SAID
 from memory_pipeline.rollups.making import rollup_id

@@ -34,8 +34,7 @@ def _finders() -> _Finders:
     from memory_pipeline.wording.redaction.named import find_named
     from memory_pipeline.wording.redaction.pairs import find_pairs
     from memory_pipeline.wording.redaction.personal import find_accounts, find_addresses, find_phones
-    from memory_pipeline.wording.redaction.scanner import find_with_scanner
-    from memory_pipeline.wording.redaction.tables import find_in_columns
+    from memory_pipeline.wording.redaction.scanner import find_in_columns, find_with_scanner
     from memory_pipeline.wording.redaction.tokens import find_tokens
 
     return _Finders(
