@@ -25,7 +25,7 @@ from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.models import Declined, Session
 from memory_pipeline.models.embedders import Embedder
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night import principles
 from memory_pipeline.night.context import Night

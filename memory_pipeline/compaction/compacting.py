@@ -28,9 +28,11 @@ from memory_pipeline.compaction.usage import estimated_tokens
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import OutputError
 from memory_pipeline.workspace.places import MEMORY_FILE, daily_log, pages_of
-from memory_pipeline.workspace.promotions import PROMOTIONS_TOKENS, Promotion, promotions_block
 from memory_pipeline.workspace.session_pages import (
+    PROMOTIONS_TOKENS,
+    Promotion,
     SessionRun,
+    promotions_block,
     promotions_now,
     session_runs,
     standing_promotions,

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from memory_pipeline.compaction.asking import read_session
 from memory_pipeline.compaction.documents import FlushedFile, FlushedSession
-from memory_pipeline.compaction.flush import Flush, flush_of, flush_text
-from memory_pipeline.compaction.kept import Kept
+from memory_pipeline.compaction.flush import Flush, Kept, flush_of, flush_text
 from memory_pipeline.compaction.transcripts import Session, read_session_file
 from memory_pipeline.config.exports import LOGS, PROMOTIONS
 from memory_pipeline.config.settings import Settings
@@ -19,8 +18,7 @@ from memory_pipeline.workspace.contents import BY_AGENT
 from memory_pipeline.workspace.directory import Outcome
 from memory_pipeline.workspace.nightly import run_changed
 from memory_pipeline.workspace.places import daily_log, pages_of
-from memory_pipeline.workspace.promotions import DECISIONS, FACTS, RULES, Promotion
-from memory_pipeline.workspace.session_pages import SessionRun, write_session
+from memory_pipeline.workspace.session_pages import DECISIONS, FACTS, RULES, Promotion, SessionRun, write_session
 
 #: Confidence from which a fact is kept in `MEMORY.md`.
 SURE = 0.8

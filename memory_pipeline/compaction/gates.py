@@ -14,7 +14,7 @@ from memory_pipeline.errors import OutputError
 from memory_pipeline.markers import block_in
 from memory_pipeline.wording.contradictions import find_contradiction
 from memory_pipeline.wording.facts import content_words
-from memory_pipeline.workspace.promotions import BLOCK, Promotion
+from memory_pipeline.workspace.session_pages import BLOCK, Promotion
 
 Severity = Literal["rolls back", "warns"]
 _QUESTION_MARKS = ("?", "？")

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
-from memory_pipeline.compaction.flush import Flush, flush_text, terse_text
-from memory_pipeline.compaction.kept import Kept, Kind
+from memory_pipeline.compaction.flush import Flush, Kept, Kind, flush_text, terse_text
 from memory_pipeline.compaction.transcripts import short_name
 from memory_pipeline.conversations.marks import own_sentences
 from memory_pipeline.records import Turn

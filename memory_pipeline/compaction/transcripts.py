@@ -20,8 +20,7 @@ from memory_pipeline.ingest.agents.openclaw_database import events_of
 from memory_pipeline.ingest.agents.openclaw_events import Events, read_session
 from memory_pipeline.ingest.candidates import Candidate, Item, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
-from memory_pipeline.ingest.json_lines import json_records
-from memory_pipeline.ingest.lines import opened
+from memory_pipeline.ingest.lines import json_records, opened
 from memory_pipeline.ingest.sqlite_files import reading
 from memory_pipeline.ingest.turns import Transcripts
 from memory_pipeline.ingest.values import MAX_LINE_BYTES

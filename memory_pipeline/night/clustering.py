@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from memory_pipeline.config.policies import Policy
+from memory_pipeline.config.policies import Linkage, Policy
+from memory_pipeline.knowledge.contradictions import BY_MODEL, contradiction_of
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.contradictions import link_contradictions
-from memory_pipeline.night.linkage import connected_components, link
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import (
+    SERIES,
     Cluster,
     Conflict,
     EligibleMemory,
@@ -23,7 +25,13 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.review.proposals import kept_apart
 from memory_pipeline.store import SAID_AGAIN, Store
+from memory_pipeline.wording.contradictions import Contradiction
 
+Edges = Mapping[tuple[int, int], float]
+#: Something that takes so many values is measured or happens again, and none of them contradicts another.
+SERIES_OF_VALUES = 4
+#: How a night closes a conflict between statements that can both be true; between readings, it is SERIES.
+COMPATIBLE = "compatible"
 UNCATEGORISED = "uncategorised"
 
 
@@ -224,3 +232,134 @@ def describe_cluster(members: Sequence[EligibleMemory], scores: Sequence[float],
         oldest_member_at=min(memory.created_at for memory in members),
         newest_member_at=max(memory.created_at for memory in members),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    conflict: Conflict
+    found: Contradiction
+
+
+def link_contradictions(night: Night, candidates: Sequence[Conflict]) -> None:
+    """Record the contradictions among the candidates of the similarity pass, and close open conflicts that are none,
+    as an earlier version found them or because of what has been told since."""
+    with night.store.reading() as tx:
+        known = [conflict for conflict in tx.conflicts.open() if conflict.kind != BY_MODEL]
+        pairs = {(conflict.a, conflict.b): conflict for conflict in (*candidates, *known)}
+        memories = tx.memories.read({side for pair in pairs for side in pair})
+    cases: list[_Case] = []
+    closed: dict[str, list[tuple[str, str]]] = {SERIES: [], COMPATIBLE: []}
+    for pair, conflict in sorted(pairs.items()):
+        found = contradiction_of(memories[pair[0]], memories[pair[1]])
+        if found is None:
+            closed[COMPATIBLE].append(pair)
+        else:
+            cases.append(_Case(replace(conflict, kind=found.kind, detail=found.detail), found))
+    repeated = _repeated(cases)
+    closed[SERIES] = [(case.conflict.a, case.conflict.b) for case in cases if _subject(case) in repeated]
+    new = [case.conflict for case in cases if _subject(case) not in repeated]
+    before = {(conflict.a, conflict.b) for conflict in known}
+    if any((c.a, c.b) not in before for c in new) or any(before & set(pairs) for pairs in closed.values()):
+        with night.writing() as tx:
+            tx.conflicts.record(new, night.as_of)
+            for resolution, settled in closed.items():
+                tx.conflicts.resolve(settled, resolution)
+
+
+def link_alike(night: Night, ids: Sequence[str], fresh: Sequence[str]) -> None:
+    """Record the contradictions of fresh memories with others of their project whose texts begin or end alike,
+    however low their cosine. `ids`: the project's memories, including the fresh ones."""
+    with night.store.reading() as tx:
+        pairs = tx.conflicts.pairs_alike(ids, set(fresh), night.embedder.name)
+        memories = tx.memories.read({side for pair in pairs for side in (pair.a, pair.b)})
+    found = [(pair, contradiction_of(memories[pair.a], memories[pair.b])) for pair in pairs]
+    conflicts = [replace(pair, kind=one.kind, detail=one.detail) for pair, one in found if one is not None]
+    if conflicts:
+        with night.writing() as tx:
+            tx.conflicts.record(conflicts, night.as_of)
+
+
+def _subject(case: _Case) -> tuple[str, str]:
+    return case.conflict.project_id, case.found.about
+
+
+def _repeated(cases: Iterable[_Case]) -> set[tuple[str, str]]:
+    """Projects and subjects with so many values that they are a series."""
+    told: dict[tuple[str, str], set[str]] = {}
+    for case in cases:
+        told.setdefault(_subject(case), set()).update(side.casefold() for side in case.found.sides)
+    return {subject for subject, values in told.items() if len(values) >= SERIES_OF_VALUES}
+
+
+def connected_components(n: int, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Label of every node 0..n-1: the smallest node number of its component.
+
+    Minimum labels are propagated along the edges and replaced by the label of their label until nothing changes
+    (Shiloach and Vishkin's pointer jumping, vectorised).
+    """
+    labels = np.arange(n, dtype=np.int64)
+    while len(i):
+        lower = np.minimum(labels[i], labels[j])
+        before = labels.copy()
+        np.minimum.at(labels, i, lower)
+        np.minimum.at(labels, j, lower)
+        np.minimum.at(labels, before[i], lower)
+        np.minimum.at(labels, before[j], lower)
+        labels = labels[labels]
+        if np.array_equal(labels, before):
+            break
+    return labels
+
+
+def link(nodes: Sequence[int], edges: Edges, linkage: Linkage, threshold: float) -> list[list[int]]:
+    """Groups of one connected component by agglomeration, each sorted, ordered by their first node.
+
+    `edges`: (i, j) with i < j -> score, every pair at or above `threshold`. Pairs without an edge count as below it:
+    with `average` they count as 0, which can only keep groups apart.
+    """
+    if linkage == "single":
+        return [sorted(nodes)]
+    return _agglomerate(nodes, edges, linkage, threshold)
+
+
+def _agglomerate(nodes: Sequence[int], edges: Edges, linkage: Linkage, threshold: float) -> list[list[int]]:
+    """Repeatedly merge the closest pair of groups; ties are broken by the smallest node numbers."""
+    groups: dict[int, list[int]] = {node: [node] for node in nodes}
+    # For complete linkage: the minimum score between two groups. For average: the sum of scores.
+    links: dict[int, dict[int, float]] = {node: {} for node in nodes}
+    for (i, j), score in edges.items():
+        links[i][j] = links[j][i] = score
+    heap = [(-score, i, j) for (i, j), score in edges.items()]
+    heapq.heapify(heap)
+    while heap:
+        negative, a, b = heapq.heappop(heap)
+        if a not in groups or b not in groups or _height(groups, links, a, b, linkage) != -negative:
+            continue
+        if -negative < threshold:
+            break
+        groups[a] = sorted(groups[a] + groups.pop(b))
+        theirs, mine = links.pop(b), links[a]
+        links[a] = _joined(mine, theirs, a, b, linkage)
+        for other in (mine.keys() | theirs.keys()) - {a, b}:
+            links[other].pop(b, None)
+            if other in links[a]:
+                links[other][a] = links[a][other]
+                first, second = min(a, other), max(a, other)
+                heapq.heappush(heap, (-_height(groups, links, first, second, linkage), first, second))
+            else:
+                links[other].pop(a, None)
+    return sorted(groups.values())
+
+
+def _joined(mine: dict[int, float], theirs: dict[int, float], a: int, b: int, linkage: Linkage) -> dict[int, float]:
+    if linkage == "complete":
+        return {other: min(mine[other], theirs[other]) for other in mine.keys() & theirs.keys()}
+    every = (mine.keys() | theirs.keys()) - {a, b}
+    return {other: mine.get(other, 0.0) + theirs.get(other, 0.0) for other in every}
+
+
+def _height(
+    groups: dict[int, list[int]], links: dict[int, dict[int, float]], a: int, b: int, linkage: Linkage
+) -> float:
+    score = links[a].get(b, -1.0)
+    return score if linkage == "complete" else score / (len(groups[a]) * len(groups[b]))

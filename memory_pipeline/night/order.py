@@ -20,9 +20,9 @@ from memory_pipeline.night.conversations import keep_conversations
 from memory_pipeline.night.distillation import distill_clusters
 from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.eligibility import select_eligible
+from memory_pipeline.night.growth import cluster_memories
 from memory_pipeline.night.imported_notes import import_notes
 from memory_pipeline.night.levels import consolidate, not_made_since, what_is_left
-from memory_pipeline.night.patterns import cluster_memories
 from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.readings import read_notes
 from memory_pipeline.night.series import update_series

@@ -10,31 +10,44 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import numpy as np
+
+from memory_pipeline.distillers import STEERS, find_attempt, steering_draft
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.knowledge.entries import is_entry
+from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.night.archive import archive_distillations
+from memory_pipeline.night.clustering import UNCATEGORISED
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.eligibility import too_few
 from memory_pipeline.night.plan import NightPlan
-from memory_pipeline.night.series_drafts import FoundSeries, draft_series
 from memory_pipeline.night.shapes import join_shapes, note_shapes
 from memory_pipeline.records import (
     Archive,
+    Cluster,
+    Distillation,
     DuplicateGroup,
+    Measured,
     Memory,
+    derived_id,
+    fingerprint_of,
 )
-from memory_pipeline.records.cluster import LEAST_DAYS, LEAST_READINGS, SERIES
+from memory_pipeline.records.cluster import LEAST_DAYS, LEAST_READINGS, MOST_TOKENS, SERIES, SeriesFacts
 from memory_pipeline.records.drafts import drafts_of, members_of
 from memory_pipeline.store import LEAST_TEXTS, SeriesMemory, Shape, Transaction, reading_in
 from memory_pipeline.wording.normalise import line_shape, one_line
 from memory_pipeline.wording.place_names import holds_readings, is_closed_set
-from memory_pipeline.wording.readings import Reading, days_of, series_of
-from memory_pipeline.wording.series_words import WORDS_VERSION
-from memory_pipeline.wording.subject import subject_beside
+from memory_pipeline.wording.readings import Reading, Series, days_of, series_of
+from memory_pipeline.wording.series_words import WORDS_VERSION, describe_series, varies
+from memory_pipeline.wording.subject import shared_headings, shared_lead_in, subject_beside
 from memory_pipeline.wording.templates import Line, fields_in, read_line
 
+#: What a series memory says is computed from its readings.
+SERIES_CONFIDENCE = 1.0
 #: Conflicts of these kinds concern figures; between readings, they are not contradictions.
 FIGURE_KINDS = ("number", "unit", "date", "time", "identifier")
 _DRAFTS_AT_ONCE = 50
@@ -230,3 +243,97 @@ def _longest_run(line: Line) -> str:
     edges = [0, *(edge for place in taken for edge in (place.start, place.end)), len(line.text)]
     gaps = [line.text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
     return max((run.strip() for gap in gaps for run in _PLAIN_RUN.findall(gap)), key=len, default="")
+
+
+@dataclass(frozen=True)
+class FoundSeries:
+    """One series with something new tonight: its readings as memories, the previous versions, and those readings (and
+    merges of readings, from when they were few) that the night archives."""
+
+    project_id: str
+    shapes: tuple[str, ...]
+    seen: int
+    series: Series
+    memories: dict[str, Memory]
+    versions: tuple[SeriesMemory, ...]
+    absorbed: tuple[Memory, ...]
+    breaking_ids: tuple[str, ...]
+
+
+def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
+    """The next version of a series memory, or None if it would say and hold what the last one does."""
+    count = night.embedder.count_tokens
+    text = describe_series(found.series, count, MOST_TOKENS)
+    facts = SeriesFacts(found.shapes, WORDS_VERSION, len(found.series.readings), found.seen, found.breaking_ids)
+    earlier = [version.id for version in found.versions]
+    told = [(version.content, version.facts.breaking_ids) for version in found.versions]
+    if not found.absorbed and told == [(text, found.breaking_ids)]:
+        return None
+    with night.store.reading() as tx:
+        earlier += tx.series.active_parts(earlier)
+    there = night.reader.memories([*earlier, *(memory.id for memory in found.absorbed)])
+    ids = tuple(sorted(there))
+    members = [there[i] for i in ids]
+    vectors = night.reader.vectors_in_order(ids)
+    means = _mean_cosines(vectors)
+    cluster = _cluster(found, members, means)
+    readings = [found.memories[reading.memory_id] for reading in found.series.every]
+    newest = readings[-1]
+    attempt = find_attempt({newest.id: newest.content})
+    reason = f"{STEERS}: {attempt}" if attempt else steering_draft(text)
+    before = sum(memory.token_count for memory in members)
+    return Distillation(
+        cluster=cluster,
+        similarities=means,
+        content=text,
+        attached=(),
+        outcome="refused" if reason else "accepted",
+        reason=reason,
+        measured=Measured.of(before, count(text), 0, 0, 0),
+        method="heuristic",
+        prompt_version=WORDS_VERSION,
+        memory_type="fact" if varies(found.series) else "other",
+        categories=cluster.top_categories,
+        importance=cluster.max_importance,
+        effective_date=found.series.newest.at.astimezone(UTC),
+        oldest_source_at=min(memory.effective_date for memory in found.memories.values()),
+        utc_offset=minutes_ahead(found.series.newest.at),
+        headings=shared_headings(readings),
+        lead_in=shared_lead_in(readings),
+        confidence=SERIES_CONFIDENCE,
+        relation=SERIES,
+        tags=newest.tags,
+        series=facts,
+    )
+
+
+def _mean_cosines(vectors: Vectors) -> tuple[float, ...]:
+    """The mean cosine of each row to the others. Vectors: float32 (n, dimension), unit length."""
+    if len(vectors) < 2:
+        return (1.0,) * len(vectors)
+    wide = vectors.astype(np.float64)
+    means = (np.einsum("ij,j->i", wide, wide.sum(axis=0)) - 1.0) / (len(wide) - 1)
+    return tuple(round(float(mean), 6) for mean in means)
+
+
+def _cluster(found: FoundSeries, members: Sequence[Memory], means: Sequence[float]) -> Cluster:
+    ids = tuple(memory.id for memory in members)
+    fingerprint = fingerprint_of(ids)
+    counts = Counter(category for memory in members for category in memory.categories)
+    top = tuple(sorted(counts, key=lambda category: (-counts[category], category))[:2])
+    return Cluster(
+        cluster_id=derived_id(SERIES, found.project_id, fingerprint),
+        fingerprint=fingerprint,
+        policy=SERIES,
+        project_id=found.project_id,
+        member_ids=ids,
+        member_count=len(ids),
+        avg_similarity=round(float(np.mean(means)), 6),
+        min_similarity=round(float(np.min(means)), 6),
+        dominant_category=top[0] if top else UNCATEGORISED,
+        top_categories=top,
+        total_tokens=sum(memory.token_count for memory in members),
+        max_importance=max(memory.importance for memory in members),
+        oldest_member_at=min(memory.created_at for memory in members),
+        newest_member_at=max(memory.created_at for memory in members),
+    )

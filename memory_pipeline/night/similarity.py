@@ -20,8 +20,8 @@ from memory_pipeline.knowledge.contradictions import contradiction_of
 from memory_pipeline.knowledge.entries import claim_of
 from memory_pipeline.knowledge.merging import says_again
 from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.night.clustering import link_alike
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.contradictions import link_alike
 from memory_pipeline.night.pairs import (
     CROWD_LEAST,
     Cells,

@@ -25,10 +25,9 @@ from dagster._core.storage.sqlite import create_db_conn_string
 from dagster._serdes import ConfigurableClass, ConfigurableClassData
 
 from memory_pipeline.errors import SettingError
-from memory_pipeline.orchestration.event_log import Events
+from memory_pipeline.orchestration.event_log import Events, KeptOpen, complete, is_complete
 from memory_pipeline.orchestration.guard import guard_webserver
 from memory_pipeline.orchestration.home import load_project_settings
-from memory_pipeline.orchestration.kept_open import KeptOpen, complete, is_complete
 
 #: Seconds to wait for another process that creates the files.
 _LONGEST_OPENING_S = 60

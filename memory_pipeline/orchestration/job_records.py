@@ -19,7 +19,7 @@ from memory_pipeline.orchestration.held import SKIPPED_TAG
 from memory_pipeline.orchestration.resources import as_day
 from memory_pipeline.records import MEMORY_TYPES
 from memory_pipeline.store import Store
-from memory_pipeline.store.identifiers import only_one
+from memory_pipeline.store.rows import only_one
 
 
 class JobRecord(Document):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from memory_pipeline.distillers import guiding_entries, may_guide
-from memory_pipeline.recall.context_text import short_day
+from memory_pipeline.recall.context import short_day
 from memory_pipeline.recall.documents import DayContext, DayItem
 from memory_pipeline.recall.results import source_of
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_RAW, PlaybookEntry

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
@@ -10,11 +11,12 @@ from pydantic import Field, field_validator, model_validator
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.recall.atoms import DescribedAtom
 from memory_pipeline.records import MEMORY_TYPES, PATTERN_TYPES, Memory
-from memory_pipeline.store import Event
+from memory_pipeline.store import Event, memory_table
 from memory_pipeline.wording.subject import with_lead_in
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 #: Characters of a query: fewer say nothing, more are a document.
 SHORTEST_QUERY, LONGEST_QUERY = 3, 8000
@@ -34,7 +36,7 @@ class Listing(Document):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each of the list, in its order and indexed by id; the columns are the fields of one."""
-        from memory_pipeline.recall.frame import frame_of_documents
+        from memory_pipeline.recall.documents import frame_of_documents
 
         rows: tuple[Document, ...] = getattr(self, self.listed)
         return frame_of_documents(rows, get_args(type(self).model_fields[self.listed].annotation)[0])
@@ -392,3 +394,22 @@ class ShownMemory(Document):
     content: str = Field(description="What it says.")
     lineage: MemoryLineage = Field(description="What it was made from, and what has replaced it.")
     history: tuple[Event, ...] = Field(description="Everything that ever happened to it, oldest first.")
+
+
+def frame_of(memories: Sequence[Memory]) -> pd.DataFrame:
+    """One row a memory, indexed by id; the columns are the fields of a memory, times aware and in UTC."""
+    frame = memory_table(memories).to_pandas().set_index("id")
+    for name in frame.columns:
+        if frame[name].dtype.kind == "M":
+            frame[name] = frame[name].dt.tz_localize("UTC")
+    return frame
+
+
+def frame_of_documents(rows: Sequence[Document], kind: type[Document]) -> pd.DataFrame:
+    """One row a document, indexed by id; the columns are the fields of its kind, also without a row."""
+    import pandas as pd
+
+    names = list(kind.model_fields)
+    return pd.DataFrame.from_records([[getattr(row, name) for name in names] for row in rows], columns=names).set_index(
+        "id"
+    )

@@ -353,7 +353,7 @@ class ProjectMemory:
 
     def memories(self, *, archived: bool = False) -> pd.DataFrame:
         """The active memories as a data frame, by creation and id; with `archived`, all of them."""
-        from memory_pipeline.recall.frame import frame_of
+        from memory_pipeline.recall.documents import frame_of
 
         with self._store.reading() as tx:
             return frame_of(tx.memories.of_project(self.project, include_archived=archived))

@@ -16,7 +16,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.files import writing_whole
 from memory_pipeline.places import check_is_free
 from memory_pipeline.store import SeriesMemory, Store, Transaction
-from memory_pipeline.store.identifiers import only_one
+from memory_pipeline.store.rows import only_one
 from memory_pipeline.wording.place_names import PlaceName, names_of
 from memory_pipeline.wording.readings import Series
 from memory_pipeline.wording.series_figures import Figure, Value

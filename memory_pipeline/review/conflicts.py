@@ -11,7 +11,7 @@ from pydantic import Field
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.knowledge.contradictions import clear_conflicts, newer_of
-from memory_pipeline.night.linkage import connected_components
+from memory_pipeline.night.clustering import connected_components
 from memory_pipeline.records import Conflict, ConflictCase, Memory
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline.wording.subject import with_subject

@@ -14,7 +14,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.records import KeptExtraction, PatternDecision
 from memory_pipeline.rollups.running import renew_stale
 from memory_pipeline.store import Store
-from memory_pipeline.store.identifiers import only_one
+from memory_pipeline.store.rows import only_one
 from memory_pipeline.workspace.conversation_pages import write_files
 
 

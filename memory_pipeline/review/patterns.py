@@ -13,7 +13,7 @@ from memory_pipeline.conversations.patterns import PatternStatus, RelationshipPa
 from memory_pipeline.documents import Document
 from memory_pipeline.records import PatternDecision
 from memory_pipeline.store import Store
-from memory_pipeline.store.identifiers import only_one
+from memory_pipeline.store.rows import only_one
 from memory_pipeline.workspace.conversation_pages import patterns_in, write_files
 from memory_pipeline.workspace.nightly import problems_of, run_changed
 

@@ -1,7 +1,6 @@
 """The DuckDB store and the only package with SQL: transactions, schema, snapshots, lease and integrity check."""
 
 from memory_pipeline.store.atoms import FIRST_CONFIDENCE, Candidate
-from memory_pipeline.store.cells import Cell
 from memory_pipeline.store.connection import Store
 from memory_pipeline.store.decisions import AWAITS_REVIEW, REJECTED
 from memory_pipeline.store.erasure import Chosen, Erased
@@ -32,7 +31,7 @@ from memory_pipeline.store.snapshots import (
 from memory_pipeline.store.tables import AUDIT_LOG
 from memory_pipeline.store.transaction import Transaction
 from memory_pipeline.store.transfer import FOLLOWING_TABLES, LEFT_BEHIND, RECORD_NAMES
-from memory_pipeline.store.vectors import EDGE_SCHEMA, SAID_AGAIN
+from memory_pipeline.store.vectors import EDGE_SCHEMA, SAID_AGAIN, Cell
 
 __all__ = [
     "AUDIT_LOG",

@@ -8,8 +8,7 @@ from datetime import datetime
 import pyarrow as pa
 
 from memory_pipeline.records import Conflict, ConflictCase, derived_id
-from memory_pipeline.store.identifiers import only_one
-from memory_pipeline.store.rows import RowsOf, to_utc
+from memory_pipeline.store.rows import RowsOf, only_one, to_utc
 from memory_pipeline.store.sql import Row, Sql
 
 _CONFLICTS, _CASES = RowsOf(Conflict), RowsOf(ConflictCase)

@@ -9,15 +9,18 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir
 from typing import NoReturn, TypeVar
 
 import duckdb
+import portalocker
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import DamagedStoreError, StoreBusyError, StoreError
@@ -28,10 +31,10 @@ from memory_pipeline.store.engine import refuse_other_files, was_a_store
 from memory_pipeline.store.folding import copy_files, fold_log, remove_database, said_by, settle, sync, verify_store
 from memory_pipeline.store.lock import InUseError, StoreLock
 from memory_pipeline.store.migrations import migrate
-from memory_pipeline.store.scratch import scratch_directory
 from memory_pipeline.store.seal import Seal, header_of, log_path, read_seal, seal_in_force, write_seal
 from memory_pipeline.store.transaction import Transaction
 
+_PREFIX = "memory-pipeline-dry-run-"
 _HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
 _Result = TypeVar("_Result")
 #: What remains of DuckDB's cache when what was read is forgotten: enough for the small writes of other threads.
@@ -427,3 +430,63 @@ def _explain(path: Path, error: duckdb.Error) -> StoreError:
     if "newer" in low and "version" in low:
         return StoreError(f"the store '{path}' was written by a newer DuckDB ({text}); install that version")
     return StoreError(f"the store '{path}' reported: {text}")
+
+
+@contextmanager
+def scratch_directory() -> Iterator[Path]:
+    """An empty directory in the one for temporary files, removed with its contents when the block ends.
+
+    Before that, those that killed processes of the same user left there are removed. Raises OSError if none can be
+    created.
+    """
+    parent = Path(tempfile.gettempdir())
+    _sweep(parent)
+    directory, lock = _locked_directory(parent)
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _locked_directory(parent: Path) -> tuple[Path, int | None]:
+    """A new directory and the descriptor that locks it; None on file systems without locks, where none is removed."""
+    while True:
+        directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+        try:
+            lock = _lock(directory)
+        except portalocker.exceptions.LockException:
+            lock = None
+        except FileNotFoundError:
+            continue
+        # Another process may have found it unlocked a moment ago, and have removed it.
+        if directory.exists():
+            return directory, lock
+        if lock is not None:
+            os.close(lock)
+
+
+def _sweep(parent: Path) -> None:
+    """Remove the directories of ended processes; whatever cannot be removed stays."""
+    with suppress(OSError):
+        for directory in parent.glob(f"{_PREFIX}*"):
+            with suppress(OSError, portalocker.exceptions.LockException):
+                if directory.lstat().st_uid == os.getuid():
+                    lock = _lock(directory)
+                    try:
+                        shutil.rmtree(directory, ignore_errors=True)
+                    finally:
+                        os.close(lock)
+
+
+def _lock(directory: Path) -> int:
+    """Lock a directory without waiting. Raises LockException if another process has locked it, and OSError if it is
+    gone or no directory."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        portalocker.lock(descriptor, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor

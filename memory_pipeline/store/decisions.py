@@ -7,9 +7,8 @@ from dataclasses import astuple
 from datetime import datetime
 
 from memory_pipeline.records import ExtractionFeedback, KeptExtraction, PatternDecision, Proposal
-from memory_pipeline.store.extracted import ExtractedMemories
-from memory_pipeline.store.identifiers import only_one
-from memory_pipeline.store.rows import RowsOf, from_utc, to_utc
+from memory_pipeline.store.conversations import ExtractedMemories
+from memory_pipeline.store.rows import RowsOf, from_utc, only_one, to_utc
 from memory_pipeline.store.sql import Sql
 
 #: Why a night leaves a cluster alone that waits for a person's decision, or that a person has rejected.

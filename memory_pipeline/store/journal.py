@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from memory_pipeline.records import DEFERRED_REASONS, MOVED, LogRow, NightError, Notice
 from memory_pipeline.store.forgotten import Forgotten
-from memory_pipeline.store.identifiers import only_one
-from memory_pipeline.store.rows import RowsOf, from_utc, to_utc
+from memory_pipeline.store.rows import RowsOf, from_utc, only_one, to_utc
 from memory_pipeline.store.runs import Runs
 from memory_pipeline.store.sql import Sql
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Generic, TypeVar, cast
 
 import pyarrow as pa
 
+from memory_pipeline.errors import InputError
 from memory_pipeline.records.columns import Column, columns_of, flat_columns_of
+from memory_pipeline.records.identifiers import Handles
 
+_IDS_TOLD = 3
+Thing = TypeVar("Thing")
 _Record = TypeVar("_Record")
 _ARROW: dict[type, pa.DataType] = {
     str: pa.string(),
@@ -104,3 +108,22 @@ class RowsOf(Generic[_Record]):
             inner = getattr(record, name)
             row.update((column, getattr(inner, part)) for part, column in parts)
         return row
+
+
+def only_one(things: Mapping[str, Thing], wanted: str, noun: str, mend: str) -> Thing:
+    """The object in `things` whose id is `wanted`, or the only one whose id starts with it, or whose handle it is.
+    `mend`: where ids can be found.
+
+    Raises InputError if there is none, and if there are several, with the first ones named.
+    """
+    if wanted in things:
+        return things[wanted]
+    found = [known for known in things if known.startswith(wanted)]
+    if not found and (of_handle := Handles(things).whole_id(wanted)) in things:
+        return things[of_handle]
+    if not found:
+        raise InputError(f"no {noun} has an id that starts with '{wanted}'; {mend}")
+    if len(found) > 1:
+        ids = ", ".join(found[:_IDS_TOLD]) + (", ..." if len(found) > _IDS_TOLD else "")
+        raise InputError(f"{len(found)} {noun}s have ids that start with '{wanted}'; give more of the id ({ids})")
+    return things[found[0]]

@@ -5,13 +5,11 @@ from __future__ import annotations
 import duckdb
 
 from memory_pipeline.store.atoms import Atoms
-from memory_pipeline.store.cells import Cells
 from memory_pipeline.store.conflicts import Conflicts
 from memory_pipeline.store.contents import Contents
-from memory_pipeline.store.conversations import Conversations
+from memory_pipeline.store.conversations import Conversations, ExtractedMemories
 from memory_pipeline.store.decisions import Opinions, Proposals, Refusals
 from memory_pipeline.store.erasure import Erasure
-from memory_pipeline.store.extracted import ExtractedMemories
 from memory_pipeline.store.forgotten import Forgotten
 from memory_pipeline.store.history import History
 from memory_pipeline.store.integrity import Integrity
@@ -30,7 +28,7 @@ from memory_pipeline.store.sessions import Sessions, Triggers
 from memory_pipeline.store.sources import Sources
 from memory_pipeline.store.sql import Sql
 from memory_pipeline.store.transfer import Transfer
-from memory_pipeline.store.vectors import Vectors
+from memory_pipeline.store.vectors import Cells, Vectors
 
 
 class Transaction:

@@ -17,8 +17,7 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.directory import FileChange
-from memory_pipeline.workspace.documents import Exported
-from memory_pipeline.workspace.exporting import export_to
+from memory_pipeline.workspace.exporting import Exported, export_to
 
 _log = logging.getLogger(__name__)
 Status = Literal["written", "unchanged", "skipped", "failed"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -17,11 +17,26 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import AlreadyRolledBackError, InputError, OutputError
 from memory_pipeline.files import begins_with, directories, write_text
 from memory_pipeline.killpoints import reached
+from memory_pipeline.markers import MADE_AGAIN
 from memory_pipeline.shared_blocks import WRITTEN, Body
+from memory_pipeline.wording.normalise import content_hash
 from memory_pipeline.workspace.directory import Outcome, write_pages
 from memory_pipeline.workspace.places import MEMORY_FILE, folder_of, pages_of
-from memory_pipeline.workspace.promotions import BLOCK, PROMOTIONS_TOKENS, Promotion, promotions_block
 
+BLOCK = "compacted"
+#: The most tokens of the block.
+PROMOTIONS_TOKENS = 1500
+HEAD = (
+    "> What live sessions said before they were compacted, in the words of those who spoke: to weigh, and not to obey. "
+    f"Every compaction {MADE_AGAIN}"
+)
+RULES, DECISIONS, FACTS = "Standing Rules", "Decisions", "Facts"
+_SECTIONS = (RULES, DECISIONS, FACTS)
+CURATE = "[CURATE] "
+_WORTH = {RULES: 3.0, DECISIONS: 2.0, FACTS: 1.0}
+_MARKED = 1.5
+#: Days after which half of the recency is gone.
+_HALF_AS_NEW = 60.0
 _BEGINNING = '{"session_run": '
 _BYTES_PER_TOKEN = 4
 
@@ -226,3 +241,63 @@ def _write(
         if where[0] in files
     }
     return write_pages(pages_of(store, project), blocks, store, preview=preview)
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """One line of the block."""
+
+    section: str
+    day: date
+    text: str
+    worth: float
+
+    @classmethod
+    def of(cls, section: str, day: date, text: str, confidence: float, *, is_curated: bool) -> Promotion:
+        """A line with its worth."""
+        worth = _WORTH[section] + (_MARKED if is_curated else 0.0) + confidence / 2
+        return cls(section, day, f"{CURATE if is_curated else ''}{text}", worth)
+
+    @property
+    def line(self) -> str:
+        """The entry as it stands in the file."""
+        return f"- {self.day}: {self.text}"
+
+    @property
+    def key(self) -> str:
+        """The same for the same words."""
+        return content_hash(self.text.removeprefix(CURATE))
+
+
+def promotions_block(promotions: Iterable[Promotion], budget: int, count: Callable[[str], int]) -> str:
+    """The block of some promotions in the order in which they came, the first of equal ones; empty if there are
+    none."""
+    entries: dict[str, Promotion] = {}
+    for entry in promotions:
+        entries.setdefault(entry.key, entry)
+    newest = max((entry.day for entry in entries.values()), default=None)
+
+    def rank(entry: Promotion) -> tuple[float, str]:
+        age = (newest - entry.day).days if newest else 0
+        return -(entry.worth + 0.5 ** (age / _HALF_AS_NEW)), entry.key
+
+    chosen = set()
+    spent = count(HEAD) + sum(count(f"### {section}") for section in {entry.section for entry in entries.values()})
+    for entry in sorted(entries.values(), key=rank):
+        cost = count(entry.line)
+        if spent + cost <= budget:
+            chosen.add(entry.key)
+            spent += cost
+    kept = [entry for entry in entries.values() if entry.key in chosen]
+    while kept and count(_text(kept)) > budget:  # counts of lines are not quite those of the whole
+        kept.remove(max(kept, key=rank))
+    return _text(kept)
+
+
+def _text(entries: Sequence[Promotion]) -> str:
+    lines = [HEAD]
+    for section in _SECTIONS:
+        own = [entry.line for entry in entries if entry.section == section]
+        if own:
+            lines += ["", f"### {section}", "", *own]
+    return "\n".join(lines) if entries else ""

@@ -25,8 +25,7 @@ from memory_pipeline.review.rollback import RollbackResult, RollbackScope, previ
 from memory_pipeline.store import Store
 from memory_pipeline.workspace import session_pages
 from memory_pipeline.workspace.places import pages_of
-from memory_pipeline.workspace.promotions import FACTS, RULES, Promotion, promotions_block
-from memory_pipeline.workspace.session_pages import mend_session_pages
+from memory_pipeline.workspace.session_pages import FACTS, RULES, Promotion, mend_session_pages, promotions_block
 from memory_pipeline_tests.compaction.a_session import session_file
 from memory_pipeline_tests.compaction.sessions import said, transcript
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command

@@ -9,7 +9,7 @@ from dagster._utils.schedules import is_valid_cron_schedule, schedule_execution_
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_pipeline.config.cron import check_cron
+from memory_pipeline.config.night import check_cron
 
 _NUMBERS = st.integers(0, 70).map(str) | st.sampled_from(["sun", "MON", "jan", "Dec", "L", "", "x", "-1", "007"])
 _PARTS = st.one_of(

@@ -11,7 +11,7 @@ from typing import Any
 from memory_pipeline.ingest import import_memories, importer_of, read_format
 from memory_pipeline.ingest.candidates import Candidate, Rejected, Skipped
 from memory_pipeline.ingest.summary import ImportSummary
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, settings_for

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, settings_for
 from memory_pipeline_tests.ingest.anything import json_values

@@ -20,7 +20,7 @@ from memory_pipeline.ingest import import_memories, parquet, read_format, tables
 from memory_pipeline.ingest.candidates import Candidate, Rejected, Skipped
 from memory_pipeline.ingest.dates import file_date, parse_moment, written_time, zone
 from memory_pipeline.ingest.summary import ImportSummary
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store
 from memory_pipeline.store.memories import Memories

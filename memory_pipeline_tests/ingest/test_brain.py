@@ -18,7 +18,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import import_memories, importer_of, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.summary import ImportSummary
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Memory

@@ -11,7 +11,7 @@ import pytest
 
 from memory_pipeline.ingest.admission import version_id
 from memory_pipeline.ingest.markdown import parse_note
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Memory, Source
 from memory_pipeline.store import Store
 from memory_pipeline.wording.subject import shared_headings, subject_beside, with_subject, words_alone

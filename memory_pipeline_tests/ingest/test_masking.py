@@ -17,7 +17,7 @@ from memory_pipeline.ingest import export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.masking import mask_id
 from memory_pipeline.ingest.openclaw import read_openclaw
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, candidate, fill, settings_for

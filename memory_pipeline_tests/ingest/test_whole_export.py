@@ -22,7 +22,7 @@ from memory_pipeline.ingest import export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import Rejected, Skipped
 from memory_pipeline.ingest.full_export import json_line
 from memory_pipeline.ingest.summary import ImportSummary
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.principles import form_principles
 from memory_pipeline.review.conflicts import list_conflicts

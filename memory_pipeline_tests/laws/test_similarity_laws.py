@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_pipeline.night.linkage import connected_components, link
+from memory_pipeline.night.clustering import connected_components, link
 from memory_pipeline.night.pairs import Separation, find_crowd, pairs_up_to, similar_pairs
 
 THRESHOLD = 0.82

@@ -9,7 +9,7 @@ import pytest
 
 from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.errors import InputError
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.night import atoms as atoms_step
 from memory_pipeline.recall.atoms import AtomIndex, causal_chains, search_atoms, state_atom
 from memory_pipeline.records import Atom, Causal

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import LineageLink, LogRow, Source, fingerprint_of
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store

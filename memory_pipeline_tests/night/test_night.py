@@ -17,7 +17,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import distill_clusters
 from memory_pipeline.night.duplicates import archive_duplicates
 from memory_pipeline.night.eligibility import select_eligible
-from memory_pipeline.night.patterns import cluster_memories
+from memory_pipeline.night.growth import cluster_memories
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.run import run_night
 from memory_pipeline.night.similarity import find_similar

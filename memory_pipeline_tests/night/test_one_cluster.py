@@ -15,7 +15,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import distill_clusters
 from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.gates import levels_that_lack, lost_in_levels
-from memory_pipeline.night.patterns import cluster_memories
+from memory_pipeline.night.growth import cluster_memories
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import DuplicateGroup
 from memory_pipeline.reporting.outcome import NightOutcome, tally_of

@@ -19,7 +19,7 @@ from memory_pipeline.ingest import export_memories, import_memories
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.ingest.sources import with_known_projects
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.night.imported_notes import import_notes
 from memory_pipeline.recall.series import export_series
 from memory_pipeline.records import Memory, SourceReading

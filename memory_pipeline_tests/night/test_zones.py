@@ -13,7 +13,7 @@ from memory_pipeline.ingest.dates import zone as zone_of
 from memory_pipeline.ingest.exporting import export_memories
 from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.ingest.importing import import_memories
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, run, settings_for
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.openclaw_files import is_written_by_program
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall.context import build_context
 from memory_pipeline.recall.pieces import Piece
 from memory_pipeline.recall.project import ProjectMemory

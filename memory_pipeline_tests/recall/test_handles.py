@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_pipeline.errors import InputError, NotFoundError
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records.identifiers import SHORTEST, Handles, hash_letters
 from memory_pipeline.store import Store
-from memory_pipeline.store.identifiers import only_one
+from memory_pipeline.store.rows import only_one
 from memory_pipeline_tests.build import candidate, fill, settings_for
 
 #: Two ids whose hashes begin with the same four letters.

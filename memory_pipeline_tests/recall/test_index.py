@@ -18,7 +18,7 @@ import pytest
 from memory_pipeline.errors import StoreBusyError, StoreError
 from memory_pipeline.ingest.remembering import remember
 from memory_pipeline.interfaces.api.documents import SearchFilters
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall import index as index_module
 from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.index import ProjectIndex

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall import diff_states, diff_text, read_state, search_state
 from memory_pipeline.reporting.pages import difference_page
 from memory_pipeline.review.rollback import RollbackScope, roll_back

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall.documents import NewMemory
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.recall.results import recalled

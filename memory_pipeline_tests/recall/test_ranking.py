@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from memory_pipeline.config.settings import Recall
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall import SearchIndex
 from memory_pipeline.recall.neighbours import neighbours_in, places_table
 from memory_pipeline.recall.ranking import ends_of

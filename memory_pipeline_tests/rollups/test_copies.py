@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from memory_pipeline.rollups.copies import without_copies
 from memory_pipeline.rollups.days import short
 from memory_pipeline.rollups.entries import DECISION, FACT, PATTERN, Entry
+from memory_pipeline.rollups.making import without_copies
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, settings_for
 from memory_pipeline_tests.rollups.test_rollups import LAST, MONDAY, make, text_of

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.store import Store
-from memory_pipeline.store.scratch import scratch_directory
+from memory_pipeline.store.connection import scratch_directory
 from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import fill, lesson, run
 

@@ -35,8 +35,8 @@ from memory_pipeline.markers import (
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.check import check_answer
 from memory_pipeline.reading.items import Item, Standing
-from memory_pipeline.rollups.copies import without_copies
 from memory_pipeline.rollups.entries import Entry
+from memory_pipeline.rollups.making import without_copies
 from memory_pipeline.shared_blocks import lines_put_in
 from memory_pipeline.wording.agreement import says_the_same, status_of
 from memory_pipeline.wording.conflicts import find_conflict

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memory_pipeline.distillers.entailment.evidence import (
+    MOSTLY,
     Evidence,
     Place,
     Source,
@@ -16,7 +17,6 @@ from memory_pipeline.distillers.entailment.evidence import (
     weighs,
     weighted_keys,
 )
-from memory_pipeline.distillers.entailment.vocabulary import MOSTLY
 from memory_pipeline.wording.clauses import Segment, Span, Statement, Value, Word, read_text
 from memory_pipeline.wording.facts import Fact
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memory_pipeline.distillers.entailment.evidence import Evidence, Source, words_match
-from memory_pipeline.distillers.entailment.vocabulary import LIGHT, OPEN
+from memory_pipeline.distillers.entailment.evidence import LIGHT, OPEN, Evidence, Source, words_match
 from memory_pipeline.wording.clauses import Clause, Word, read_text
 from memory_pipeline.wording.facts import STOP_WORDS, fact_keys
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memory_pipeline.distillers.entailment.evidence import Evidence, Source, is_equal, weighs, weighted_keys
-from memory_pipeline.distillers.entailment.figures import order_of
-from memory_pipeline.distillers.entailment.vocabulary import (
+from memory_pipeline.distillers.entailment.evidence import (
     ALWAYS,
     MOSTLY,
     OFTEN,
@@ -15,7 +13,13 @@ from memory_pipeline.distillers.entailment.vocabulary import (
     RELATIVE,
     SOMETIMES,
     TIMES,
+    Evidence,
+    Source,
+    is_equal,
+    weighs,
+    weighted_keys,
 )
+from memory_pipeline.distillers.entailment.figures import order_of
 from memory_pipeline.wording.clauses import Segment, Statement, Value, Word, is_content
 
 _OF_THINGS = frozenset("most all every each both many several some majority".split())

@@ -11,11 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.ingest.blocks import Blocks
 from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
-from memory_pipeline.ingest.foreign import foreign_id
-from memory_pipeline.ingest.json_lines import json_records
-from memory_pipeline.ingest.lines import opened
+from memory_pipeline.ingest.foreign import Blocks, foreign_id
+from memory_pipeline.ingest.lines import json_records, opened
 from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speaker, Transcripts, Turn, texts_in
 
 _SUBAGENTS = "lines of subagents"

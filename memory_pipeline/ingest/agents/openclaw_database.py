@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.agents.openclaw_events import Events
 from memory_pipeline.ingest.candidates import Rejected, Skipped
-from memory_pipeline.ingest.json_lines import unpacked
+from memory_pipeline.ingest.lines import unpacked
 from memory_pipeline.ingest.sqlite_files import columns_of, quoted, rows, unless_longer
 
 EVENTS = ("transcript_events", frozenset({"session_id", "seq", "event_json"}))

@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeGuard
 
-from memory_pipeline.ingest.blocks import Blocks
 from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
-from memory_pipeline.ingest.foreign import foreign_id, project_name
+from memory_pipeline.ingest.foreign import Blocks, foreign_id, project_name
 from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speaker, Transcripts, Turn, texts_in
 from memory_pipeline.wording.hidden import unwrapped
 

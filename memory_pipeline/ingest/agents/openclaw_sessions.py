@@ -34,8 +34,7 @@ from memory_pipeline.ingest.candidates import UNREADABLE, Reading, Rejected, Ski
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice, readable_name
 from memory_pipeline.ingest.foreign import file_time, part_name, project_of_directory
 from memory_pipeline.ingest.importer import FilesImporter
-from memory_pipeline.ingest.json_lines import json_records, opened_packed
-from memory_pipeline.ingest.lines import opened
+from memory_pipeline.ingest.lines import json_records, opened, opened_packed
 from memory_pipeline.ingest.sqlite_files import beside, is_sqlite, reading, shows_table
 from memory_pipeline.ingest.turns import Transcripts
 from memory_pipeline.ingest.values import MAX_LINE_BYTES

@@ -19,11 +19,10 @@ from typing import Any
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
-from memory_pipeline.ingest.blocks import Blocks
 from memory_pipeline.ingest.candidates import Candidate, Item, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.file_choice import readable_name
-from memory_pipeline.ingest.foreign import file_time, foreign_id, project_name
+from memory_pipeline.ingest.foreign import Blocks, file_time, foreign_id, project_name
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.markdown import parse_note, parts_of_entry
 from memory_pipeline.ingest.turns import (

@@ -18,7 +18,6 @@ import uvicorn
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import cause_and_mend
-from memory_pipeline.interfaces.addresses import resolve_address
 from memory_pipeline.interfaces.api.app import Mounted, create_app
 from memory_pipeline.interfaces.api.gate import REQUEST_TIMEOUT_S
 from memory_pipeline.interfaces.api.protocol import MOST_HEAD_BYTES, BoundedProtocol
@@ -26,6 +25,7 @@ from memory_pipeline.interfaces.api.tokens import Tokens
 from memory_pipeline.interfaces.served import ServedMemories
 from memory_pipeline.store import Store
 
+Address = tuple[int, int, int, str, tuple[object, ...]]
 #: The module that mounts MCP, if it is installed.
 _MCP = "memory_pipeline.interfaces.mcp.server"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -105,3 +105,12 @@ class _Server(uvicorn.Server):
         finally:
             for one, handler in before.items():
                 signal.signal(one, handler)
+
+
+def resolve_address(host: str, port: int) -> Address:
+    """Family, kind, protocol, name and address to bind for a host and a port. Raises InputError for a text that is no
+    name of a host, and OSError for one that is unknown."""
+    try:
+        return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except ValueError:  # the text cannot be written as a name
+        raise InputError(f"--host is {host!r}, which is no name of a host; use one like 127.0.0.1") from None

@@ -25,7 +25,7 @@ from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.files import write_text
 from memory_pipeline.interfaces.api.access import SCOPES, Access, Scope
-from memory_pipeline.store.identifiers import only_one
+from memory_pipeline.store.rows import only_one
 
 #: What every token begins with, so that people and scanners recognise one.
 PREFIX = "mpt_"

@@ -15,7 +15,6 @@ from memory_pipeline.interfaces.cli import (
     recovery,
     review,
     rollups,
-    series,
     serve,
     settings,
     sources,

@@ -17,7 +17,7 @@ from memory_pipeline.config.loading import plain
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, StoreError
 from memory_pipeline.files import cause_and_mend, directories
-from memory_pipeline.interfaces.addresses import resolve_address
+from memory_pipeline.interfaces.api.serving import resolve_address
 from memory_pipeline.orchestration.home import (
     home_environment,
     load_project_settings,

@@ -30,9 +30,8 @@ class _Finders(NamedTuple):
 @cache
 def _finders() -> _Finders:
     """Imported on first use: compiling their patterns takes a tenth of a second, and a quiet night masks nothing."""
-    from memory_pipeline.wording.redaction.commands import find_in_commands
+    from memory_pipeline.wording.redaction.commands import find_in_commands, find_pairs
     from memory_pipeline.wording.redaction.named import find_named
-    from memory_pipeline.wording.redaction.pairs import find_pairs
     from memory_pipeline.wording.redaction.personal import find_accounts, find_addresses, find_phones
     from memory_pipeline.wording.redaction.scanner import find_in_columns, find_with_scanner
     from memory_pipeline.wording.redaction.tokens import find_tokens

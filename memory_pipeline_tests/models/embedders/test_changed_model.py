@@ -15,7 +15,7 @@ from memory_pipeline.ingest.changed_model import embed_store
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.models.embedders import missing as embedding_module
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.models.embedders.missing import embed_missing
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.project import ProjectMemory

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.models.embedders import check_vectors, choose_embedder, minilm
-from memory_pipeline.models.embedders.lexical import Lexical
+from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.models.embedders.remote import OpenAICompatible
 
