@@ -64,7 +64,7 @@ from memory_pipeline.models.check import ModelCheck
 from memory_pipeline.models.discovery import FoundModel
 from memory_pipeline.models.embedders.choose import InstalledModel
 from memory_pipeline.night.conversation_runs import ConversationRun, ListedDay, ShownDay
-from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
+from memory_pipeline.night.knowledge_base import KnowledgeBaseReport
 from memory_pipeline.orchestration.job_records import JudgedJob
 from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.atoms import DescribedAtom
@@ -93,7 +93,7 @@ from memory_pipeline.rollups.running import MadeRollup
 from memory_pipeline.rollups.shown import ListedRollup, ShownRollup
 from memory_pipeline.store import Event, Snapshot
 from memory_pipeline.store.migrations import known_migrations
-from memory_pipeline.store.tables import TABLES
+from memory_pipeline.store.rows import TABLES
 from memory_pipeline.store.transfer import LEFT_BEHIND, RECORD_NAMES
 from memory_pipeline.workspace import Exported
 

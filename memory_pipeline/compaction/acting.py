@@ -8,16 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory_pipeline.compaction.claude_usage import follow, usage_in
 from memory_pipeline.compaction.compacting import compact_session, shown
 from memory_pipeline.compaction.documents import CompactedSession, FlushedSession
 from memory_pipeline.compaction.flushing import flush_session
 from memory_pipeline.compaction.gates import Gate
-from memory_pipeline.compaction.openclaw_usage import read_openclaw
 from memory_pipeline.compaction.sessions import find_sessions
 from memory_pipeline.compaction.transcripts import Session, read_session_file, source_of
 from memory_pipeline.compaction.triggers import make_event
-from memory_pipeline.compaction.usage import ContextUsage, estimated_tokens
+from memory_pipeline.compaction.usage import ContextUsage, estimated_tokens, follow, read_openclaw, usage_in
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import MemoryPipelineError

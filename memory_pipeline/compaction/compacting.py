@@ -9,10 +9,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from memory_pipeline.compaction.asking import read_session
 from memory_pipeline.compaction.documents import CompactedSession, FlushedFile, GateShown
 from memory_pipeline.compaction.flush import Flush, flush_of, flush_text, with_missed
-from memory_pipeline.compaction.flushing import SURE, block_name, flushed_files, page_of, promoted_of, promotion_of
+from memory_pipeline.compaction.flushing import (
+    SURE,
+    block_name,
+    flushed_files,
+    page_of,
+    promoted_of,
+    promotion_of,
+    read_session,
+)
 from memory_pipeline.compaction.gates import (
     SHORT,
     Gate,

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memory_pipeline.compaction.claude_usage import Followed, follow, usage_in
 from memory_pipeline.compaction.documents import TriggerShown
-from memory_pipeline.compaction.openclaw_usage import read_openclaw
 from memory_pipeline.compaction.triggers import judge
-from memory_pipeline.compaction.usage import ContextUsage, read_usage_file
+from memory_pipeline.compaction.usage import ContextUsage, Followed, follow, read_openclaw, read_usage_file, usage_in
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, MemoryPipelineError

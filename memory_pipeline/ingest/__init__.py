@@ -2,9 +2,8 @@
 
 from memory_pipeline.config.exports import EXPORT_FORMATS
 from memory_pipeline.ingest.exporting import check_export, export_memories, write_rows
-from memory_pipeline.ingest.formats import IMPORTERS, importer_of, read_format
+from memory_pipeline.ingest.formats import IMPORTERS, importer_of, read_format, recognise, the_format_of
 from memory_pipeline.ingest.importing import import_memories
-from memory_pipeline.ingest.recognising import recognise, the_format_of
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.wording.redaction import redact
 

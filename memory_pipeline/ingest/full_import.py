@@ -24,9 +24,8 @@ from memory_pipeline.ingest.full_export import FIRST, FORMAT, LAST, MEMORY, VERS
 from memory_pipeline.ingest.gate import check_candidate
 from memory_pipeline.ingest.lines import bounded_lines, opened
 from memory_pipeline.ingest.memories import as_memory
-from memory_pipeline.ingest.parquet import parquet_rows
 from memory_pipeline.ingest.rows import candidate_from_row
-from memory_pipeline.ingest.tables import read_row
+from memory_pipeline.ingest.tables import parquet_rows, read_row
 from memory_pipeline.ingest.values import check_json
 from memory_pipeline.records import LineageLink, Source
 from memory_pipeline.records.drafts import read_draft

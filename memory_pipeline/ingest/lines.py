@@ -1,4 +1,4 @@
-"""Lines of a text file of any length, in the encoding that its bytes indicate."""
+"""Lines of a text file of any length, in the encoding that its bytes indicate, and lines of JSON."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import Any
 from memory_pipeline.compaction.acting import compact_and_index, note
 from memory_pipeline.compaction.transcripts import read_session_file
 from memory_pipeline.errors import InputError, MemoryPipelineError
-from memory_pipeline.ingest.agents.openclaw_database import EVENTS, database_in, sessions_of
+from memory_pipeline.ingest.agents.openclaw_sessions import EVENTS, database_in, sessions_of
 from memory_pipeline.ingest.sqlite_files import reading, shows_table
 from memory_pipeline.interfaces.hooked import event_name
 from memory_pipeline.orchestration.home import load_project_settings

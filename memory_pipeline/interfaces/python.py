@@ -1,4 +1,4 @@
-"""The Python interface: open a store, and use the memory of one project."""
+"""The Python interface: open a store, choose a project, and use its memory."""
 
 from __future__ import annotations
 

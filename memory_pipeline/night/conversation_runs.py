@@ -16,8 +16,7 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.conversation_order import ConversationOrder, unanswered
-from memory_pipeline.night.conversation_reading import names_in
+from memory_pipeline.night.conversation_reading import ConversationOrder, names_in, unanswered
 from memory_pipeline.night.conversations import left_in_words, read_days, write_pages
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.records import Destination, ExtractionKind, KeptExtraction, Speaker

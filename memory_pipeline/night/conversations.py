@@ -14,15 +14,14 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.conversations.day import ReadDay, read_day
-from memory_pipeline.conversations.routing import MEMORY_TYPE, importance_of
+from memory_pipeline.conversations.extraction import MEMORY_TYPE, importance_of
 from memory_pipeline.conversations.turns import turns_of
 from memory_pipeline.distillers import attempt_by
 from memory_pipeline.errors import MemoryPipelineError, ModelError, in_words
 from memory_pipeline.killpoints import reached
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.conversation_order import ConversationOrder
-from memory_pipeline.night.conversation_reading import names_in, names_of, read_turns
+from memory_pipeline.night.conversation_reading import ConversationOrder, names_in, names_of, read_turns
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.records import (
     EXTRACTED,

@@ -16,7 +16,7 @@ from itertools import groupby
 
 import numpy as np
 
-from memory_pipeline.conversations.asking import likeness_by
+from memory_pipeline.conversations.day import likeness_by
 from memory_pipeline.distillers import attempt_in
 from memory_pipeline.errors import EmbeddingError, ModelError, in_words
 from memory_pipeline.knowledge.entries import is_entry

@@ -91,9 +91,9 @@ def look(
     settings: Settings, store: Store, cursor: str | None, now: datetime, kinds: Collection[TriggerKind], name: str
 ) -> tuple[RunRequest | SkipReason, str]:
     """A run for what fires now, or why nothing does, and the next cursor."""
-    from memory_pipeline.compaction.claude_usage import Followed
     from memory_pipeline.compaction.sessions import ACTIVE_FOR, find_sessions
     from memory_pipeline.compaction.triggers import event_of, judge
+    from memory_pipeline.compaction.usage import Followed
 
     kept = _read(cursor)
     with store.reading() as tx:

@@ -19,13 +19,12 @@ from dagster import (
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 from pydantic import Field
 
-from memory_pipeline.night.knowledge_base import compress_knowledge_base
-from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
+from memory_pipeline.night.knowledge_base import KnowledgeBaseReport, compress_knowledge_base
 from memory_pipeline.night.run import run_night
-from memory_pipeline.orchestration.assets.imported_notes import imported_notes
 from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowledge_base_metadata, principles
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
 from memory_pipeline.orchestration.assets.rollups import ROLLUP_ASSETS
+from memory_pipeline.orchestration.assets.sources import imported_notes
 from memory_pipeline.orchestration.consolidation import consolidation_job
 from memory_pipeline.orchestration.context_sensors import compaction_job
 from memory_pipeline.orchestration.location import DUPLICATES_JOB, SOURCES_JOB

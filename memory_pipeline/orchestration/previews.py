@@ -15,8 +15,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.night.clustering import conflicts_in
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightPlan
-from memory_pipeline.orchestration.describe import Row, plot, preview, table
-from memory_pipeline.orchestration.sentences import memories
+from memory_pipeline.orchestration.sentences import Row, memories, plot, preview, table
 from memory_pipeline.recall import read_state
 from memory_pipeline.recall.series import show_series
 from memory_pipeline.records import (

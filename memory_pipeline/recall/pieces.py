@@ -9,8 +9,8 @@ from datetime import date
 from memory_pipeline.distillers import MARK, may_guide
 from memory_pipeline.knowledge.threads import find_threads
 from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.recall.atoms import Guidance, in_words
 from memory_pipeline.recall.documents import ItemKind
-from memory_pipeline.recall.guidance import Guidance, in_words
 from memory_pipeline.recall.index import Match
 from memory_pipeline.recall.results import source_of, speaker_in
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, binds

@@ -25,10 +25,14 @@ from memory_pipeline.ingest.remembering import remember
 from memory_pipeline.ingest.values import check_storable, identifier
 from memory_pipeline.models.embedders import Embedder, choose_embedder
 from memory_pipeline.recall.asking import BUDGET, Reply, ask_model
-from memory_pipeline.recall.atoms import AtomIndex, describe_atom, search_atoms
-from memory_pipeline.recall.consolidated import ConsolidatedContext, consolidated_context, metrics_of
-from memory_pipeline.recall.context import build_context
-from memory_pipeline.recall.day import day_context
+from memory_pipeline.recall.atoms import AtomIndex, GuidanceIndex, describe_atom, search_atoms
+from memory_pipeline.recall.context import (
+    ConsolidatedContext,
+    build_context,
+    consolidated_context,
+    day_context,
+    metrics_of,
+)
 from memory_pipeline.recall.documents import (
     DEFAULT_BUDGET,
     LEAST_BUDGET,
@@ -53,7 +57,6 @@ from memory_pipeline.recall.documents import (
     SearchResults,
     SourceMemory,
 )
-from memory_pipeline.recall.guidance import GuidanceIndex
 from memory_pipeline.recall.index import Match, ProjectIndex
 from memory_pipeline.recall.lineage import lineage_of
 from memory_pipeline.recall.past import read_state, search_state

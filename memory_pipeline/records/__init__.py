@@ -80,6 +80,10 @@ from memory_pipeline.records.memory import (
     Memory,
     MemoryBase,
     Source,
+    SourceEntry,
+    SourceFile,
+    SourceReading,
+    SourceStatus,
     offset_of_newest,
 )
 from memory_pipeline.records.model import (
@@ -100,7 +104,6 @@ from memory_pipeline.records.night import (
     Stage,
     Verdict,
 )
-from memory_pipeline.records.source import SourceEntry, SourceFile, SourceReading, SourceStatus
 from memory_pipeline.records.statement import (
     DIGEST,
     READ,

@@ -1,4 +1,4 @@
-"""Memories that say the same thing, the drafts made of them, and the results."""
+"""Memories that say the same thing, the drafts made of them, the results, and facts of a series."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What was said in a conversation: its turns, the chunks that they form, and what is worth keeping of them."""
+"""What was said in a conversation: its turns, the chunks that they form, what is worth keeping
+of them, and the session in which they were said."""
 
 from __future__ import annotations
 

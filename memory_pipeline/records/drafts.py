@@ -1,4 +1,4 @@
-"""What a proposal would do, and the JSON in which it is stored."""
+"""What a proposal would do, and the JSON in which it is stored; principles and contradictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a night leaves for a person: errors, notices, and proposals to decide."""
+"""What a night leaves for a person: errors, notices, proposals to decide, and rollups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Makes the rollups of periods and keeps them: in the store first, and then in pages that say the same."""
+"""Makes the rollups of periods and keeps them: in the store first, and then in pages that say the
+same. What a correction makes untrue is made again."""
 
 from __future__ import annotations
 

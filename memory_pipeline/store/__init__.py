@@ -11,12 +11,13 @@ from memory_pipeline.store.history import Event
 from memory_pipeline.store.integrity import Finding
 from memory_pipeline.store.memories import Replacement, SameContent, Text, memory_table
 from memory_pipeline.store.migrations import schema_number
-from memory_pipeline.store.models import answers_as_json
 from memory_pipeline.store.playbook import Guidance
+from memory_pipeline.store.readings import answers_as_json
 from memory_pipeline.store.recallable import Generation, memory_of
 from memory_pipeline.store.recovery import Recovery, put_in_blank_place, recover_store, remove_store
 from memory_pipeline.store.rewriting import Forgetting
 from memory_pipeline.store.rollbacks import RollbackPlan
+from memory_pipeline.store.rows import AUDIT_LOG
 from memory_pipeline.store.runs import ArchivedRow
 from memory_pipeline.store.series import LEAST_TEXTS, SeriesMemory, Shape, facts_in, reading_in, wrong_in_series
 from memory_pipeline.store.snapshots import (
@@ -28,7 +29,6 @@ from memory_pipeline.store.snapshots import (
     snapshot_path,
     verify_snapshot,
 )
-from memory_pipeline.store.tables import AUDIT_LOG
 from memory_pipeline.store.transaction import Transaction
 from memory_pipeline.store.transfer import FOLLOWING_TABLES, LEFT_BEHIND, RECORD_NAMES
 from memory_pipeline.store.vectors import EDGE_SCHEMA, SAID_AGAIN, Cell

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from memory_pipeline.records import Memory
 from memory_pipeline.records.columns import fixed_in, state_of
+from memory_pipeline.store.rows import AUDIT_LOG, EMBEDDINGS, MEMORIES, TABLES, Table, Write
 from memory_pipeline.store.seal import log_path
-from memory_pipeline.store.tables import AUDIT_LOG, EMBEDDINGS, MEMORIES, TABLES, Table, Write
 
 _SEEN = {
     "insert": "new table as n",

@@ -20,9 +20,17 @@ from memory_pipeline.errors import DamagedStoreError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
 from memory_pipeline.store.audit import keep_log
-from memory_pipeline.store.blocks import read_blocks, write_identifier
 from memory_pipeline.store.lock import InUseError, StoreLock
-from memory_pipeline.store.seal import Seal, header_of, log_path, read_seal, seal_in_force, write_seal
+from memory_pipeline.store.seal import (
+    Seal,
+    header_of,
+    log_path,
+    read_blocks,
+    read_seal,
+    seal_in_force,
+    write_identifier,
+    write_seal,
+)
 
 _log = logging.getLogger("memory_pipeline.store")
 

@@ -18,7 +18,7 @@ import duckdb
 from memory_pipeline.errors import StoreError, StoreVersionError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store.audit import log_entries, memory_state, triggers
-from memory_pipeline.store.tables import AUDIT_LOG, MEMORIES, MIGRATIONS
+from memory_pipeline.store.rows import AUDIT_LOG, MEMORIES, MIGRATIONS
 
 _NAME = re.compile(r"^(\d{3})_\w+\.sql$")
 #: Stores from before the first release used other migrations: the first of them, and the number of the last.

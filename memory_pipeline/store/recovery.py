@@ -22,12 +22,11 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreError
 from memory_pipeline.store import engine
 from memory_pipeline.store.audit import KeptLog, logs_after, logs_between, short_hash
-from memory_pipeline.store.blocks import headers_read
 from memory_pipeline.store.connection import Store
 from memory_pipeline.store.folding import copy_files, make_whole, put_in_place, remove_database
 from memory_pipeline.store.lock import StoreLock, lock_path
 from memory_pipeline.store.salvage import cut_at_damage, salvage
-from memory_pipeline.store.seal import Seal, header_of, log_is_whole, log_path, read_seal, seal_in_force
+from memory_pipeline.store.seal import Seal, header_of, headers_read, log_is_whole, log_path, read_seal, seal_in_force
 from memory_pipeline.store.snapshots import (
     create_snapshot,
     keep_aside,

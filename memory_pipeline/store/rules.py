@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from memory_pipeline.store.audit import memory_state
-from memory_pipeline.store.tables import TABLES
+from memory_pipeline.store.rows import TABLES
 
 RESTORE = "restore a snapshot from before ('memory-pipeline snapshot list')"
 _READ_AGAIN = "read that day again ('memory-pipeline conversations run --date DAY')"

@@ -18,8 +18,8 @@ from memory_pipeline.errors import DamagedStoreError
 from memory_pipeline.store import engine
 from memory_pipeline.store.folding import copy_files, remove_database, said_by
 from memory_pipeline.store.migrations import migrate
+from memory_pipeline.store.rows import AUDIT_LOG, MIGRATIONS, TABLES
 from memory_pipeline.store.seal import log_path
-from memory_pipeline.store.tables import AUDIT_LOG, MIGRATIONS, TABLES
 
 #: How DuckDB reports the position of damage in a log: the position after the size and the checksum (8 bytes each) of
 #: an entry.

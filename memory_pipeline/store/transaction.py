@@ -16,9 +16,8 @@ from memory_pipeline.store.integrity import Integrity
 from memory_pipeline.store.journal import Journal
 from memory_pipeline.store.lineage import Lineage
 from memory_pipeline.store.memories import Memories
-from memory_pipeline.store.models import Models
 from memory_pipeline.store.playbook import Playbook
-from memory_pipeline.store.readings import Readings
+from memory_pipeline.store.readings import Models, Readings
 from memory_pipeline.store.recallable import Recallable
 from memory_pipeline.store.rollbacks import Rollbacks
 from memory_pipeline.store.rollups import Rollups

@@ -13,8 +13,8 @@ from typing import Any
 from memory_pipeline.config.conversations import BLOCK_TOKENS
 from memory_pipeline.config.exports import LOGS, RELATIONAL, SOUL, SUMMARIES, USER
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.conversations.extraction import MARKED, ROUTES
 from memory_pipeline.conversations.patterns import RelationshipPattern, Resolution, patterns_of
-from memory_pipeline.conversations.routing import MARKED, ROUTES
 from memory_pipeline.conversations.turns import MEND_SPEAKERS, NO_SPEAKER
 from memory_pipeline.killpoints import reached
 from memory_pipeline.markers import HEAD, MADE_AGAIN

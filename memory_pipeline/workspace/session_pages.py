@@ -1,4 +1,4 @@
-"""Pages of live sessions, and the runs that write them."""
+"""Pages of live sessions, what these leave in `MEMORY.md`, and the runs that write both."""
 
 from __future__ import annotations
 

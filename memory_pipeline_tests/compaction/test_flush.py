@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.compaction.asking import read_session
 from memory_pipeline.compaction.flush import Flush, flush_of, flush_text
-from memory_pipeline.compaction.flushing import flush_sessions
+from memory_pipeline.compaction.flushing import flush_sessions, read_session
 from memory_pipeline.compaction.sessions import find_sessions, named_session
 from memory_pipeline.compaction.transcripts import read_session_file
 from memory_pipeline.config.settings import Settings

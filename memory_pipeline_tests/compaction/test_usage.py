@@ -11,9 +11,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from memory_pipeline.compaction.claude_usage import Followed, follow, usage_in
-from memory_pipeline.compaction.openclaw_usage import read_openclaw
-from memory_pipeline.compaction.usage import ContextUsage, level_of, read_usage_file
+from memory_pipeline.compaction.usage import (
+    ContextUsage,
+    Followed,
+    follow,
+    level_of,
+    read_openclaw,
+    read_usage_file,
+    usage_in,
+)
 from memory_pipeline.config.compaction import Compaction
 from memory_pipeline.errors import InputError
 from memory_pipeline_tests.compaction.sessions import compacted, said, transcript

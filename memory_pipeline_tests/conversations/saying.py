@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.conversations.extraction import Found
-from memory_pipeline.conversations.routing import significance_of
+from memory_pipeline.conversations.extraction import Found, significance_of
 from memory_pipeline.night import conversations
 from memory_pipeline.night.context import Night
 from memory_pipeline.records import Extraction, ExtractionKind, Speaker, Turn, derived_id

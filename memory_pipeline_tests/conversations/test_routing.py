@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from memory_pipeline.conversations.routing import ROUTES, route_of
+from memory_pipeline.conversations.extraction import ROUTES, route_of
 from memory_pipeline.records import EXTRACTION_KINDS
 from memory_pipeline_tests.conversations.saying import kept
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import import_memories, parquet, read_format, tables
+from memory_pipeline.ingest import import_memories, read_format, tables
 from memory_pipeline.ingest.candidates import Candidate, Rejected, Skipped
 from memory_pipeline.ingest.dates import file_date, parse_moment, written_time, zone
 from memory_pipeline.ingest.summary import ImportSummary
@@ -31,8 +31,7 @@ from memory_pipeline_tests.ingest.anything import deep, json_values
 def read(path: Path, name: str, limit: int = 100_000) -> tuple[dict[int, str], list[str]]:
     """Reasons by line of what was rejected, and the contents of the rest."""
     with pytest.MonkeyPatch.context() as patch:
-        for reader in (parquet, tables):
-            patch.setattr(reader, "MAX_LINE_BYTES", limit)
+        patch.setattr(tables, "MAX_LINE_BYTES", limit)
         items = list(read_format(name, path, UTC, NOW, settings_for(path.with_suffix(".duckdb")), Skipped()))
     wrong = {item.line: item.reason for item in items if isinstance(item, Rejected)}
     return wrong, [item.content for item in items if isinstance(item, Candidate)]

@@ -14,7 +14,7 @@ import pytest
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import importer_of
-from memory_pipeline.ingest.agents import chatgpt_tree
+from memory_pipeline.ingest.agents import chatgpt
 from memory_pipeline.store import Store
 from memory_pipeline_tests.ingest.bring import bring, memories_of, read
 
@@ -176,7 +176,7 @@ def test_a_damaged_archive_and_a_directory_without_an_export_are_told(tmp_path: 
 def test_a_conversation_of_any_length_is_kept_on_disk_until_its_branch_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chatgpt_tree, "_MOST_IN_MEMORY", 40)
+    monkeypatch.setattr(chatgpt, "_MOST_IN_MEMORY", 40)
     told = [message(f"m{n}", "user", f"Turn number {n} \u00e9.") for n in range(20)]
     found = read(export(tmp_path / "conversations.json", conversation(*told)), FORMAT)
     assert found.words == [f"Turn number {n} \u00e9." for n in range(20)]

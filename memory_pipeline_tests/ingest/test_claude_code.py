@@ -13,7 +13,7 @@ import pytest
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import importer_of
-from memory_pipeline.ingest.recognising import the_format_of
+from memory_pipeline.ingest.formats import the_format_of
 from memory_pipeline.interfaces.cli.source_checks import check_sources
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, run, settings_for

@@ -14,8 +14,8 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import IMPORTERS, importer_of
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped
+from memory_pipeline.ingest.formats import recognise, the_format_of
 from memory_pipeline.ingest.importer import Importer
-from memory_pipeline.ingest.recognising import recognise, the_format_of
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.setup import import_into, nothing_was_read
 from memory_pipeline.records import Source

@@ -8,8 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_pipeline.conversations.extraction import found_by_reader, item_of, settle
-from memory_pipeline.conversations.routing import ROUTES
+from memory_pipeline.conversations.extraction import ROUTES, found_by_reader, item_of, settle
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.check import check_answer, own_text
 from memory_pipeline.reading.question import Reading

@@ -11,8 +11,12 @@ import yaml
 
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.night import knowledge_base
-from memory_pipeline.night.knowledge_base import compress_knowledge_base, knowledge_base_night
-from memory_pipeline.night.knowledge_base_report import EntriesAfter, KnowledgeBaseReport
+from memory_pipeline.night.knowledge_base import (
+    EntriesAfter,
+    KnowledgeBaseReport,
+    compress_knowledge_base,
+    knowledge_base_night,
+)
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, settings_for, sql_rows
 

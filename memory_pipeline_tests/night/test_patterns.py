@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.conversations.asking import classifier_vectors
-from memory_pipeline.conversations.day import read_day
+from memory_pipeline.conversations.day import classifier_vectors, read_day
 from memory_pipeline.conversations.extraction import found_by_classifier
 from memory_pipeline.conversations.turns import turns_of
 from memory_pipeline.errors import InputError, NotFoundError

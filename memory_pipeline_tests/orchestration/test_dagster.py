@@ -26,9 +26,8 @@ from memory_pipeline.errors import OutputError
 from memory_pipeline.night import gates, order
 from memory_pipeline.orchestration import checks, io
 from memory_pipeline.orchestration.assets.conversations import CONVERSATION_CHECKS
-from memory_pipeline.orchestration.assets.imported_notes import SOURCE_CHECKS
 from memory_pipeline.orchestration.assets.night import RESULT_TAG, VERDICT_TAG
-from memory_pipeline.orchestration.assets.sources import SOURCES, observation_of, source_asset
+from memory_pipeline.orchestration.assets.sources import SOURCE_CHECKS, SOURCES, observation_of, source_asset
 from memory_pipeline.orchestration.consolidation import JOB_NAME
 from memory_pipeline.orchestration.held import skipped_reason
 from memory_pipeline.orchestration.history import RunHistory

@@ -23,8 +23,7 @@ from memory_pipeline.store import (
     snapshot_directory,
     verify_snapshot,
 )
-from memory_pipeline.store.blocks import read_blocks
-from memory_pipeline.store.seal import log_path
+from memory_pipeline.store.seal import log_path, read_blocks
 from memory_pipeline_tests.build import candidate, fill, lesson
 from memory_pipeline_tests.store.damaging import AT, damage_block_of, fill_and_settle, flip, note, notes, with_a_log
 from memory_pipeline_tests.store.test_faults import ADD_ONE, python, whole

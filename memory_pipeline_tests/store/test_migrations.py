@@ -28,7 +28,7 @@ from memory_pipeline.review.decisions import approve_proposals
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store, connection, migrations
 from memory_pipeline.store.audit import triggers
-from memory_pipeline.store.tables import AUDIT_LOG, TABLES
+from memory_pipeline.store.rows import AUDIT_LOG, TABLES
 from memory_pipeline_tests.build import candidate, fill, run, settings_for, sql_rows
 
 HERE = Path(__file__).parent

@@ -9,7 +9,7 @@ import pytest
 
 from memory_pipeline.conversations.extraction import found_by_classifier, locate
 from memory_pipeline.conversations.marks import noted_in, own_sentences
-from memory_pipeline.ingest.agents.chatgpt_tree import without_citations
+from memory_pipeline.ingest.agents.chatgpt import without_citations
 from memory_pipeline.ingest.agents.claude_transcripts import humans_own
 from memory_pipeline.ingest.agents.openclaw_events import without_what_was_brought
 from memory_pipeline.ingest.candidates import Skipped
@@ -17,7 +17,7 @@ from memory_pipeline.ingest.foreign import blank_wrappers, why_no_memory, withou
 from memory_pipeline.ingest.markdown import parse_note, split_front_matter
 from memory_pipeline.ingest.openclaw_files import is_written_by_program
 from memory_pipeline.ingest.stores.basic_memory import is_relation, observation_in
-from memory_pipeline.ingest.stores.brain_marks import archived_here
+from memory_pipeline.ingest.stores.brain import archived_here
 from memory_pipeline.ingest.stores.letta import without_reminders
 from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.knowledge.entries import claim_of

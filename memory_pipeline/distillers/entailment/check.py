@@ -8,9 +8,8 @@ from itertools import pairwise
 
 from memory_pipeline.distillers.entailment.causes import unborne_links
 from memory_pipeline.distillers.entailment.evidence import ANAPHORS, ORDER, TIMES, Evidence, weighs, words_match
-from memory_pipeline.distillers.entailment.figures import unborne_values
+from memory_pipeline.distillers.entailment.figures import unborne_quantities, unborne_values
 from memory_pipeline.distillers.entailment.polarity import unborne_negation, unborne_state
-from memory_pipeline.distillers.entailment.quantities import unborne_quantities
 from memory_pipeline.wording.clauses import Clause, Statement, Word, read_statement
 from memory_pipeline.wording.normalise import normalise
 from memory_pipeline.wording.sentences import split_statements, strip_lead_in

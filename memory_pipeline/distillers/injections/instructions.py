@@ -1,4 +1,4 @@
-"""Attempts on the reader's instructions, role and rules."""
+"""Attempts on the reader's instructions, role and rules, and the plainest ones in other languages."""
 
 from __future__ import annotations
 

@@ -7,12 +7,15 @@ is never read, unless its agent changed the words since.
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,11 +28,12 @@ from memory_pipeline.ingest.file_choice import readable_name
 from memory_pipeline.ingest.foreign import archive_expired
 from memory_pipeline.ingest.importer import Importer
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, quoted, reading, rows, unless_longer
-from memory_pipeline.ingest.stores.brain_marks import archived_here, is_made_here, made_as, sources_of
 from memory_pipeline.ingest.values import MAX_CONTENT
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Causal, Source
 
+_MADE_BY = "memory_pipeline"
+_ARCHIVED = re.compile(rf"{_MADE_BY}:(?P<by>.*?)(?: into [^\n]{{1,200}})?:(?P<importance>[^:]{{1,40}})", re.DOTALL)
 #: Tables of memories, and what each has at least.
 MEMORY_TABLES = (
     ("stm", frozenset({"id", "content"})),
@@ -360,3 +364,79 @@ def _categories(value: object) -> tuple[str, ...]:
 
 def _count(value: object) -> int:
     return value if isinstance(value, int) and 0 <= value < 2**31 else 0
+
+
+class ArchivedHere(NamedTuple):
+    """What a row's `archived_by` says if this program archived it: by what, and its importance before."""
+
+    by: str
+    importance: float
+
+
+def made_mark(memory_id: str, content: str, source_ids: Sequence[str], told: str | None) -> str:
+    """The `compressed_from` of a row that this program makes; `told`: that of the memory in the store."""
+    more = json.loads(told) if told else {}
+    made = {"made_by": _MADE_BY, "memory_id": memory_id, "sha256": _sha256(content)}
+    return json.dumps(
+        {**more, **made, "source_ids": list(source_ids)},
+        ensure_ascii=False,
+        sort_keys=True,
+    )
+
+
+def made_as(compressed_from: object, content: object) -> str | None:
+    """The memory as which this program made a row, if its words are still those that were written."""
+    told = _object(compressed_from)
+    if told is None or told.get("made_by") != _MADE_BY or not isinstance(content, str):
+        return None
+    memory_id = told.get("memory_id")
+    return memory_id if isinstance(memory_id, str) and told.get("sha256") == _sha256(content) else None
+
+
+def is_made_here(compressed_from: object) -> bool:
+    """Whether this program made a row, whatever it says now."""
+    told = _object(compressed_from)
+    return told is not None and told.get("made_by") == _MADE_BY
+
+
+def archived_mark(by: str, importance: float, into: object = None) -> str:
+    """The `archived_by` of a row that this program archives; `into`: the id of the row that says the same."""
+    named = str(into) if isinstance(into, str | int) else ""
+    return f"{_MADE_BY}:{by}{f' into {named}' if named.isprintable() and 0 < len(named) <= 200 else ''}:{importance!r}"
+
+
+def archived_here(archived_by: object) -> ArchivedHere | None:
+    """What this program noted when it archived a row; None if it did not."""
+    found = _ARCHIVED.fullmatch(archived_by) if isinstance(archived_by, str) else None
+    try:
+        return ArchivedHere(found["by"], _number(found["importance"])) if found else None
+    except ValueError:
+        return None
+
+
+def _number(text: str) -> float:
+    """A number as `repr` writes it; a whole one stays whole."""
+    return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
+
+
+def sources_of(compressed_from: object) -> list[str]:
+    """The ids in a `compressed_from`: a JSON list, or an object with `source_ids`."""
+    told = _parsed(compressed_from)
+    named = told.get("source_ids") if isinstance(told, dict) else told
+    return list(dict.fromkeys(one for one in named if isinstance(one, str))) if isinstance(named, list) else []
+
+
+def _object(text: object) -> dict[str, Any] | None:
+    told = _parsed(text)
+    return told if isinstance(told, dict) else None
+
+
+def _parsed(text: object) -> object:
+    try:
+        return json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _sha256(content: str) -> str:
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()

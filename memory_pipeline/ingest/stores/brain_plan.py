@@ -18,8 +18,16 @@ from typing import Any
 from memory_pipeline.ingest.admission import version_of
 from memory_pipeline.ingest.masking import mask_id
 from memory_pipeline.ingest.sqlite_files import columns_of, quoted, rows
-from memory_pipeline.ingest.stores.brain import DIMENSION, MODEL, BrainImporter, store_id
-from memory_pipeline.ingest.stores.brain_marks import ArchivedHere, archived_here, archived_mark, made_as
+from memory_pipeline.ingest.stores.brain import (
+    DIMENSION,
+    MODEL,
+    ArchivedHere,
+    BrainImporter,
+    archived_here,
+    archived_mark,
+    made_as,
+    store_id,
+)
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import BESIDE, EXPIRED, MADE, LogRow, Memory, derived_id, fingerprint_of

@@ -19,7 +19,7 @@ from memory_pipeline.interfaces.api.documents import (
 )
 from memory_pipeline.interfaces.api.figures import Figures
 from memory_pipeline.interfaces.api.protocol import body_of, takes
-from memory_pipeline.recall.consolidated import ConsolidatedContext
+from memory_pipeline.recall.context import ConsolidatedContext
 from memory_pipeline.recall.documents import (
     LONGEST_QUERY,
     MOST_RESULTS,

@@ -6,7 +6,6 @@ from memory_pipeline.interfaces.cli import (
     conversations,
     everyday,
     export_commands,
-    forget,
     history,
     jobs,
     knowledge,

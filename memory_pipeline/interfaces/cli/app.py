@@ -410,8 +410,8 @@ def ui(
     json_: JsonOption = False,
 ) -> None:
     """Start the Dagster UI, its daemon and the code location on a store; Ctrl-C stops them."""
+    from memory_pipeline.interfaces.cli.instances import check_address, start_ui, what_is_missing
     from memory_pipeline.interfaces.cli.results import UiAddress
-    from memory_pipeline.interfaces.cli.ui import check_address, start_ui, what_is_missing
 
     settings = settings_of(store)
     check_address(host, port)

@@ -1,4 +1,4 @@
-"""The commands that write what nights made: exports, and back to where the memories came from."""
+"""The commands that write: exports of memories, and what nights made back to where the memories came from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands about the knowledge base and the playbook."""
+"""The commands about the knowledge base, the playbook and series."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from memory_pipeline.store import Store
 if TYPE_CHECKING:
     from dagster import DagsterInstance
 
-    from memory_pipeline.night.knowledge_base_report import KnowledgeBaseReport
+    from memory_pipeline.night.knowledge_base import KnowledgeBaseReport
     from memory_pipeline.orchestration.job_records import JobRecord
     from memory_pipeline.reporting.model import Report
 

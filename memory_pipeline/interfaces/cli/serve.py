@@ -1,4 +1,4 @@
-"""The command `serve`, and the commands about its tokens."""
+"""The commands `serve` and `mcp`, and the commands about tokens."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def mcp(
     """Serve the memory to an agent as an MCP server over standard input and output, or install it in a client."""
     settings, opened = open_store(store)
     if action is None:
-        from memory_pipeline.interfaces.mcp.stdio import serve_stdio
+        from memory_pipeline.interfaces.mcp.server import serve_stdio
 
         if sys.stdin.isatty():
             say(

@@ -1,4 +1,4 @@
-"""The implementation of `import`, `init` and `demo`."""
+"""The implementation of `import`, `init` and `demo`, and the places where agents usually keep their memories."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, 
 from memory_pipeline.ingest.candidates import Skipped, in_numbers
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.file_choice import ALL_FILES
-from memory_pipeline.ingest.recognising import AUTO
+from memory_pipeline.ingest.formats import AUTO
 from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.cli.nights import NightRequest, observe_store, run_night_job

@@ -1,11 +1,18 @@
-"""The MCP server: its tools, its prompt and resources, and its mount in the HTTP API."""
+"""The MCP server: its tools, its prompt and resources, its mount in the HTTP API, and the server over
+standard input and output."""
 
 from __future__ import annotations
 
 import logging
+import os
+import signal
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
+import anyio
+import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError, UnexpectedToolError
 from mcp.server.mcpserver.tools import Tool
@@ -17,6 +24,7 @@ from mcp_types import Tool as ListedTool
 from pydantic import ValidationError
 
 from memory_pipeline import __version__
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import MemoryPipelineError, NotFoundError
 from memory_pipeline.interfaces.api.access import ACCESS, Access
 from memory_pipeline.interfaces.api.app import Mounted
@@ -24,7 +32,10 @@ from memory_pipeline.interfaces.mcp.tools import AccessOf, add_tools, memory_for
 from memory_pipeline.interfaces.served import ServedMemories
 from memory_pipeline.recall.documents import DEFAULT_BUDGET
 from memory_pipeline.recall.project import in_words
+from memory_pipeline.store import Store, settle_stores
 
+#: Seconds between two writings of the counts of use: a client may end the process at any time.
+_WRITE_EVERY_S = 30.0
 #: The address of the day's context of the only project.
 TODAY = "memory://today"
 _MARKDOWN = "text/markdown"
@@ -220,3 +231,53 @@ def _access_of(ctx: Context[Any, Any]) -> Access:
     if not isinstance(access, Access):
         raise RuntimeError("a request without access reached the MCP server")
     return access
+
+
+def serve_stdio(settings: Settings, store: Store, user: str, project: str | None) -> None:
+    """Serve until the client closes standard input, or a signal ends the process. With `project`, no other one is
+    served, and a memory may be its first."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")  # to standard error
+    actor = f"{user} over MCP"
+    access = Access(actor, frozenset({"read", "write"}), None if project is None else frozenset({project}))
+    memories = ServedMemories(store, settings, actor=actor)
+    try:
+        anyio.run(_serve, memories, access)
+    finally:
+        memories.close()
+
+
+async def _serve(memories: ServedMemories, access: Access) -> None:
+    async with anyio.create_task_group() as beside:
+        beside.start_soon(_keep_writing, memories)
+        beside.start_soon(anyio.to_thread.run_sync, _make_ready, memories, access)
+        if sys.platform != "win32":
+            beside.start_soon(_end_on_signal, memories)
+        await make_server(memories, lambda _: access).run_stdio_async()
+        beside.cancel_scope.cancel()
+
+
+def _make_ready(memories: ServedMemories, access: Access) -> None:
+    """Load the model and the index while the client still introduces itself; what fails here fails again in words when
+    a tool needs it."""
+    with suppress(MemoryPipelineError):
+        if access.projects is None:
+            memories.prepare()
+        else:
+            for project in access.projects:
+                memories.of(project, access.actor).prepare()
+
+
+async def _keep_writing(memories: ServedMemories) -> None:
+    while True:
+        await anyio.sleep(_WRITE_EVERY_S)
+        await anyio.to_thread.run_sync(memories.close)
+
+
+async def _end_on_signal(memories: ServedMemories) -> None:
+    """End the process on SIGINT or SIGTERM. Nothing else would: the thread that reads standard input cannot be
+    stopped, and Python would wait for it."""
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            await anyio.to_thread.run_sync(memories.close)
+            settle_stores(quietly=True)
+            os._exit(0)

@@ -17,9 +17,9 @@ from dagster import (
 from pydantic import Field
 
 from memory_pipeline.compaction.documents import CompactedSession
-from memory_pipeline.orchestration.describe import schema_of_document
 from memory_pipeline.orchestration.location import OWNERS
 from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.orchestration.sentences import schema_of_document
 
 GROUP = "conversations"
 NAME = "session_compactions"

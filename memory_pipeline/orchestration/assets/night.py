@@ -23,10 +23,10 @@ from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.order import ORDER, STEPS, Step, last_of
 from memory_pipeline.night.run import report_failure, take_snapshot
-from memory_pipeline.orchestration import describe, previews, sentences
+from memory_pipeline.orchestration import previews, sentences
 from memory_pipeline.orchestration.assets.conversations import conversations
-from memory_pipeline.orchestration.assets.imported_notes import imported_notes
 from memory_pipeline.orchestration.assets.shown import RECORDS, SHOWN
+from memory_pipeline.orchestration.assets.sources import imported_notes
 from memory_pipeline.orchestration.checks import (
     EXPORT_CHECKS,
     REPORT_CHECKS,
@@ -126,7 +126,7 @@ def _tell(context: AssetExecutionContext, sentence: str) -> None:
     kinds={"duckdb", "python"},
     output_required=False,
     dagster_type=RECORDS,
-    metadata={"dagster/column_schema": describe.schema_of(DuplicateGroup)},
+    metadata={"dagster/column_schema": sentences.schema_of(DuplicateGroup)},
     description=(
         "Archives exact duplicates: memories of one project with the same words after folding case, white space, "
         "Markdown marks and leading timestamps. The oldest stays, and the copies are archived into it. A snapshot "
@@ -154,7 +154,7 @@ def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> It
 
 def _asset_of(step: Step) -> AssetsDefinition:
     shown = SHOWN[step.name]
-    lineage = {"dagster/column_lineage": describe.lineage_of_columns(shown.lineage)} if shown.lineage else {}
+    lineage = {"dagster/column_lineage": sentences.lineage_of_columns(shown.lineage)} if shown.lineage else {}
 
     def run(context: AssetExecutionContext, night: NightResource, **given: Any) -> MaterializeResult[Any]:
         tonight = _open(context, night)
@@ -185,7 +185,7 @@ def _asset_of(step: Step) -> AssetsDefinition:
     kinds={"json", "markdown"},
     check_specs=REPORT_CHECKS,
     metadata={
-        "dagster/column_schema": describe.schema_of_document(
+        "dagster/column_schema": sentences.schema_of_document(
             Report, "The night's figures, clusters, errors and verdict."
         )
     },
@@ -222,7 +222,7 @@ def reports(context: AssetExecutionContext, night: NightResource, **values: Any)
     group=REPORTING_GROUP,
     kinds={"markdown"},
     check_specs=EXPORT_CHECKS,
-    metadata={"dagster/column_schema": describe.schema_of_rows(ExportResult)},
+    metadata={"dagster/column_schema": sentences.schema_of_rows(ExportResult)},
     description=(
         "Writes the exports that the settings name (`[[exports]]`): the workspace of an OpenClaw agent, a memory "
         "directory of Claude Code, a vault of Obsidian, or rows. Only the newest night of the store writes: a past "

@@ -16,7 +16,7 @@ from dagster import (
 )
 
 from memory_pipeline.night.context import Night
-from memory_pipeline.orchestration import describe, previews, sentences
+from memory_pipeline.orchestration import previews, sentences
 from memory_pipeline.orchestration.checks import (
     ARCHIVE_CHECKS,
     ATOM_CHECKS,
@@ -80,7 +80,7 @@ SHOWN: dict[str, Shown] = {
             "series stays active and is named. Found by the shape of the lines, before any pair is compared."
         ),
         kinds={"duckdb", "python"},
-        columns=describe.schema_of(Archive),
+        columns=sentences.schema_of(Archive),
         figures=lambda night, value: previews.series(night.store, value),
         sentence=lambda night, value, given: sentences.of_series(value),
         check_specs=SERIES_CHECKS,
@@ -94,7 +94,7 @@ SHOWN: dict[str, Shown] = {
             "routine, are archived into these, or into the digest of their day. Without a model nothing is read."
         ),
         kinds={"duckdb", "python"},
-        columns=describe.schema_of(Archive, ["cluster.member_ids"]),
+        columns=sentences.schema_of(Archive, ["cluster.member_ids"]),
         figures=lambda night, value: previews.readings(night, value),
         sentence=lambda night, value, given: sentences.of_readings(value),
         check_specs=READING_CHECKS,
@@ -107,7 +107,7 @@ SHOWN: dict[str, Shown] = {
             "embedded first."
         ),
         kinds={"duckdb", "python"},
-        columns=describe.schema_of(EligibleMemory),
+        columns=sentences.schema_of(EligibleMemory),
         figures=lambda night, value: previews.eligible(value),
         sentence=lambda night, value, given: sentences.of_eligible(value, night.plan),
     ),
@@ -132,7 +132,7 @@ SHOWN: dict[str, Shown] = {
             "sources."
         ),
         kinds={"duckdb", "python"},
-        columns=describe.schema_of(Archive, ["cluster.member_ids"]),
+        columns=sentences.schema_of(Archive, ["cluster.member_ids"]),
         figures=lambda night, value: previews.archives(night, value),
         sentence=lambda night, value, given: sentences.of_archives(value),
         lineage={"cluster.member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")]},
@@ -147,7 +147,7 @@ SHOWN: dict[str, Shown] = {
             "compared with its members."
         ),
         kinds={"duckdb", "python"},
-        columns=describe.schema_of(Archive, ["cluster.member_ids"]),
+        columns=sentences.schema_of(Archive, ["cluster.member_ids"]),
         figures=lambda night, value: previews.archives(night, value),
         sentence=lambda night, value, given: sentences.of_archives(value),
         lineage={"cluster.member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")]},
@@ -161,7 +161,7 @@ SHOWN: dict[str, Shown] = {
             "that was decided within the last seven days is left alone."
         ),
         kinds={"python"},
-        columns=describe.schema_of(Cluster),
+        columns=sentences.schema_of(Cluster),
         figures=lambda night, value: previews.clusters(night, value),
         sentence=lambda night, value, given: sentences.of_clusters(value),
         lineage={
@@ -179,7 +179,7 @@ SHOWN: dict[str, Shown] = {
             "refused, and its sources stay unchanged. Nothing is written to the store yet."
         ),
         kinds={"python"},
-        columns=describe.schema_of(
+        columns=sentences.schema_of(
             Distillation,
             ["cluster.cluster_id", "cluster.member_ids", "measured.tokens_before"],
             without=("stays", "replaces"),
@@ -201,7 +201,7 @@ SHOWN: dict[str, Shown] = {
             "words never change. A draft that does not pass the gates is refused, with the reason."
         ),
         kinds={"duckdb", "python"},
-        columns=describe.schema_of(Archive, ["cluster.cluster_id"]),
+        columns=sentences.schema_of(Archive, ["cluster.cluster_id"]),
         figures=lambda night, value: previews.archives(night, value),
         sentence=lambda night, value, given: sentences.of_archives(value),
         lineage={
@@ -218,7 +218,7 @@ SHOWN: dict[str, Shown] = {
             "is skipped. Separate from the archive, so that an error here cannot stop a night."
         ),
         kinds={"duckdb", "python"},
-        columns=describe.schema_of(AtomDecision),
+        columns=sentences.schema_of(AtomDecision),
         figures=lambda night, value: previews.atoms(night, value),
         sentence=lambda night, value, given: sentences.of_atoms(value),
         lineage={"memory_id": [("archives", "abstraction_id")], "causal": [("distillations", "causal")]},
@@ -233,7 +233,7 @@ SHOWN: dict[str, Shown] = {
             "left. Exported as one Markdown file per project and category."
         ),
         kinds={"duckdb", "markdown"},
-        columns=describe.schema_of(Contribution),
+        columns=sentences.schema_of(Contribution),
         figures=lambda night, value: previews.playbook(night, night.settings, value),
         sentence=lambda night, value, given: sentences.of_playbook(value),
         group=KNOWLEDGE_GROUP,

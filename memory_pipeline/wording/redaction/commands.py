@@ -1,4 +1,5 @@
-"""Passwords in commands, addresses and protocols: `mysql -pX`, `curl -u a:X`, `https://a:X@host`."""
+"""Passwords in commands, addresses and protocols (`mysql -pX`, `curl -u a:X`, `https://a:X@host`), and next to the name
+of a user or network."""
 
 from __future__ import annotations
 

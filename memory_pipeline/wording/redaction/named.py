@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from memory_pipeline.wording.redaction import words
+from memory_pipeline.wording.redaction import spans
 from memory_pipeline.wording.redaction.spans import (
     Span,
     is_random,
@@ -22,26 +22,26 @@ from memory_pipeline.wording.redaction.spans import (
 
 How = Literal["assigned", "told", "beside"]
 
-_ENDING = rf"(?:s(?![^\W_]))?(?:[_-](?!(?:{words.OTHER_THINGS})\b)\w{{1,20}}){{0,2}}"
+_ENDING = rf"(?:s(?![^\W_]))?(?:[_-](?!(?:{spans.OTHER_THINGS})\b)\w{{1,20}}){{0,2}}"
 #: Family of names, hints of it, and its pattern; all for a text in small letters.
 _NAMES = (
     (
         "password",
-        words.HINTS_OF_PASSWORDS,
-        re.compile(rf"(?:(?:{words.PASSWORDS})|(?<![^\W_])(?:{words.SHORT_PASSWORDS})(?![^\W_])){_ENDING}"),
+        spans.HINTS_OF_PASSWORDS,
+        re.compile(rf"(?:(?:{spans.PASSWORDS})|(?<![^\W_])(?:{spans.SHORT_PASSWORDS})(?![^\W_])){_ENDING}"),
     ),
-    ("code", words.HINTS_OF_CODES, re.compile(rf"(?<![^\W_])(?:{words.CODES})(?![^\W_]){_ENDING}")),
+    ("code", spans.HINTS_OF_CODES, re.compile(rf"(?<![^\W_])(?:{spans.CODES})(?![^\W_]){_ENDING}")),
     (
         "token",
-        words.HINTS_OF_TOKENS,
+        spans.HINTS_OF_TOKENS,
         re.compile(
-            rf"(?:(?:{words.TOKENS})(?!['’a-rt-z])"
-            rf"|(?<![^\W_])(?:{words.MAKERS})(?:['’]s)?\s(?:\w{{2,12}}\s)?key(?![a-z])){_ENDING}"
+            rf"(?:(?:{spans.TOKENS})(?!['’a-rt-z])"
+            rf"|(?<![^\W_])(?:{spans.MAKERS})(?:['’]s)?\s(?:\w{{2,12}}\s)?key(?![a-z])){_ENDING}"
         ),
     ),
 )
 _QUALIFIER = re.compile(
-    rf"(?:[\"'`*\]]{{0,4}}(?:\s?\([^()\n]{{1,40}}\)|\s(?:{words.PREPOSITIONS})(?:\s[^\s:=|]{{1,30}}){{1,5}}?)"
+    rf"(?:[\"'`*\]]{{0,4}}(?:\s?\([^()\n]{{1,40}}\)|\s(?:{spans.PREPOSITIONS})(?:\s[^\s:=|]{{1,30}}){{1,5}}?)"
     rf"(?=[\"'`*]{{0,3}}(?:[:：]|\s(?:[:=|]|->|→|[-–—]\s|(?:is|ist|lautet|es|est|è|é)\s))))",
     re.IGNORECASE,
 )
@@ -50,7 +50,7 @@ _ASSIGNED = re.compile(
     r"|[-–—][ \t])"
     r"|\s*/?>\s{0,2}(?=[^\s<])|[\"']\s{1,3}value=(?=[\"'])"
 )
-_TOLD = re.compile(rf"[\"'`*_]{{0,3}}(?:['’]s\s+|\s+{words.COPULAS}|\s*{words.TIGHT_COPULAS}\s*:?\s*)", re.IGNORECASE)
+_TOLD = re.compile(rf"[\"'`*_]{{0,3}}(?:['’]s\s+|\s+{spans.COPULAS}|\s*{spans.TIGHT_COPULAS}\s*:?\s*)", re.IGNORECASE)
 _BESIDE = re.compile(r"[\"'`*_]{0,3}\s+(?:\(\s?)?")
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "„": "“", "‘": "’", "«": "»", "「": "」", "『": "』", "‹": "›"}
 _BARE = re.compile(
@@ -155,20 +155,20 @@ def _phrase(rest: str, how: How) -> str | None:
     said = re.split("[ -]", match[0])
     if after.isalnum() or after == "_" or len(said) < 4:
         return None
-    said_of_one = sum(word in words.SAID_OF_ONE for word in said)
-    return None if said_of_one > 1 or any(word in words.OF_A_SENTENCE for word in said) else match[0]
+    said_of_one = sum(word in spans.SAID_OF_ONE for word in said)
+    return None if said_of_one > 1 or any(word in spans.OF_A_SENTENCE for word in said) else match[0]
 
 
 def _is_secret(value: str, family: str, how: How, *, quoted: bool, alone: bool) -> bool:
-    if is_stand_in(value) or value.lower().strip("!?.") in words.SAID_OF_ONE:
+    if is_stand_in(value) or value.lower().strip("!?.") in spans.SAID_OF_ONE:
         return False
     if family == "token" and " " not in value:
         return is_random(value, {"assigned": 8, "told": 10, "beside": 16}[how])
     if " " in value:
         parts = value.lower().split()
-        if not quoted or how == "beside" or any(word in words.OF_A_SENTENCE for word in parts):
+        if not quoted or how == "beside" or any(word in spans.OF_A_SENTENCE for word in parts):
             return False
-        return is_strong_phrase(value) or (len(parts) >= 3 and sum(w in words.SAID_OF_ONE for w in parts) < 2)
+        return is_strong_phrase(value) or (len(parts) >= 3 and sum(w in spans.SAID_OF_ONE for w in parts) < 2)
     if how == "beside":
         return len(value) >= 5 and is_strong(value)
     if is_strong(value):

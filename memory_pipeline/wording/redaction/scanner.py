@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from memory_pipeline.wording.redaction import words
+from memory_pipeline.wording.redaction import spans
 from memory_pipeline.wording.redaction.spans import Span, is_stand_in, small_letters
 
 _COLUMN = re.compile(
-    rf"[\s*`\"']*(?:[\w-]+[\s_])?(?:{words.PASSWORDS}|{words.SHORT_PASSWORDS}|{words.TOKENS})s?(?:\s\([^)]*\))?[\s*`\"']*"
+    rf"[\s*`\"']*(?:[\w-]+[\s_])?(?:{spans.PASSWORDS}|{spans.SHORT_PASSWORDS}|{spans.TOKENS})s?(?:\s\([^)]*\))?[\s*`\"']*"
 )
 _RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*")
 _SHORTEST = 8
@@ -113,6 +113,6 @@ def _cells(line: str, at: int, mark: str, columns: dict[int, str]) -> Iterator[S
 
 def _is_secret(value: str) -> bool:
     """Any value in such a column counts, except a word about it or about its absence."""
-    if len(value) < 3 or " " in value or is_stand_in(value) or value.lower() in words.SAID_OF_ONE:
+    if len(value) < 3 or " " in value or is_stand_in(value) or value.lower() in spans.SAID_OF_ONE:
         return False
     return len(value) >= 5 or not value.isalpha()
