@@ -104,7 +104,6 @@ class Compression(Section):
     min_active_memories: int = setting(
         10, "With fewer active memories a night clusters nothing; a model reads them all the same.", ge=0, le=1_000_000
     )
-    archived_weight: float = setting(0.5, "Weight of an archived memory in search.", ge=0, le=1)
     review: Literal["auto", "manual"] = setting(
         "auto", "`manual`: nights leave proposals and archive nothing without a person's approval."
     )

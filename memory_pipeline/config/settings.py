@@ -106,9 +106,6 @@ class Recall(Section):
         "Japanese, Korean and Thai are found with each of them.",
         safe=any_value,
     )  # fmt: skip
-    min_relevance: float = setting(
-        0.3, "Cosine below which a vector does not count as relevant.", safe=any_value, ge=0, le=1
-    )
 
 
 class Ui(Section):

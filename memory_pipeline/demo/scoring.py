@@ -61,7 +61,7 @@ def measure(store: Store, settings: Settings) -> Measure:
     answered = dict.fromkeys(BUDGETS, 0)
     for project in sorted({q["project"] for q in truth["questions"]}):
         mine = [memory for memory in memories.values() if memory.project_id == project]
-        index = SearchIndex(mine, known, embedder.embed, settings.compression.archived_weight, settings=settings.recall)
+        index = SearchIndex(mine, known, embedder.embed, language=settings.recall.language)
         for question in (q for q in truth["questions"] if q["project"] == project):
             told = {memory.id for note in question["evidence"] for memory in _chain(memories, note)}
             answer = re.compile(rf"(?<!\w){re.escape(question['answer'])}(?!\w)", re.IGNORECASE)

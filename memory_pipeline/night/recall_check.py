@@ -115,8 +115,8 @@ def _found(night: Night, memories: Sequence[Text], asked: dict[str, str], replac
     """The memories that are found by their question, or of which a replacement is found and answers it."""
     ids, rows = night.reader.vectors_of([memory.id for memory in memories])
     vectors = dict(zip(ids, rows, strict=True))
-    embed, settings = night.embedder.embed, night.settings
-    index = SearchIndex(memories, vectors, embed, settings.compression.archived_weight, settings=settings.recall)
+    embed, language = night.embedder.embed, night.settings.recall.language
+    index = SearchIndex(memories, vectors, embed, language=language)
     texts = {memory.id: memory.content for memory in memories}
     asked_for = embed([embedding_text(question) for question in asked.values()])
     found = set()

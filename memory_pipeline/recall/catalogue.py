@@ -62,7 +62,7 @@ class Catalogue:
     rowwise: Rowwise
 
     @classmethod
-    def of(cls, ids: list[str], table: pa.Table, beside: Beside, archived_weight: float) -> Catalogue:
+    def of(cls, ids: list[str], table: pa.Table, beside: Beside) -> Catalogue:
         """The catalogue of a whole project. `ids`: its rows; `table`: its memories, in any order. Raises ValueError if
         the two do not hold the same memories."""
         places = pc.index_in(pa.array(ids, pa.string()), value_set=table["id"].combine_chunks())
@@ -75,7 +75,7 @@ class Catalogue:
         recalled, useful = (table[name].to_numpy().astype(np.int64) for name in ("reuse_count", "useful_count"))
         before, after = neighbours_in(table.select(PLACE.names))
         older = _is_in(ids, beside.superseded)
-        weight = weights_of(is_archived, older, recalled, useful, archived_weight)
+        weight = weights_of(is_archived, older, recalled, useful)
         return cls(
             ids=ids,
             row_of=row_of,
@@ -94,7 +94,7 @@ class Catalogue:
             rowwise=Rowwise(before, after, weight, ends_of(into, is_archived), _are_digests(table)),
         )
 
-    def after(self, ids: list[str], delta: pa.Table, beside: Beside, archived_weight: float) -> Catalogue:
+    def after(self, ids: list[str], delta: pa.Table, beside: Beside) -> Catalogue:
         """The next catalogue: `ids` begins with this one's, and `delta` holds all of the further ones and whatever has
         changed. Raises ValueError if it does not."""
         if not delta.num_rows and beside == self.beside and len(ids) == len(self.ids):
@@ -119,7 +119,7 @@ class Catalogue:
         before, after = (np.concatenate([old, nobody]) for old in (self.rowwise.before, self.rowwise.after))
         if added and may_have_neighbours(delta.select(PLACE.names)):
             before, after = neighbours_in(_places(self.table, changed, len(ids)))
-        weight = weights_of(is_archived, _is_in(ids, beside.superseded), *uses, archived_weight)
+        weight = weights_of(is_archived, _is_in(ids, beside.superseded), *uses)
         return Catalogue(
             ids=ids,
             row_of=row_of,

@@ -263,8 +263,7 @@ class _Ways:
     ) -> None:
         self._now, self._embedder, self._count = now, embedder, embedder.count_tokens
         own = {note.id: vectors[note.id] for note in notes if note.id in vectors}
-        weight = settings.compression.archived_weight
-        self._index = SearchIndex(notes, own, embedder.embed, weight, settings=settings.recall)
+        self._index = SearchIndex(notes, own, embedder.embed, language=settings.recall.language)
         newest = sorted(notes, key=lambda note: (note.created_at, note.id), reverse=True)
         self._newest = [with_subject(note) for note in newest]
         self._folded = [_folded(text) for text in self._newest]

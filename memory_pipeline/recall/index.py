@@ -31,8 +31,8 @@ from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.disk import Addition, DamagedIndexError, IndexFiles, Kind, Opened
 from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
-from memory_pipeline.recall.ranking import DEPTH, Parts, newest_first, rank
-from memory_pipeline.recall.search import named_times, newness_for, weights_in
+from memory_pipeline.recall.ranking import DEPTH, Parts, Weights, newest_first, rank
+from memory_pipeline.recall.search import named_times, newness_for
 from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores, query_terms, terms_of
 from memory_pipeline.records import Memory, with_asked
 from memory_pipeline.records.identifiers import Handles
@@ -87,7 +87,7 @@ class ProjectIndex:
         self._store, self._settings, self._project, self._embedder = store, settings, project, embedder
         self._hurried = Store(store.path, busy_timeout_s=_A_MOMENT_S)
         self._files = self._files_in(store.path.parent / f"{store.path.stem}.index")
-        self._weights = weights_in(settings.recall)
+        self._weights = Weights()
         self._state: _State | None = None
         self._refreshing = threading.Lock()
         self._must_see: int = 0
@@ -339,14 +339,13 @@ class ProjectIndex:
             filled = [without[n] for n in arrived]
             addition = Addition(ids, _texts_in(new), vectors[: len(ids)], filled, late[arrived], places)
             opened = self._files.write(opened, addition, generation)
-        weight = self._settings.compression.archived_weight
         if known is None:
-            catalogue = Catalogue.of(opened.ids, table, beside, weight)
+            catalogue = Catalogue.of(opened.ids, table, beside)
             if table.num_rows >= _MANY:
                 pa.default_memory_pool().release_unused()
                 store.forget_what_was_read()
         else:
-            catalogue = known.catalogue.after(opened.ids, table, beside, weight)
+            catalogue = known.catalogue.after(opened.ids, table, beside)
         return _State(stamp, generation, opened, catalogue, of_another)
 
     def _stands(self, tx: Transaction, opened: Opened) -> bool:

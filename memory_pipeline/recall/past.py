@@ -191,8 +191,7 @@ def search_state(
         superseded |= {old: new for old, new in withdrawn.items() if {old, new} <= there.keys()}
         ids, vectors = tx.vectors.read([memory.id for memory in memories], embedder.name, embedder.dimension)
     known = dict(zip(ids, vectors, strict=True))
-    weight = settings.compression.archived_weight
-    index = SearchIndex(memories, known, embedder.embed, weight, superseded, settings.recall)
+    index = SearchIndex(memories, known, embedder.embed, superseded, settings.recall.language)
     hits = index.search(query, MOST_RESULTS if filters else limit)
     return [hit for hit in hits if filters is None or filters.admits(hit.memory)][:limit]
 

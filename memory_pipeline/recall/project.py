@@ -61,6 +61,7 @@ from memory_pipeline.recall.index import Match, ProjectIndex
 from memory_pipeline.recall.lineage import lineage_of
 from memory_pipeline.recall.past import read_state, search_state
 from memory_pipeline.recall.pieces import current_matches, order_pieces
+from memory_pipeline.recall.ranking import MIN_RELEVANCE
 from memory_pipeline.recall.results import described_sources, recalled
 from memory_pipeline.records import EXPIRED, ExtractionFeedback, Memory, SessionUsage, Source, derived_id
 from memory_pipeline.records.conversation import MOST_TOKENS
@@ -183,7 +184,7 @@ class ProjectMemory:
             self._index.vectors_of(matches),
             self._guidance.at(self._index.fresh().generation),
             self._index.vector_of(task),
-            self._settings.recall.min_relevance,
+            MIN_RELEVANCE,
             self._index.handles().shorten,
         )
         context = build_context(
@@ -351,7 +352,7 @@ class ProjectMemory:
     def atoms(self, query: str | None = None, field: str | None = None, limit: int = 10) -> AtomListing:
         """Atoms by meaning; without a query, those with the highest confidence."""
         index = AtomIndex.of(self._store, self._embedder, self.project, self._actor)
-        found = search_atoms(index, self._embedder, query, field, limit, self._settings.recall.min_relevance)
+        found = search_atoms(index, self._embedder, query, field, limit, MIN_RELEVANCE)
         return AtomListing(atoms=tuple(describe_atom(one) for one in found))
 
     def memories(self, *, archived: bool = False) -> pd.DataFrame:

@@ -38,18 +38,21 @@ _ONE_THING, _LOOKED_AT = 0.6, 20
 #: questions, before and after its nights, are answered within as many tokens as without.
 _LITTLE_LESS = 0.5
 
+#: A vector of a lower cosine says nothing of a memory.
+MIN_RELEVANCE = 0.3
+_OF_ARCHIVED = 0.5
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The settings of ranking. `words` beside 1 for the vector; `neighbours`: the share of a neighbour's score that an
+    """The weights of ranking. `words` beside 1 for the vector; `neighbours`: the share of a neighbour's score that an
     entry of a conversation or log gains; `min_relevance`: cosine under which a vector says nothing."""
 
     words: float = 0.8
     neighbours: float = 0.4
-    min_relevance: float = 0.3
+    min_relevance: float = MIN_RELEVANCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,11 +256,10 @@ def weights_of(
     superseded: NDArray[np.bool_],
     recalled: NDArray[np.int64],
     useful: NDArray[np.int64],
-    archived_weight: float,
 ) -> NDArray[np.float64]:
-    """The weight of each row in search: archived and superseded ones by the setting, and a little for use."""
+    """The weight of each row in search: half for archived and superseded ones, and a little for use."""
     use = _FOR_USEFUL * np.log2(1.0 + useful) + _FOR_RECALLED * np.log2(1.0 + recalled)
-    weight: NDArray[np.float64] = np.where(archived | superseded, archived_weight, 1.0) * (
+    weight: NDArray[np.float64] = np.where(archived | superseded, _OF_ARCHIVED, 1.0) * (
         1.0 + np.minimum(use, _MOST_FOR_USE)
     )
     return weight
@@ -275,7 +277,7 @@ def ends_of(into: NDArray[np.int64], is_archived: NDArray[np.bool_]) -> NDArray[
     return np.where((ends >= 0) & ~is_archived[ends], ends, -1)
 
 
-def listed(memories: Sequence[Searchable], archived_weight: float, superseded: Collection[str] = ()) -> Listed:
+def listed(memories: Sequence[Searchable], superseded: Collection[str] = ()) -> Listed:
     """What ranking has to know of memories; their uses do not count."""
     ids = [memory.id for memory in memories]
     row_of = {memory_id: row for row, memory_id in enumerate(ids)}
@@ -284,7 +286,7 @@ def listed(memories: Sequence[Searchable], archived_weight: float, superseded: C
     older = np.array([memory_id in superseded for memory_id in ids], dtype=bool)
     none = np.zeros(len(ids), dtype=np.int64)
     before, after = neighbours_in(places_table([_place_of(memory) for memory in memories]))
-    weight = weights_of(archived, older, none, none, archived_weight)
+    weight = weights_of(archived, older, none, none)
     days = np.array([memory.day for memory in memories], dtype="datetime64[D]")
     was_noted = np.array([memory.source.connector != MADE for memory in memories], dtype=bool)
     is_digest = np.array([memory.source.file == DIGEST for memory in memories], dtype=bool) & ~was_noted

@@ -14,7 +14,6 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_pipeline.config.settings import Recall
 from memory_pipeline.errors import InputError
 from memory_pipeline.recall.documents import MOST_RESULTS, SHORTEST_QUERY, Mode
 from memory_pipeline.recall.matrix import Matrix
@@ -61,12 +60,11 @@ class SearchIndex(Generic[_Searchable]):
         memories: Sequence[_Searchable],
         vectors: Mapping[str, NDArray[np.float32]],
         embed: Callable[[Sequence[str]], NDArray[np.float32]],
-        archived_weight: float = 0.5,
         superseded: Mapping[str, str] | None = None,
-        settings: Recall | None = None,
+        language: str = "english",
     ) -> None:
         """`vectors`: unit length, by memory id. `embed` turns queries into unit vectors. `superseded`: by memory, the
-        newer one that supersedes it; it has the weight of an archived one.
+        newer one that supersedes it; it has the weight of an archived one. `language`: the setting `recall.language`.
 
         Raises InputError if the memories belong to more than one project: no query crosses projects.
         """
@@ -75,14 +73,13 @@ class SearchIndex(Generic[_Searchable]):
             raise InputError(
                 f"a search index holds one project, not {len(projects)}: {', '.join(sorted(projects)[:3])}"
             )
-        settings = settings or Recall()
         self._memories = list(memories)
         self._embed = embed
         self._superseded = superseded or {}
-        self._weights = weights_in(settings)
-        self._listed = listed(self._memories, archived_weight, self._superseded)
+        self._weights = Weights()
+        self._listed = listed(self._memories, self._superseded)
         self._matrix = _matrix(self._listed.ids, vectors)
-        self._words = WordIndex(settings.language)
+        self._words = WordIndex(language)
         texts = [_text_of(one) for one in self._memories]
         self._words.add(0, texts)
 
@@ -118,11 +115,6 @@ class SearchIndex(Generic[_Searchable]):
 
 def _text_of(memory: Searchable) -> str:
     return with_asked(with_subject(memory), memory.tags) if isinstance(memory, Memory) else memory.content
-
-
-def weights_in(settings: Recall) -> Weights:
-    """The weights of ranking in the settings."""
-    return Weights(min_relevance=settings.min_relevance)
 
 
 def _matrix(ids: Sequence[str], vectors: Mapping[str, NDArray[np.float32]]) -> Matrix | None:

@@ -173,7 +173,7 @@ def test_python_obeys_no_more_than_the_command_line(
 def test_every_setting_is_refused_unless_its_declaration_calls_it_safe(strange: Path) -> None:
     safe = {info.key for info in describe_settings() if info.safe}
     assert safe == {
-        "store.path", "import.timezone", "embedding.model", "recall.language", "recall.min_relevance",
+        "store.path", "import.timezone", "embedding.model", "recall.language",
     }  # fmt: skip
     file = write(strange, '[store]\npath = "notes.duckdb"\nsnapshots_kept = 1\n[embedding]\nmodel = "lexical"\n')
     assert from_file(file).refused == ["store.snapshots_kept"]

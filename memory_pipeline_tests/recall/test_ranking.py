@@ -8,9 +8,9 @@ from datetime import UTC, date, datetime, timedelta
 import numpy as np
 import pytest
 
-from memory_pipeline.config.settings import Recall
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall import SearchIndex
+from memory_pipeline.recall.documents import Mode
 from memory_pipeline.recall.neighbours import neighbours_in, places_table
 from memory_pipeline.recall.ranking import ends_of
 from memory_pipeline.recall.search import named_times
@@ -19,14 +19,14 @@ from memory_pipeline.records import Memory, Source
 from memory_pipeline_tests.build import FIRST, memory
 
 
-def index_of(memories: list[Memory], **settings: object) -> SearchIndex[Memory]:
+def index_of(memories: list[Memory], language: str = "english") -> SearchIndex[Memory]:
     embedder = Lexical()
     vectors = dict(zip([m.id for m in memories], embedder.embed([m.content for m in memories]), strict=True))
-    return SearchIndex(memories, vectors, embedder.embed, settings=Recall(**settings))  # type: ignore[arg-type]
+    return SearchIndex(memories, vectors, embedder.embed, language=language)
 
 
-def found(memories: list[Memory], query: str, mode: str = "hybrid", **settings: object) -> list[str]:
-    return [hit.memory.id for hit in index_of(memories, **settings).search(query, mode=mode)]  # type: ignore[arg-type]
+def found(memories: list[Memory], query: str, mode: Mode = "hybrid", language: str = "english") -> list[str]:
+    return [hit.memory.id for hit in index_of(memories, language).search(query, mode=mode)]
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_use_raises_a_rank_a_little_and_never_above_a_better_answer() -> None:
     from memory_pipeline.recall.ranking import weights_of
 
     none = np.zeros(3, dtype=bool)
-    weight = weights_of(none, none, np.array([0, 1000, 10**9]), np.array([0, 3, 10**9]), 0.5)
+    weight = weights_of(none, none, np.array([0, 1000, 10**9]), np.array([0, 3, 10**9]))
     assert weight[0] == 1.0
     assert 1.0 < weight[1] <= weight[2] == pytest.approx(1.1)
 

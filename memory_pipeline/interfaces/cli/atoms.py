@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, current_user, open_store
+from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, choose_project, current_user, open_store
 from memory_pipeline.interfaces.cli.output import emit
-from memory_pipeline.interfaces.python import choose_project
 from memory_pipeline.records import Causal
 
 if TYPE_CHECKING:

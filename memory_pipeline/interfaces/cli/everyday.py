@@ -157,7 +157,7 @@ def evaluate_(
 ) -> None:
     """Say what a memory answers within 250 to 2,000 tokens, before and after its nights, beside what an agent would
     read instead, and show a sample of what nights made for you to judge. It works on a copy and asks no model."""
-    from memory_pipeline.interfaces.python import choose_project
+    from memory_pipeline.interfaces.cli.base import choose_project
     from memory_pipeline.recall.evaluation import evaluate, read_questions
 
     settings, opened = open_store(store)

@@ -199,7 +199,7 @@ def metrics(project: ProjectOption = None, store: StoreOption = None, json_: Jso
 
 def opened_memory(store: Path | None, project: str | None, *, create: bool = False) -> ProjectMemory:
     """The memory of the chosen project in the store of this command."""
-    from memory_pipeline.interfaces.python import choose_project
+    from memory_pipeline.interfaces.cli.base import choose_project
     from memory_pipeline.recall.project import ProjectMemory
 
     settings, opened = open_store(store)
