@@ -66,6 +66,10 @@ class ModelError(MemoryPipelineError):
     """The language model cannot be used: its key, its name, its price or its server is wrong."""
 
 
+class NoModelError(ModelError):
+    """No language model is chosen."""
+
+
 class StrategyError(MemoryPipelineError):
     """A given distiller or strategy does not exist or does not work."""
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers import attempt_in, find_invention
 from memory_pipeline.documents import Document
-from memory_pipeline.errors import ModelError, in_words
+from memory_pipeline.errors import ModelError, NoModelError, in_words
 from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session
 from memory_pipeline.models.choose import has_model, model_name
 from memory_pipeline.models.pacing import Patience
@@ -27,8 +27,8 @@ from memory_pipeline.wording.redaction import redact
 BUDGET = 1500
 #: Changes with the instructions, the fields of the answer, and the check.
 _VERSION = "ask-1"
-#: Somebody waits for the answer.
-_PATIENCE = Patience(attempts=2, longest_wait_s=20.0, time_limit_s=120.0)
+#: Somebody waits for the answer: seconds for it, and the most between two attempts.
+ANSWER_S, _LONGEST_WAIT_S = 120.0, 20.0
 _INSTRUCTIONS = """\
 You answer a question from the memory of an AI agent. You are given what a search found, as numbered memories, each \
 with its day, and the day on which is asked. Another question may be nearer to these memories than this one: that a \
@@ -95,13 +95,16 @@ class _Checked:
     cited: tuple[ContextItem, ...]
 
 
-def ask_model(store: Store, settings: Settings, context: Context, asked_on: date) -> Reply:
-    """The answer to the task of a context, read by the model that is chosen.
+def ask_model(
+    store: Store, settings: Settings, context: Context, asked_on: date, *, within_s: float = ANSWER_S
+) -> Reply:
+    """The answer to the task of a context, read by the model that is chosen; waited for that many seconds.
 
-    Nothing is asked where the context is empty. Raises ModelError if no model is chosen, or if it gives no answer.
+    Nothing is asked where the context is empty. Raises NoModelError if no model is chosen, and ModelError if it gives
+    no answer.
     """
     if not has_model(settings):
-        raise ModelError(
+        raise NoModelError(
             "no model is chosen, and only a model can answer; 'memory-pipeline model list' shows what there is"
         )
     nothing = Reply(
@@ -114,7 +117,8 @@ def ask_model(store: Store, settings: Settings, context: Context, asked_on: date
     question = _question(context, settings, asked_on)
     if question.too_long:
         raise ModelError(f"the question is {question.too_long}")
-    results = ModelClient(settings, _PATIENCE).ask({"": question}, Session(book, preview=True), "question")
+    patience = Patience(attempts=2, longest_wait_s=min(_LONGEST_WAIT_S, within_s), time_limit_s=within_s)
+    results = ModelClient(settings, patience).ask({"": question}, Session(book, preview=True), "question")
     result = next((result for _, result in results), None)
     cost = round(sum(call.cost_usd for call in book.calls()), 6)
     if isinstance(result, _Checked):

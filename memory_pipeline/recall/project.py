@@ -24,7 +24,7 @@ from memory_pipeline.ingest.candidates import Candidate, RowError
 from memory_pipeline.ingest.remembering import remember
 from memory_pipeline.ingest.values import check_storable, identifier
 from memory_pipeline.models.embedders import Embedder, choose_embedder
-from memory_pipeline.recall.asking import BUDGET, Reply, ask_model
+from memory_pipeline.recall.asking import ANSWER_S, BUDGET, Reply, ask_model
 from memory_pipeline.recall.atoms import AtomIndex, GuidanceIndex, describe_atom, search_atoms
 from memory_pipeline.recall.context import (
     ConsolidatedContext,
@@ -193,11 +193,12 @@ class ProjectMemory:
         self._uses.add(item.id for item in context.items if item.handle)
         return context
 
-    def ask(self, question: str) -> Reply:
+    def ask(self, question: str, *, within_s: float = ANSWER_S) -> Reply:
         """What the chosen model answers from a context of the question, with the memories that it rests on; or that the
         memory does not hold it. Raises InputError for a question out of range, ModelError without a model or an
-        answer."""
-        return ask_model(self._store, self._settings, self.context(question, BUDGET), datetime.now(UTC).date())
+        answer in that many seconds."""
+        today = datetime.now(UTC).date()
+        return ask_model(self._store, self._settings, self.context(question, BUDGET), today, within_s=within_s)
 
     def day(self, budget: int = DEFAULT_BUDGET) -> DayContext:
         """What an agent should know as the day begins: guidance, the newest patterns and principles, and the latest

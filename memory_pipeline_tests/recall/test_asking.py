@@ -15,6 +15,7 @@ from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, settings_for
 from memory_pipeline_tests.distillers.claude_nights import claude_settings, serving
+from memory_pipeline_tests.interfaces.api.running import running
 from memory_pipeline_tests.interfaces.in_process import command
 from memory_pipeline_tests.messages_server import Body, MessagesServer, Said
 
@@ -117,3 +118,18 @@ def test_the_command_prints_the_answer_above_its_memories(store: Store) -> None:
         assert json.loads(command("ask", ASKED, "--store", store.path, "--json", **model).out)["known"]
     done = command("ask", ASKED, "--store", store.path)
     assert done.code == 1 and "no model is chosen" in done.err
+
+
+def test_a_server_answers_with_the_model_that_was_chosen_for_it(store: Store) -> None:
+    question = {"question": ASKED, "project_id": "p"}
+    with (
+        serving(answering("It listens on port 5433.", "5433")) as server,
+        running(claude_settings(store, server), store) as client,
+    ):
+        reply = client.post("/api/v1/ask", question).json()
+        refused = client.as_("write").post("/api/v1/ask", question)
+    assert (reply["known"], reply["answer"]) == (True, "It listens on port 5433.") and len(reply["memories"]) == 1
+    assert refused.status_code == 403
+    with running(settings_for(store), store) as client:
+        without = client.post("/api/v1/ask", question)
+    assert without.status_code == 409 and "no model is chosen" in without.text

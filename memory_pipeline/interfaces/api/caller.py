@@ -49,12 +49,14 @@ _MEANINGS = {
     403: "The token is not good for this, or the request comes from a page of another origin.",
     404: "There is no such memory, project or job.",
     408: "The body did not arrive in time.",
-    409: "The store is in another state than this needs: several projects could be meant, or another run works on it.",
+    409: "The store is in another state than this needs: several projects could be meant, another run works on "
+    "it, or no model is chosen.",
     413: "The body is too large.",
     415: "The body is not `application/json`.",
     422: "A field is missing, unknown, of the wrong type or out of range.",
     429: "The token has made too many requests; `Retry-After` says when to ask again.",
-    503: "The store is held by another process, or cannot be read; `Retry-After` says when to ask again.",
+    503: "The store is held by another process or cannot be read, or no model answers; `Retry-After` says when "
+    "to ask again.",
 }
 _ALWAYS = (401, 403, 409, 422, 429, 503)
 _WITH_BODY = (400, 408, 413, 415)

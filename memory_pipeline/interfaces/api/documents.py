@@ -104,6 +104,13 @@ class ContextRequest(Document):
     budget: Whole = Field(default=DEFAULT_BUDGET, ge=LEAST_BUDGET, le=MOST_BUDGET, description="Tokens allowed.")
 
 
+class Ask(Document):
+    """A question that a model answers."""
+
+    question: _Words = Field(description="The question, in words.")
+    project_id: Project | None = Field(default=None, description=_PROJECT)
+
+
 class MemoryToWrite(NewMemory):
     """A memory to be written."""
 
@@ -195,6 +202,7 @@ class Readiness(Document):
 #: Every document that is a body of a request.
 BODIES = (
     SearchRequest,
+    Ask,
     ContextRequest,
     MemoryToWrite,
     FeedbackRequest,

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from memory_pipeline.ingest.values import MAX_ID
 from memory_pipeline.interfaces.api.caller import CallerOf, errors
 from memory_pipeline.interfaces.api.documents import (
+    Ask,
     ContextRequest,
     FeedbackRequest,
     MemoryToWrite,
@@ -19,6 +20,7 @@ from memory_pipeline.interfaces.api.documents import (
 )
 from memory_pipeline.interfaces.api.figures import Figures
 from memory_pipeline.interfaces.api.protocol import body_of, takes
+from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.context import ConsolidatedContext
 from memory_pipeline.recall.documents import (
     LONGEST_QUERY,
@@ -44,6 +46,8 @@ MemoryId = Annotated[
     Path(description="The memory's id, percent-encoded, or its handle in a context.", min_length=1, max_length=MAX_ID),
 ]
 _MEMORIES = "/api/v1/consolidated-memories"
+#: Less than a request may take.
+_ANSWER_S = 25.0
 
 
 @router.post(f"{_MEMORIES}/search", openapi_extra=takes(SearchRequest), responses=errors(404, body=True))
@@ -69,6 +73,13 @@ def consolidated_context(
 def context(caller: CallerOf, body: Annotated[ContextRequest, body_of(ContextRequest)]) -> Context:
     """What an agent should know for a task, as Markdown within a budget of tokens, and piece by piece."""
     return caller.memory("read", body.project_id).context(body.task, body.budget)
+
+
+@router.post("/api/v1/ask", openapi_extra=takes(Ask), responses=errors(404, body=True))
+def ask(caller: CallerOf, body: Annotated[Ask, body_of(Ask)]) -> Reply:
+    """What the server's model answers from the memories nearest to a question, with those that it rests on; or that the
+    memory does not hold it. Each question costs what the model costs."""
+    return caller.memory("read", body.project_id).ask(body.question, within_s=_ANSWER_S)
 
 
 @router.post(

@@ -21,6 +21,8 @@ from memory_pipeline.errors import (
     HistoryError,
     InputError,
     MemoryPipelineError,
+    ModelError,
+    NoModelError,
     NotFoundError,
     StoreBusyError,
     StoreError,
@@ -119,6 +121,8 @@ _KINDS: tuple[tuple[type[MemoryPipelineError], int, str], ...] = (
     (StoreBusyError, 503, "store_busy"),
     (StoreError, 503, "store_unavailable"),
     (EmbeddingError, 503, "model_unavailable"),
+    (NoModelError, 409, "no_model"),
+    (ModelError, 503, "model_unavailable"),
     (HistoryError, 503, "history_unavailable"),
 )
 

@@ -25,6 +25,7 @@ PROMISED = {
     ("get", "/api/v1/consolidated-memories/{memory_id}"),
     ("get", "/api/v1/consolidated-memories/{memory_id}/lineage"),
     ("post", "/api/v1/consolidated-context"),
+    ("post", "/api/v1/ask"),
     ("post", "/api/v1/memories"),
     ("post", "/api/v1/memories/{memory_id}/feedback"),
     ("post", "/api/v1/sessions/{session_id}/usage"),
@@ -72,6 +73,11 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", "404", "409", "422"]
 [[operations]]
 include-name = "POST /api/v1/consolidated-context"
 # A task of invisible characters is long enough for the schema, and too short for a reader.
+checks.positive_data_acceptance.expected-statuses = ["2xx", "404", "409", "422"]
+
+[[operations]]
+include-name = "POST /api/v1/ask"
+# No model is chosen here.
 checks.positive_data_acceptance.expected-statuses = ["2xx", "404", "409", "422"]
 """
 
