@@ -327,10 +327,6 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-if __name__ == "__main__":
-    write_demo(Path(sys.argv[1]))
-
-
 @dataclass(frozen=True, slots=True)
 class Labelled:
     """Words of a turn, at most one of whose sentences is labelled: the last one.
@@ -405,3 +401,7 @@ def _parts(words: str) -> tuple[Labelled, ...]:
         start = match.end()
     rest = words[start:]
     return (*found, Labelled(rest)) if rest.strip() else tuple(found)
+
+
+if __name__ == "__main__":
+    write_demo(Path(sys.argv[1]))

@@ -50,7 +50,9 @@ class ScoreCard(Document):
         description="Copies with other case, marks or spaces that were joined with their original."
     )
     normalised_duplicates: int = Field(description="Such copies in the demo.")
-    conflicts_merged: int = Field(description="Contradictions whose sides were joined; should be 0.")
+    conflicts_merged: int = Field(
+        description="Contradictions whose sides were joined, unless a reader says both in one memory; should be 0."
+    )
     conflicts: int = Field(description="Contradictions in the demo.")
     critical_touched: int = Field(description="Critical memories that were archived or changed; should be 0.")
     critical: int = Field(description="Critical memories in the demo.")
@@ -59,15 +61,17 @@ class ScoreCard(Document):
     )
     fresh: int = Field(description="Memories less than 24 hours old in the demo.")
     chain_in_one_cluster: bool = Field(
-        description="Whether the chain trap, in which only neighbours are similar, became one memory; should be false."
+        description="Whether the chain trap, in which only neighbours are similar, became one cluster; should be false."
     )
     paraphrases_found: int = Field(description="Notes that were joined with the one that says the same in other words.")
     paraphrases: int = Field(description="Pairs of notes that say the same in other words.")
     paraphrase_cosine: float = Field(description="Median cosine of these pairs, by the embedder in use.")
-    lessons_distilled: int = Field(description="Lessons of which one active memory stands for every note.")
+    lessons_distilled: int = Field(
+        description="Lessons of which one active memory stands for two thirds of the notes or more."
+    )
     lessons: int = Field(description="Lessons in the demo.")
     causal_patterns_distilled: int = Field(
-        description="Causal patterns of which one active memory stands for every episode."
+        description="Causal patterns of which one active memory stands for two thirds of the episodes or more."
     )
     causal_patterns: int = Field(description="Causal patterns in the demo.")
     readings_in_series: int = Field(description="Readings that one memory of their series stands for.")
@@ -86,8 +90,8 @@ class ScoreCard(Document):
     rules: int = Field(description="Such rules in the demo.")
     principles: tuple[str, ...] = Field(description="The active principles, in words.")
     different_joined: int = Field(
-        description="Active memories that stand for notes of two planted groups that have nothing to do with each "
-        "other; should be 0."
+        description="Active memories, but for digests of routine, that stand for notes of two planted groups that have "
+        "nothing to do with each other; should be 0."
     )
     secrets_left: int = Field(description="Planted secrets that are still in a memory; should be 0.")
     problems: int = Field(
@@ -166,8 +170,7 @@ def _rows(card: ScoreCard) -> Iterator[_Row]:
     yield share("Readings that break a series named", card.breaks_named, card.breaks, 1)
     yield _Row("Knowledge-base entries united", f"{card.entries_united} of {card.entry_groups} groups")
     principles = f"{card.principles_found} of {card.rules}, {len(card.principles)} in all"
-    label, is_kept = "Principles from lessons with one rule", card.principles_found == card.rules
-    yield _Row(label, principles, is_kept, str(card.rules), by_model=True)
+    yield _Row("Principles from lessons with one rule", principles)
     mixed = card.different_joined
     yield _Row("Different things joined (should be 0)", str(mixed), mixed == 0, "0")
     yield _Row("Secrets left in the store", str(card.secrets_left), card.secrets_left == 0, "0")

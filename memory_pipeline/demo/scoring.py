@@ -23,11 +23,13 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.run import run_night, run_week
 from memory_pipeline.recall import SearchIndex, fit_budget
-from memory_pipeline.records import LEVEL_PRINCIPLE, LEVEL_RAW, Memory
-from memory_pipeline.store import Store
+from memory_pipeline.records import DIGEST, LEVEL_PRINCIPLE, LEVEL_RAW, READING, Memory
+from memory_pipeline.store import Store, Transaction
 
 #: Tokens of context in which an answer is looked for: one or two notes, a paragraph, and what an agent can spare.
 BUDGETS = (50, 200, 1000)
+#: The share of the notes of a lesson for which one memory stands; what single notes say besides may stand elsewhere.
+_MOST = 2 / 3
 #: The end of the week whose principles the demo shows.
 LAST_SATURDAY = date(2026, 3, 28)
 
@@ -54,6 +56,7 @@ def measure(store: Store, settings: Settings) -> Measure:
     embedder = choose_embedder(settings)
     with store.reading() as tx:
         memories = {memory.id: memory for memory in tx.memories.all()}
+        raw_of = _sources_of(tx, memories)
         facts = tx.contents.facts()
         sources = tx.contents.sources_fingerprint()
         ids, vectors = tx.vectors.read(list(memories), embedder.name, embedder.dimension)
@@ -63,7 +66,9 @@ def measure(store: Store, settings: Settings) -> Measure:
         mine = [memory for memory in memories.values() if memory.project_id == project]
         index = SearchIndex(mine, known, embedder.embed, language=settings.recall.language)
         for question in (q for q in truth["questions"] if q["project"] == project):
-            told = {memory.id for note in question["evidence"] for memory in _chain(memories, note)}
+            evidence = set(question["evidence"])
+            told = {memory.id for note in evidence for memory in _chain(memories, note)}
+            told |= {one for one, raw in raw_of.items() if not evidence.isdisjoint(raw)}
             answer = re.compile(rf"(?<!\w){re.escape(question['answer'])}(?!\w)", re.IGNORECASE)
             hits = index.search(question["question"], limit=100)
             for budget in BUDGETS:
@@ -97,7 +102,7 @@ def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
         memories = {memory.id: memory for memory in tx.memories.all()}
         series = {one.id: set(one.facts.breaking_ids) for one in tx.series.active()}
         principles = [m.id for m in memories.values() if m.abstraction_level == LEVEL_PRINCIPLE and not m.archived_at]
-        raw_of = tx.lineage.raw_sources_of(principles)
+        raw_of = _sources_of(tx, memories)
         reworded = [memory_id for pair in truth["paraphrases"] for memory_id in pair]
         ids, vectors = tx.vectors.read(reworded, embedder.name, embedder.dimension)
         problems = tx.integrity.check(deep=True, facts=True)
@@ -116,19 +121,21 @@ def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
         "exact_duplicates": len(truth["exact_duplicates"]),
         "normalised_duplicates_found": _pairs_joined(truth["normalised_duplicates"], ends),
         "normalised_duplicates": len(truth["normalised_duplicates"]),
-        "conflicts_merged": _pairs_joined(truth["contradictions"], ends),
+        "conflicts_merged": sum(
+            _hides_newer(memories[one], memories[other], ends) for one, other in truth["contradictions"]
+        ),
         "conflicts": len(truth["contradictions"]),
         "critical_touched": sum(_was_touched(memories[memory_id]) for memory_id in truth["critical"]),
         "critical": len(truth["critical"]),
         "fresh_touched": sum(_was_touched(memories[memory_id]) for memory_id in truth["fresh"]),
         "fresh": len(truth["fresh"]),
-        "chain_in_one_cluster": len({ends[memory_id].id for memory_id in truth["chain"]}) == 1,
+        "chain_in_one_cluster": _is_one_cluster(truth["chain"], ends),
         "paraphrases_found": _pairs_joined(truth["paraphrases"], ends),
         "paraphrases": len(truth["paraphrases"]),
         "paraphrase_cosine": round(float(np.median(cosines)), 3),
-        "lessons_distilled": sum(_one_memory(members, ends) is not None for members in lessons),
+        "lessons_distilled": sum(_is_told_once(members, raw_of) for members in lessons),
         "lessons": len(lessons),
-        "causal_patterns_distilled": sum(_one_memory(members, ends) is not None for members in causes),
+        "causal_patterns_distilled": sum(_is_told_once(members, raw_of) for members in causes),
         "causal_patterns": len(causes),
         "readings_in_series": sum(_in_series(members, ends, series) for members in lines),
         "readings": sum(map(len, lines)),
@@ -136,7 +143,9 @@ def score(store: Store, settings: Settings, before: Measure) -> ScoreCard:
         "breaks": len(breaks),
         "entries_united": sum(_one_memory(members, ends) is not None for members in entries),
         "entry_groups": len(entries),
-        "principles_found": sum(_has_principle(rule["lessons"], raw_of) for rule in truth["rules"]),
+        "principles_found": sum(
+            _has_principle(rule["lessons"], {one: raw_of[one] for one in principles}) for rule in truth["rules"]
+        ),
         "rules": len(truth["rules"]),
         "principles": tuple(sorted(memories[one].content for one in principles)),
         "different_joined": _mixed(groups, ends),
@@ -167,6 +176,44 @@ def _pairs_joined(pairs: Sequence[Sequence[str]], ends: Mapping[str, Memory]) ->
     return sum(ends[one].id == ends[other].id for one, other in pairs)
 
 
+def _sources_of(tx: Transaction, memories: Mapping[str, Memory]) -> Mapping[str, set[str]]:
+    """By active memory that says something of its notes, these notes: those that it was made of, and those that were
+    archived into it. A digest of routine says nothing of them."""
+    made = [m.id for m in memories.values() if m.abstraction_level > LEVEL_RAW and not m.archived_at]
+    of = [one for one in made if memories[one].source.file != DIGEST]
+    found = {one: set(raw) for one, raw in tx.lineage.raw_sources_of(of).items()}
+    for memory in memories.values():
+        end = _chain(memories, memory.id)[-1]
+        if memory.abstraction_level == LEVEL_RAW and end.id in found:
+            found[end.id].add(memory.id)
+    return found
+
+
+def _hides_newer(one: Memory, other: Memory, ends: Mapping[str, Memory]) -> bool:
+    """Whether one memory stands for both sides of a contradiction, unless it is a reader's that has each word in which
+    the newer side differs from the older."""
+    end = ends[one.id]
+    if end.id != ends[other.id].id:
+        return False
+    older, newer = sorted((one, other), key=lambda memory: (memory.effective_date, memory.id))
+    return end.source.file != READING or not _words(newer.content) - _words(older.content) <= _words(end.content)
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
+
+
+def _is_one_cluster(members: Sequence[str], ends: Mapping[str, Memory]) -> bool:
+    """Whether a cluster has all of these notes. What a reader says of several notes is no cluster."""
+    end, *others = {ends[one].id: ends[one] for one in members}.values()
+    return not others and end.source.file != READING
+
+
+def _is_told_once(members: Sequence[str], raw_of: Mapping[str, Collection[str]]) -> bool:
+    """Whether one active memory stands for most of the notes of a planted group."""
+    return any(len(set(members) & set(raw)) >= _MOST * len(members) for raw in raw_of.values())
+
+
 def _was_touched(memory: Memory) -> bool:
     return memory.archived_at is not None or memory.importance_before is not None
 
@@ -183,7 +230,7 @@ def _in_series(members: Sequence[str], ends: Mapping[str, Memory], series: Colle
     return max(counts.values(), default=0)
 
 
-def _has_principle(lessons: Sequence[Sequence[str]], raw_of: Mapping[str, Sequence[str]]) -> bool:
+def _has_principle(lessons: Sequence[Sequence[str]], raw_of: Mapping[str, Collection[str]]) -> bool:
     """Whether some principle was made from three or more of these lessons, and from nothing else."""
     own = {one for members in lessons for one in members}
     return any(
@@ -192,11 +239,12 @@ def _has_principle(lessons: Sequence[Sequence[str]], raw_of: Mapping[str, Sequen
 
 
 def _mixed(groups: Sequence[Sequence[str]], ends: Mapping[str, Memory]) -> int:
-    """How many memories stand for notes of more than one planted group."""
+    """How many memories, but for digests of routine, stand for notes of more than one planted group."""
     inside: dict[str, set[int]] = defaultdict(set)
     for number, members in enumerate(groups):
         for one in members:
-            inside[ends[one].id].add(number)
+            if ends[one].source.file != DIGEST:
+                inside[ends[one].id].add(number)
     return sum(len(numbers) > 1 for numbers in inside.values())
 
 

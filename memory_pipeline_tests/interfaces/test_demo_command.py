@@ -22,6 +22,7 @@ NOTHING_TO_DO = {"yearly_rollups", "session_compactions"}
 @pytest.mark.slow
 def test_the_demo_leaves_every_asset_materialized(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    monkeypatch.setenv("MEMORY_PIPELINE_HOME", str(Path(__file__).parents[2]))
     store = tmp_path / "demo" / "store.duckdb"
     done = subprocess.run(
         [Path(sys.executable).with_name("memory-pipeline"), "demo", "--quiet", "--json", "--store", store],
@@ -33,7 +34,14 @@ def test_the_demo_leaves_every_asset_materialized(tmp_path: Path, monkeypatch: p
     )
     assert done.returncode == 0, done.stderr
     card = json.loads(done.stdout)
-    assert card["without_model"]["memories_after"] < 887 and card["with_model"] is None
+    plain, read = card["without_model"], card["with_model"]
+    assert plain["missed"] == read["missed"] == []
+    assert read["tokens_after"] < plain["tokens_after"] and read["paraphrases_found"] > 4 * plain["paraphrases_found"]
+    with Store(store).reading() as tx:
+        nights = [row for row in tx.journal.reports() if row.get("kind", "night") == "night"]
+    assert len(nights) == 7 and not any(night["notes_waiting"] + night["turns_waiting"] for night in nights), (
+        "a question of the demo has no recorded answer"
+    )
     with instance_of(settings_for(Store(store))) as instance:
         keys = set(defs.resolve_asset_graph().materializable_asset_keys)
         without = {key.to_user_string() for key in keys if instance.get_latest_materialization_event(key) is None}
