@@ -140,8 +140,8 @@ def _of_project(
     others = maker.made
     made = {period: others[rollup_id(project, period)] for period in made}
     for why in sorted(set(why_not.values())):
-        number = how_many(list(why_not.values()).count(why), "rollup")
-        _log.warning("%s of %s not said in short: %s", number, project, why)
+        which = how_many(list(why_not.values()).count(why), "rollup")
+        _log.warning("%s of %s not said in short: %s", which, project, why)
     kept = [one for one in others.values() if one is not None]
     empty = [known for known, one in others.items() if one is None]
     if any(one != before.get(one.id) for one in kept) or any(known in before for known in empty):

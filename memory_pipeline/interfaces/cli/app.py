@@ -346,7 +346,7 @@ def export(
     json_: JsonOption = False,
 ) -> None:
     """Write the active memories, or everything, to a file; or one project to a directory for an agent or a person."""
-    from memory_pipeline.interfaces.cli.export_commands import check_options, export_once, exported_text
+    from memory_pipeline.interfaces.cli.exports import check_options, export_once, exported_text
 
     settings, opened = open_store(store)
     chosen = check_options(format_, all_, project, budget, contents)

@@ -19,7 +19,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.files import real_path
 from memory_pipeline.ingest import check_export
 from memory_pipeline.interfaces.cli.base import check_target, utf8_path
-from memory_pipeline.interfaces.cli.export_commands import check_options
+from memory_pipeline.interfaces.cli.exports import check_options
 from memory_pipeline.orchestration.home import config_file, load_project_settings
 from memory_pipeline.store import Store
 from memory_pipeline.workspace import DIRECTORY_FORMATS, EXPORT_NAMES

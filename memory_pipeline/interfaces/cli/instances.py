@@ -24,7 +24,6 @@ from memory_pipeline.config.loading import plain
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import HistoryError, InputError, StoreError
 from memory_pipeline.files import cause_and_mend, directories, real_path
-from memory_pipeline.interfaces.api.serving import resolve_address
 from memory_pipeline.orchestration.home import (
     dagster_home,
     home_environment,
@@ -162,6 +161,8 @@ def check_address(host: str, port: int) -> None:
 
 
 def _why_not(host: str, port: int) -> OSError | None:
+    from memory_pipeline.interfaces.api.serving import resolve_address
+
     try:
         family, kind, protocol, _, address = resolve_address(host, port)
         with socket.socket(family, kind, protocol) as probe:
