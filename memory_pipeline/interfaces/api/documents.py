@@ -62,6 +62,10 @@ class SearchRequest(Document):
     limit: Whole = Field(default=10, ge=1, le=MOST_RESULTS, description="How many results.")
     mode: Mode = Field(default="hybrid", description="`hybrid`: by words and meaning; `dense` or `bm25`: one alone.")
     include_sources: bool = Field(default=False, description="Give each memory its direct sources.")
+    explain: bool = Field(
+        default=False,
+        description="Say of each why it stands where it stands (`explanation`); not with `filters.as_of`.",
+    )
     filters: SearchFilters = Field(default=SearchFilters(), description="Which memories to consider.")
     abstraction_levels: tuple[Level, ...] = Field(
         default=(), description="Another place of `filters.levels`.", max_length=4

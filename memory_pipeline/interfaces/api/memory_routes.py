@@ -54,7 +54,12 @@ _ANSWER_S = 25.0
 def search(request: Request, caller: CallerOf, body: Annotated[SearchRequest, body_of(SearchRequest)]) -> SearchResults:
     """Find memories by words and meaning, best first."""
     found = caller.memory("read", body.project_id).search(
-        body.query, body.limit, filters=body.chosen, mode=body.mode, include_sources=body.include_sources
+        body.query,
+        body.limit,
+        filters=body.chosen,
+        mode=body.mode,
+        include_sources=body.include_sources,
+        explain=body.explain,
     )
     figures: Figures = request.app.state.figures
     figures.count_search(found.search_time_ms / 1000)
