@@ -99,10 +99,15 @@ class Runs:
     def whole_id(self, beginning: str) -> str:
         """The run in the audit log with an id, or the only one whose id starts so. Raises InputError if there is none
         or several."""
-        known = self._sql.strings(
+        return only_one(
+            {i: i for i in self.starting(beginning)}, beginning, "run", "'memory-pipeline report' names the latest"
+        )
+
+    def starting(self, beginning: str) -> list[str]:
+        """The runs in the audit log whose id starts so, in order."""
+        return self._sql.strings(
             "select distinct run_id from audit_log where starts_with(run_id, $1) order by 1", [beginning]
         )
-        return only_one({i: i for i in known}, beginning, "run", "'memory-pipeline report' names the latest")
 
     def span(self, run_id: str) -> tuple[int, int]:
         """The audit log entry before a run's first one, and its last one. Raises InputError as `whole_id` does."""

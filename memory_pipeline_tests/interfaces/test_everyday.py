@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.interfaces.cli.base import app
+from memory_pipeline.records.identifiers import hash_letters
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
@@ -109,3 +110,12 @@ def test_undoing_takes_a_day_or_a_memory(data: Path, by: str) -> None:
 def test_what_is_neither_a_run_nor_a_memory_is_named(data: Path) -> None:
     missing = command("undo", "nothing-like-it")
     assert missing.code == 1 and "nothing-like-it" in missing.err
+
+
+def test_what_may_be_a_memory_or_a_run_is_undone_as_neither(store: Store) -> None:
+    fill(store, [*lesson(5), candidate("Copied words", native_id="one"), candidate("Copied  words", native_id="other")])
+    handle = hash_letters("one")[:6]
+    run(store, date(2026, 3, 3), run_id=f"{handle}-night")
+    refused = command("undo", handle, "--store", str(store.path))
+    assert refused.code == 1 and "a run's id starts so too" in refused.err
+    assert command("undo", f"{handle}-night", "--store", str(store.path)).code == 0

@@ -257,6 +257,10 @@ def undo(
     with opened.reading() as tx:
         memory_id = tx.memories.whole_id(what)
         is_memory = bool(tx.memories.read([memory_id]))
+        if is_memory and memory_id != what and tx.runs.starting(what):
+            raise InputError(
+                f"'{what}' is the handle of the memory '{memory_id}', and a run's id starts so too; write more of one"
+            )
     scope = RollbackScope(abstraction=memory_id) if is_memory else RollbackScope(run_id=what)
     undone = (preview_rollback if dry_run else roll_back)(opened, settings, scope, cascade=cascade)
     emit(undone, as_json=json_, text=as_text(undone))
