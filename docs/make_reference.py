@@ -1,12 +1,15 @@
-"""Generates docs/reference.md from the code (commands, settings, row columns, report fields), and the routes in api.md.
+"""Generates docs/reference.md from the code (commands, settings, row columns, report fields), the routes in api.md, and
+the packages in architecture.md.
 
 Run `python docs/make_reference.py` after changing any of them; a test fails if the page is out of date.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +21,8 @@ from memory_pipeline.config.described import describe_settings, own_variable
 from memory_pipeline.config.loading import ShownSetting
 from memory_pipeline.demo.scorecard import DemoResult
 from memory_pipeline.documents import Document
-from memory_pipeline.forgetting.documents import ForgetPreview, Forgotten
+from memory_pipeline.forgetting.forget import ForgetPreview, Forgotten
 from memory_pipeline.ingest import IMPORTERS
-from memory_pipeline.ingest.changed_model import EmbeddedStore
 from memory_pipeline.ingest.export_rows import columns_of_everything, export_columns
 from memory_pipeline.ingest.full_export import FIRST, FORMAT, LAST, MEMORY, VERSION
 from memory_pipeline.ingest.stores.brain_sync import BrainSync
@@ -63,6 +65,7 @@ from memory_pipeline.knowledge.playbook import DescribedGuidance
 from memory_pipeline.models.check import ModelCheck
 from memory_pipeline.models.discovery import FoundModel
 from memory_pipeline.models.embedders.choose import InstalledModel
+from memory_pipeline.models.embedders.missing import EmbeddedStore
 from memory_pipeline.night.conversation_runs import ConversationRun, ListedDay, ShownDay
 from memory_pipeline.night.knowledge_base import KnowledgeBaseReport
 from memory_pipeline.orchestration.job_records import JudgedJob
@@ -83,8 +86,7 @@ from memory_pipeline.recall.series import DescribedSeries, ShownSeries
 from memory_pipeline.records.columns import flat_columns_of
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.review.conflicts import DescribedConflict
-from memory_pipeline.review.decisions import DecidedProposal
-from memory_pipeline.review.extractions import DecidedExtraction
+from memory_pipeline.review.decisions import DecidedExtraction, DecidedProposal
 from memory_pipeline.review.inbox import Inbox
 from memory_pipeline.review.patterns import DescribedPattern
 from memory_pipeline.review.proposals import DescribedProposal
@@ -100,6 +102,9 @@ from memory_pipeline.workspace import Exported
 #: A comment and the table that it stands above.
 _CREATED = re.compile(r"((?:^--.*\n)+)create table if not exists (\w+)", re.MULTILINE)
 TARGET, API = Path(__file__).with_name("reference.md"), Path(__file__).with_name("api.md")
+ARCHITECTURE = Path(__file__).with_name("architecture.md")
+#: What stands before the packages in architecture.md.
+PACKAGES = "| package | what it is for |\n| --- | --- |\n"
 #: What stands before the generated part of api.md.
 MARK = "<!-- From here on, docs/make_reference.py writes this page. -->\n"
 
@@ -401,6 +406,22 @@ def api_page() -> str:
     return API.read_text("utf-8").partition(MARK)[0] + MARK + "\n".join(["", *_routes()])
 
 
+def architecture_page() -> str:
+    """The page about the architecture, with its packages by layer, the lowest first, in their own words."""
+    before, _, rest = ARCHITECTURE.read_text("utf-8").partition(PACKAGES)
+    project = ARCHITECTURE.parents[1]
+    contracts = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    layers = next(one["layers"] for one in contracts if one["type"] == "layers")
+    named = [module.strip() for layer in reversed(layers) for module in re.split(r"[|:]", layer)]
+    rows = []
+    for module in named:
+        start = project / module.replace(".", "/") / "__init__.py"
+        if start.exists():
+            told = (ast.get_docstring(ast.parse(start.read_text("utf-8"))) or "").partition("\n\n")[0]
+            rows.append(f"| `{start.parent.name}` | {' '.join(told.split())} |")
+    return before + PACKAGES + "\n".join(rows) + "\n\n" + rest.partition("\n\n")[2]
+
+
 def _routes() -> list[str]:
     document = described()
     lines = ["## Routes", ""]
@@ -443,3 +464,4 @@ def _fields(document: dict[str, Any], schema: dict[str, Any], prefix: str = "") 
 if __name__ == "__main__":
     TARGET.write_text(reference(), encoding="utf-8")
     API.write_text(api_page(), encoding="utf-8")
+    ARCHITECTURE.write_text(architecture_page(), encoding="utf-8")

@@ -39,6 +39,13 @@ def test_the_routes_of_the_api_are_up_to_date() -> None:
     assert (ROOT / "docs" / "api.md").read_text() == reference_module().api_page(), "run python docs/make_reference.py"
 
 
+def test_the_architecture_names_the_packages_that_there_are() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    assert page == reference_module().architecture_page(), "run python docs/make_reference.py"
+    packages = {path.parent.name for path in (ROOT / "memory_pipeline").glob("*/__init__.py")}
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == packages
+
+
 def test_every_command_that_the_docs_name_exists() -> None:
     command = typer.main.get_command(app)
     known = set(command.commands)  # type: ignore[attr-defined]

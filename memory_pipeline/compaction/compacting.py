@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from memory_pipeline.compaction.documents import CompactedSession, FlushedFile, GateShown
-from memory_pipeline.compaction.flush import Flush, flush_of, flush_text, with_missed
+from memory_pipeline.compaction.flush import Flush, fitted_logs, flush_of, flush_text, summary_of, with_missed
 from memory_pipeline.compaction.flushing import (
     SURE,
     block_name,
@@ -29,7 +29,6 @@ from memory_pipeline.compaction.gates import (
     no_contradicting_facts,
     no_open_decisions,
 )
-from memory_pipeline.compaction.summary import fitted_logs, summary_of
 from memory_pipeline.compaction.transcripts import Session
 from memory_pipeline.compaction.usage import estimated_tokens
 from memory_pipeline.config.settings import Settings

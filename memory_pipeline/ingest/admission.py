@@ -11,8 +11,8 @@ import numpy as np
 
 from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
 from memory_pipeline.ingest.formats import IMPORTERS
+from memory_pipeline.ingest.gate import mask_rejected
 from memory_pipeline.ingest.importer import row_id
-from memory_pipeline.ingest.masking import mask_rejected
 from memory_pipeline.ingest.memories import Admitted, as_memory
 from memory_pipeline.ingest.values import MAX_ID
 from memory_pipeline.models.embedders import Embedder, check_vectors

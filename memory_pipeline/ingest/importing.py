@@ -30,8 +30,7 @@ from memory_pipeline.ingest.admission import (
 from memory_pipeline.ingest.candidates import Candidate, Finding, Item, Rejected, RowError
 from memory_pipeline.ingest.claims import Claims
 from memory_pipeline.ingest.full_import import FullExport, bring_what_follows, is_empty, restore
-from memory_pipeline.ingest.gate import NEVER_ARCHIVED, check_candidate, check_times, makes_claims
-from memory_pipeline.ingest.masking import mask_candidate
+from memory_pipeline.ingest.gate import NEVER_ARCHIVED, check_candidate, check_times, makes_claims, mask_candidate
 from memory_pipeline.ingest.memories import Admitted
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.ingest.values import identifier

@@ -14,8 +14,7 @@ import numpy as np
 from memory_pipeline.errors import EmbeddingError, InputError
 from memory_pipeline.ingest.admission import Occurrences, admit, only_new, reject_candidate, storable, version_id
 from memory_pipeline.ingest.candidates import Candidate, RowError
-from memory_pipeline.ingest.gate import check_candidate, check_times
-from memory_pipeline.ingest.masking import mask_candidate
+from memory_pipeline.ingest.gate import check_candidate, check_times, mask_candidate
 from memory_pipeline.ingest.values import identifier
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.records import Memory

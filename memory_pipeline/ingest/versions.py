@@ -11,7 +11,7 @@ import numpy as np
 
 from memory_pipeline.ingest.admission import Found, version_id
 from memory_pipeline.ingest.candidates import Finding
-from memory_pipeline.ingest.masking import mask_id
+from memory_pipeline.ingest.gate import mask_id
 from memory_pipeline.ingest.memories import Admitted
 from memory_pipeline.records import Atom, Causal, LineageLink, derived_id
 from memory_pipeline.store import Store, Transaction

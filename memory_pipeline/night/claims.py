@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 
 from memory_pipeline.config.policies import Policy
-from memory_pipeline.night.pairs import exact_scores
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.reading import NightReader
+from memory_pipeline.night.similarity import exact_scores
 from memory_pipeline.records import EligibleMemory, Memory
 from memory_pipeline.store import EDGE_SCHEMA
 from memory_pipeline.wording.agreement import keep_their_roles, says_the_same

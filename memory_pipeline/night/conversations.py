@@ -2,7 +2,7 @@
 
 A day is read as a whole and written in one transaction; its files follow, and are made again of what the store holds
 until they are written. A day that is read again is replaced, and no other. What a night finds open before its own day
-is read too (`conversation_order.py`).
+is read too (`conversation_reading.py`).
 """
 
 from __future__ import annotations
@@ -220,8 +220,7 @@ def _memory_of(night: Night, one: Extraction, turn: Memory, as_of: datetime) -> 
     # Importers and masking take long to load, and a night without conversations makes no such memory.
     from memory_pipeline.ingest.admission import Occurrences, admit
     from memory_pipeline.ingest.candidates import Candidate, RowError
-    from memory_pipeline.ingest.gate import check_candidate
-    from memory_pipeline.ingest.masking import mask_candidate
+    from memory_pipeline.ingest.gate import check_candidate, mask_candidate
 
     candidate = Candidate(
         native_id=derived_id("extracted", one.id, one.text),

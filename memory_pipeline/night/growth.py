@@ -20,9 +20,8 @@ from memory_pipeline.night.claims import by_claims, claim_edges, claim_threshold
 from memory_pipeline.night.clustering import cut_clusters, describe_cluster, link_conflicts, mark_settled, takes
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.eligibility import as_eligible
-from memory_pipeline.night.pairs import exact_scores, proposal_margin, similar_pairs
 from memory_pipeline.night.reading import NightReader
-from memory_pipeline.night.similarity import edges_among, guard_edges
+from memory_pipeline.night.similarity import edges_among, exact_scores, guard_edges, proposal_margin, similar_pairs
 from memory_pipeline.records import MADE, READING, Cluster, EligibleMemory, Memory, Source
 from memory_pipeline.store import EDGE_SCHEMA
 from memory_pipeline.wording.agreement import says_the_same

@@ -23,10 +23,9 @@ from memory_pipeline.files import begins_with, directories, write_text
 from memory_pipeline.knowledge.entries import read_entry
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.eligibility import as_eligible, is_entry_of
-from memory_pipeline.night.order import run_level
 from memory_pipeline.night.plan import NightOptions, NightPlan
 from memory_pipeline.night.reading import NightReader
-from memory_pipeline.night.run import report_failure, take_snapshot
+from memory_pipeline.night.run import report_failure, run_level, take_snapshot
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import LEVEL_MERGED, Archive, EligibleMemory, Memory
 from memory_pipeline.reporting.report import NightOutcome, report_run

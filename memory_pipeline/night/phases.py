@@ -8,9 +8,9 @@ from typing import Any
 
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.duplicates import archive_duplicates
-from memory_pipeline.night.order import run_steps
 from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.principles import form_principles
+from memory_pipeline.night.run import run_steps
 from memory_pipeline.records import Archive
 
 Metrics = dict[str, int]

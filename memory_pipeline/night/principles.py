@@ -18,10 +18,9 @@ from memory_pipeline.night.clustering import conflicts_in, find_clusters
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import propose
 from memory_pipeline.night.eligibility import as_eligible
-from memory_pipeline.night.pairs import similar_pairs
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.principle_writing import decide_group, misplaced_among, result_of
-from memory_pipeline.night.similarity import guard_edges
+from memory_pipeline.night.similarity import guard_edges, similar_pairs
 from memory_pipeline.records import LEAST_PATTERNS, LEVEL_PATTERN, LEVEL_PRINCIPLE, Cluster, Memory, PrincipleResult
 from memory_pipeline.store import EDGE_SCHEMA, Store, create_snapshot
 

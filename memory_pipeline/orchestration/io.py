@@ -19,7 +19,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.files import writing_whole
 from memory_pipeline.killpoints import reached
 from memory_pipeline.night.knowledge_base import KnowledgeBaseReport
-from memory_pipeline.night.order import STEPS
+from memory_pipeline.night.run import STEPS
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import EDGE_SCHEMA

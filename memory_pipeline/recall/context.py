@@ -29,8 +29,8 @@ from memory_pipeline.recall.documents import (
     RecalledMemory,
     RecalledPlaybookEntry,
 )
+from memory_pipeline.recall.lineage import source_of
 from memory_pipeline.recall.pieces import Piece
-from memory_pipeline.recall.results import source_of
 from memory_pipeline.recall.search import part_of
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_RAW, Memory, PlaybookEntry
 from memory_pipeline.records.cluster import only_counts

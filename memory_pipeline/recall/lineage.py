@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from memory_pipeline.distillers import marked
-from memory_pipeline.recall.documents import LineageEdge, LineageNode, MemoryLineage
-from memory_pipeline.recall.results import source_of, summary_of
+from memory_pipeline.distillers import marked, may_guide
+from memory_pipeline.recall.documents import (
+    FoundThrough,
+    LineageEdge,
+    LineageNode,
+    MemoryLineage,
+    RecalledMemory,
+    SourceMemory,
+)
 from memory_pipeline.recall.words import query_terms, terms_of
-from memory_pipeline.records import LineageLink, Memory
+from memory_pipeline.records import MADE, LineageLink, Memory
 from memory_pipeline.store import Transaction
-from memory_pipeline.wording.subject import with_subject
+from memory_pipeline.wording.subject import subject_beside, with_subject
 
+_SUMMARY = 200
 #: Memories of one lineage that are shown; the raw sources are listed in full.
 _MOST = 1000
 
@@ -124,3 +131,79 @@ def _around(content: str, terms: set[str], values: Sequence[str], language: str)
     start = text.rfind(" ", 0, max((first + last - _LONGEST_EXCERPT) // 2, 0)) + 1
     end = start + _LONGEST_EXCERPT
     return f"{'… ' if start else ''}{text[start:end]}{' …' if end < len(text) else ''}"
+
+
+def summary_of(content: str) -> str:
+    """The beginning of a content, on one line."""
+    line = " ".join(content.split())
+    return line if len(line) <= _SUMMARY else f"{line[: _SUMMARY - 1].rsplit(' ', 1)[0]}…"
+
+
+def source_of(memory: Memory) -> str:
+    """Where a memory was read, in one line: `memory/2026-03-14.md:12`, or `night (distill)`."""
+    source = memory.source
+    if source.connector == MADE:
+        return f"{MADE} ({source.file})" if source.file else MADE
+    if source.file is None:
+        return source.connector
+    return source.file if source.line is None else f"{source.file}:{source.line}"
+
+
+def recalled(
+    memory: Memory,
+    *,
+    source_count: int,
+    score: float | None = None,
+    superseded_by: str | None = None,
+    sources: Sequence[SourceMemory] | None = None,
+    through: Memory | None = None,
+) -> RecalledMemory:
+    """A memory with what is known beside it."""
+    return RecalledMemory(
+        id=memory.id,
+        project_id=memory.project_id,
+        content=marked(memory),
+        subject=subject_beside(memory),
+        steers=not may_guide(memory),
+        memory_type=memory.memory_type,
+        abstraction_level=memory.abstraction_level,
+        pattern_type=memory.pattern_type,
+        confidence_score=memory.confidence_score,
+        relevance_score=None if score is None else round(min(score, 1.0), 4),
+        source_memory_count=source_count,
+        categories=memory.categories,
+        tags=memory.tags,
+        importance=memory.importance,
+        created_at=memory.created_at,
+        day=memory.day,
+        source=source_of(memory),
+        archived=memory.archived_at is not None,
+        consolidated_into_id=memory.consolidated_into_id,
+        superseded_by=superseded_by,
+        source_memories=None if sources is None else tuple(sources),
+        found_through=None
+        if through is None
+        else FoundThrough(id=through.id, day=through.day, content=through.content),
+    )
+
+
+def speaker_in(memory_type: str, tags: Sequence[str]) -> str | None:
+    """Who said a turn of a conversation: `human`, `agent`, or a name; None if the memory is no turn."""
+    if memory_type != "conversation":
+        return None
+    spoken = (tag.removeprefix("role:") for tag in tags if tag in ("human", "agent") or tag.startswith("role:"))
+    return next(spoken, None)
+
+
+def described_sources(links: Sequence[tuple[str, float]], memories: Mapping[str, Memory]) -> list[SourceMemory]:
+    """The direct sources of a memory, nearest first. `links`: id and similarity."""
+    nearest = sorted(links, key=lambda link: (-link[1], link[0]))
+    return [
+        SourceMemory(
+            id=source,
+            summary=summary_of(marked(memories[source], with_subject(memories[source]))),
+            similarity=round(score, 4),
+        )
+        for source, score in nearest
+        if source in memories
+    ]

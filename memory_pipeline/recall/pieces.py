@@ -12,7 +12,7 @@ from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.atoms import Guidance, in_words
 from memory_pipeline.recall.documents import ItemKind
 from memory_pipeline.recall.index import Match
-from memory_pipeline.recall.results import source_of, speaker_in
+from memory_pipeline.recall.lineage import source_of, speaker_in
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, binds
 from memory_pipeline.records.cluster import is_series, only_counts
 from memory_pipeline.wording.subject import with_subject

@@ -58,11 +58,10 @@ from memory_pipeline.recall.documents import (
     SourceMemory,
 )
 from memory_pipeline.recall.index import Match, ProjectIndex
-from memory_pipeline.recall.lineage import lineage_of
+from memory_pipeline.recall.lineage import described_sources, lineage_of, recalled
 from memory_pipeline.recall.past import read_state, search_state
 from memory_pipeline.recall.pieces import current_matches, order_pieces
 from memory_pipeline.recall.ranking import MIN_RELEVANCE
-from memory_pipeline.recall.results import described_sources, recalled
 from memory_pipeline.records import EXPIRED, ExtractionFeedback, Memory, SessionUsage, Source, derived_id
 from memory_pipeline.records.conversation import MOST_TOKENS
 from memory_pipeline.store import Store, Transaction

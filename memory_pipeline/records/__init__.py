@@ -25,7 +25,17 @@ from memory_pipeline.records.cluster import (
     SeriesFacts,
 )
 from memory_pipeline.records.conversation import (
+    DIGEST,
     EXTRACTION_KINDS,
+    READ,
+    READING,
+    REFUSED,
+    REPEATED,
+    REPLACED,
+    ROUTINE,
+    STATED,
+    STATEMENT_KINDS,
+    About,
     Chunk,
     ConversationDay,
     Destination,
@@ -36,8 +46,15 @@ from memory_pipeline.records.conversation import (
     PatternDecision,
     SessionUsage,
     Speaker,
+    Statement,
+    StatementKind,
     TriggerEvent,
     Turn,
+    asked_tags,
+    binds,
+    labels_among,
+    tags_of_all,
+    with_asked,
 )
 from memory_pipeline.records.drafts import (
     Conflict,
@@ -103,25 +120,6 @@ from memory_pipeline.records.night import (
     Rollup,
     Stage,
     Verdict,
-)
-from memory_pipeline.records.statement import (
-    DIGEST,
-    READ,
-    READING,
-    REFUSED,
-    REPEATED,
-    REPLACED,
-    ROUTINE,
-    STATED,
-    STATEMENT_KINDS,
-    About,
-    Statement,
-    StatementKind,
-    asked_tags,
-    binds,
-    labels_among,
-    tags_of_all,
-    with_asked,
 )
 
 __all__ = [

@@ -14,11 +14,11 @@ from pydantic import TypeAdapter, ValidationError
 from memory_pipeline.errors import InputError
 from memory_pipeline.records.cluster import Cluster, Disagreement, Distillation, Measured
 from memory_pipeline.records.columns import Column
+from memory_pipeline.records.conversation import ROUTINE, STATED
 from memory_pipeline.records.identifiers import fingerprint_of
 from memory_pipeline.records.knowledge import Causal
 from memory_pipeline.records.memory import DuplicateGroup
 from memory_pipeline.records.night import Proposal
-from memory_pipeline.records.statement import ROUTINE, STATED
 
 #: The status of a group of related patterns.
 PrincipleStatus = Literal["created", "skipped", "failed", "deferred", "settled"]

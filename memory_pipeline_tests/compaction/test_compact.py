@@ -12,9 +12,8 @@ from memory_pipeline import killpoints
 from memory_pipeline.compaction import compacting
 from memory_pipeline.compaction.compacting import compact_session
 from memory_pipeline.compaction.documents import CompactedSession
-from memory_pipeline.compaction.flush import flush_of
+from memory_pipeline.compaction.flush import flush_of, summary_of
 from memory_pipeline.compaction.gates import Gate
-from memory_pipeline.compaction.summary import summary_of
 from memory_pipeline.compaction.transcripts import read_session_file
 from memory_pipeline.compaction.usage import estimated_tokens
 from memory_pipeline.config.exports import ExportTable

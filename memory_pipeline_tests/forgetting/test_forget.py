@@ -11,7 +11,7 @@ import pytest
 
 from memory_pipeline.errors import InputError, StoreError
 from memory_pipeline.forgetting import Selection, forget, preview
-from memory_pipeline.forgetting.documents import ForgetPreview, Forgotten
+from memory_pipeline.forgetting.forget import ForgetPreview, Forgotten
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.remembering import remember
 from memory_pipeline.models.embedders.choose import Lexical

@@ -15,7 +15,7 @@ from planted_secrets import DISTINCTIVE, parts_of
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import Candidate, Skipped
-from memory_pipeline.ingest.masking import mask_id
+from memory_pipeline.ingest.gate import mask_id
 from memory_pipeline.ingest.openclaw import read_openclaw
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Source

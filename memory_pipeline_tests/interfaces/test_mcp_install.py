@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_pipeline.interfaces.mcp.install import CLIENTS
-from memory_pipeline.interfaces.mcp.json_splicing import with_value
+from memory_pipeline.interfaces.mcp.install import CLIENTS, with_value
 from memory_pipeline_tests.interfaces.in_process import Done, command
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the files of clients lie elsewhere there")

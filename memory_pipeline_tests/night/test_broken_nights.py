@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory_pipeline.errors import StoreError
-from memory_pipeline.night.order import STEPS
+from memory_pipeline.night.run import STEPS
 from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.reporting.report import Report, closing_line, failed_night
 from memory_pipeline.store import Store

@@ -10,7 +10,7 @@ import pytest
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.night.conversation_runs import day_as_text, run_conversations, show_day
-from memory_pipeline.review.extractions import decide_extraction
+from memory_pipeline.review.decisions import decide_extraction
 from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import pytest
 
 from memory_pipeline.ingest.candidates import Candidate
-from memory_pipeline.night import pairs, similarity
+from memory_pipeline.night import similarity
 from memory_pipeline.night.eligibility import select_eligible
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import Conflict
@@ -113,7 +113,7 @@ def test_readings_of_one_day_are_in_no_cluster_with_each_other_under_any_linkage
 def test_cached_pairs_within_cells_equal_a_full_recomputation(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Law 5, where not all pairs are compared."""
     monkeypatch.setattr(similarity, "CROWD_LEAST", 10)
-    monkeypatch.setattr(pairs, "CROWD_AT_ONCE", 6)
+    monkeypatch.setattr(similarity, "CROWD_AT_ONCE", 6)
     lines = one_word_apart(60)
     for turn in range(3):
         fill(store, lines[turn::3])
@@ -130,7 +130,7 @@ def test_cached_pairs_within_cells_equal_a_full_recomputation(store: Store, monk
 @pytest.mark.slow
 def test_a_crowd_is_compared_in_parts_and_keeps_them(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(similarity, "CROWD_LEAST", 10)
-    monkeypatch.setattr(pairs, "CROWD_AT_ONCE", 6)
+    monkeypatch.setattr(similarity, "CROWD_AT_ONCE", 6)
     fill(store, one_word_apart(60))
     seen = looked_at(monkeypatch)
     run(store, DAY)

@@ -23,7 +23,8 @@ from dagster import (
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.definitions import defs
 from memory_pipeline.errors import OutputError
-from memory_pipeline.night import gates, order
+from memory_pipeline.night import gates
+from memory_pipeline.night.run import STEPS
 from memory_pipeline.orchestration import checks, io
 from memory_pipeline.orchestration.assets.conversations import CONVERSATION_CHECKS
 from memory_pipeline.orchestration.assets.night import RESULT_TAG, VERDICT_TAG
@@ -106,7 +107,7 @@ def test_a_step_that_fails_for_a_reason_that_one_can_mend_says_it_in_a_sentence(
     def broken(*_: object) -> None:
         raise OutputError("the directory 'reports' is full; make room")
 
-    monkeypatch.setattr(order.STEPS["atoms"], "run", broken)
+    monkeypatch.setattr(STEPS["atoms"], "run", broken)
     (failed,) = [event for event in launch(instance).all_events if event.is_step_failure]
     assert failed.step_failure_data.user_failure_data.description == "the directory 'reports' is full; make room"
 
@@ -187,7 +188,7 @@ def test_a_failed_day_is_reported_by_its_rows_and_can_be_run_again_alone(
         raise RuntimeError("the step fell over")
 
     with monkeypatch.context() as patched:
-        patched.setattr(order.STEPS["atoms"], "run", broken)
+        patched.setattr(STEPS["atoms"], "run", broken)
         failed = launch(instance)
     assert not failed.success
     with store.reading() as tx:

@@ -12,7 +12,7 @@ from dagster import (
 )
 
 from memory_pipeline.definitions import defs
-from memory_pipeline.night import order
+from memory_pipeline.night import run
 from memory_pipeline.orchestration import io
 from memory_pipeline.records import (
     Archive,
@@ -40,7 +40,7 @@ def test_a_run_reads_no_file_that_it_has_made_and_an_asset_alone_reads_those_of_
     again = defs.resolve_job_def("night").execute_in_process(
         instance=instance, partition_key=DAY, asset_selection=[AssetKey("clusters")]
     )
-    needs = order.STEPS["clusters"].needs
+    needs = run.STEPS["clusters"].needs
     assert len(read) == len(needs) and {e.asset_key.path[-1] for e in again.get_asset_materialization_events()} == {
         "clusters"
     }

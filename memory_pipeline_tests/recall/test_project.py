@@ -14,8 +14,8 @@ import pytest
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall.documents import NewMemory
+from memory_pipeline.recall.lineage import recalled
 from memory_pipeline.recall.project import ProjectMemory
-from memory_pipeline.recall.results import recalled
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, run, settings_for
 

@@ -173,7 +173,7 @@ def open_store(store: Path | None) -> tuple[Settings, Store]:
 def _complete_forgetting(settings: Settings, store: Store) -> None:
     """Complete a forgetting that was interrupted, and say so; if that is not possible now, the command goes on."""
     from memory_pipeline.forgetting import complete_forgetting
-    from memory_pipeline.forgetting.documents import forgotten_text
+    from memory_pipeline.forgetting.forget import forgotten_text
 
     try:
         done = complete_forgetting(store, settings)

@@ -137,7 +137,7 @@ def conversations_accept(extraction: _ExtractionArgument, store: StoreOption = N
 
 
 def _decide(extraction: str, decision: Literal["confirmed", "rejected"], store: StoreOption, json_: bool) -> None:
-    from memory_pipeline.review.extractions import decide_extraction
+    from memory_pipeline.review.decisions import decide_extraction
 
     settings, opened = open_store(store)
     done = decide_extraction(opened, settings, extraction, decision, actor=current_user(), now=datetime.now(UTC))

@@ -113,7 +113,7 @@ def embed(
 ) -> None:
     """Embed every memory with another model. What is interrupted goes on where it was; the vectors that are there
     stay."""
-    from memory_pipeline.ingest.changed_model import embed_store
+    from memory_pipeline.models.embedders.missing import embed_store
     from memory_pipeline.orchestration.home import config_file, load_project_settings
     from memory_pipeline.store import Store
     from memory_pipeline.wording.counts import how_many

@@ -16,7 +16,7 @@ from memory_pipeline.recall.documents import (
     Remembered,
     SearchResults,
 )
-from memory_pipeline.recall.results import speaker_in
+from memory_pipeline.recall.lineage import speaker_in
 from memory_pipeline.wording.counts import how_many
 
 _LEVELS = ("raw", "merged", "pattern", "principle")

@@ -164,7 +164,7 @@ def forget(
     """
     from memory_pipeline.forgetting import Selection, preview
     from memory_pipeline.forgetting import forget as forget_all
-    from memory_pipeline.forgetting.documents import forgotten_text, preview_text
+    from memory_pipeline.forgetting.forget import forgotten_text, preview_text
 
     settings, opened = open_store(store)
     check_project(opened, project)

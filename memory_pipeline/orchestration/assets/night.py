@@ -1,6 +1,6 @@
 """The night as daily-partitioned assets, in the order of the data.
 
-`night/order.py` defines what each step does, `shown.py` what the UI shows of it.
+`night/run.py` defines what each step does, `shown.py` what the UI shows of it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,8 +21,7 @@ from dagster import (
 
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.order import ORDER, STEPS, Step, last_of
-from memory_pipeline.night.run import report_failure, take_snapshot
+from memory_pipeline.night.run import ORDER, STEPS, Step, last_of, report_failure, take_snapshot
 from memory_pipeline.orchestration import previews, sentences
 from memory_pipeline.orchestration.assets.conversations import conversations
 from memory_pipeline.orchestration.assets.shown import RECORDS, SHOWN
@@ -35,7 +34,8 @@ from memory_pipeline.orchestration.checks import (
 )
 from memory_pipeline.orchestration.held import why_held
 from memory_pipeline.orchestration.io import ParquetByPartition
-from memory_pipeline.orchestration.location import (
+from memory_pipeline.orchestration.partitions import (
+    DAILY,
     DUPLICATES_JOB,
     IO,
     NIGHT_GROUP,
@@ -43,7 +43,6 @@ from memory_pipeline.orchestration.location import (
     OWNERS,
     REPORTING_GROUP,
 )
-from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import (
     DuplicateGroup,

@@ -30,12 +30,19 @@ from dagster._core.definitions.data_version import DATA_VERSION_TAG
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.night.order import STEPS
 from memory_pipeline.night.plan import waiting_in_words
-from memory_pipeline.night.run import report_failure, take_snapshot
+from memory_pipeline.night.run import STEPS, report_failure, take_snapshot
 from memory_pipeline.orchestration.held import unchecked, why_held
-from memory_pipeline.orchestration.location import IO, LOCATION, NIGHTLY, OBSERVED, OWNERS, SOURCES_GROUP, SOURCES_JOB
-from memory_pipeline.orchestration.partitions import DAILY
+from memory_pipeline.orchestration.partitions import (
+    DAILY,
+    IO,
+    LOCATION,
+    NIGHTLY,
+    OBSERVED,
+    OWNERS,
+    SOURCES_GROUP,
+    SOURCES_JOB,
+)
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.orchestration.sentences import preview, schema_of
 from memory_pipeline.records import Memory, SourceReading

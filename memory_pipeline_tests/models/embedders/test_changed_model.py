@@ -10,13 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 from memory_pipeline.errors import EmbeddingError, OtherModelError
-from memory_pipeline.ingest import changed_model
-from memory_pipeline.ingest.changed_model import embed_store
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.models.embedders import missing as embedding_module
 from memory_pipeline.models.embedders.choose import Lexical
-from memory_pipeline.models.embedders.missing import embed_missing
+from memory_pipeline.models.embedders.missing import embed_missing, embed_store
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
@@ -47,7 +45,7 @@ class Newer(Lexical):
 def newer(monkeypatch: pytest.MonkeyPatch) -> Newer:
     """The model that the settings name now."""
     model = Newer()
-    monkeypatch.setattr(changed_model, "choose_embedder", lambda _: model)
+    monkeypatch.setattr(embedding_module, "choose_embedder", lambda _: model)
     monkeypatch.setattr("memory_pipeline.night.context.choose_embedder", lambda _: model)
     return model
 
