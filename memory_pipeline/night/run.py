@@ -1,5 +1,5 @@
-"""The steps of a night in their order, as the Dagster assets run them, and a whole night in one call, for previews, tests
-and scripts."""
+"""The steps of a night in their order, as the Dagster assets run them; and a whole night in one call, for previews,
+tests and scripts."""
 
 from __future__ import annotations
 
