@@ -9,7 +9,7 @@ from memory_pipeline.orchestration.assets.rollups import ROLLUP_ASSETS
 from memory_pipeline.orchestration.assets.sources import SOURCES
 from memory_pipeline.orchestration.io import night_files
 from memory_pipeline.orchestration.jobs import JOBS
-from memory_pipeline.orchestration.partitions import IO
+from memory_pipeline.orchestration.location import IO
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.orchestration.schedules import SCHEDULES
 from memory_pipeline.orchestration.sensors import SENSORS

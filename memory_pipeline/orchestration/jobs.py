@@ -27,15 +27,8 @@ from memory_pipeline.orchestration.assets.rollups import ROLLUP_ASSETS
 from memory_pipeline.orchestration.assets.sources import imported_notes
 from memory_pipeline.orchestration.consolidation import consolidation_job
 from memory_pipeline.orchestration.context_sensors import compaction_job
-from memory_pipeline.orchestration.partitions import (
-    DAILY,
-    DUPLICATES_JOB,
-    EVERY_WEEK,
-    MONTHLY,
-    SOURCES_JOB,
-    WEEKLY,
-    YEARLY,
-)
+from memory_pipeline.orchestration.location import DUPLICATES_JOB, SOURCES_JOB
+from memory_pipeline.orchestration.partitions import DAILY, EVERY_WEEK, MONTHLY, WEEKLY, YEARLY
 from memory_pipeline.orchestration.resources import NightResource, StoreResource
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.reporting.report import Report, closing_line

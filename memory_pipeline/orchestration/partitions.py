@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from threading import Timer
-from typing import Any
 
 from dagster import (
-    DagsterInstance,
     DailyPartitionsDefinition,
     DefaultSensorStatus,
-    FreshnessPolicy,
     MonthlyPartitionsDefinition,
     SensorEvaluationContext,
     SkipReason,
@@ -19,30 +16,16 @@ from dagster import (
     sensor,
 )
 from dagster._core.definitions.partitions.context import partition_loading_context
-from dagster._core.definitions.repository_definition import SINGLETON_REPOSITORY_NAME
-from dagster._core.remote_origin import (
-    GrpcServerCodeLocationOrigin,
-    ManagedGrpcPythonEnvCodeLocationOrigin,
-    RemoteJobOrigin,
-    RemoteRepositoryOrigin,
-)
-from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
+from dagster._core.remote_origin import GrpcServerCodeLocationOrigin
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import StoreError
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration import home
-from memory_pipeline.orchestration.home import DEFINITIONS, LOCATION_NAME, load_project_settings
+from memory_pipeline.orchestration.home import load_project_settings
+from memory_pipeline.orchestration.location import LOCATION
 from memory_pipeline.places import demo_mark
 from memory_pipeline.store import Store
-
-LOCATION = load_project_settings().values
-
-
-_REPOSITORY = RemoteRepositoryOrigin(
-    ManagedGrpcPythonEnvCodeLocationOrigin(LoadableTargetOrigin(module_name=DEFINITIONS), LOCATION_NAME),
-    SINGLETON_REPOSITORY_NAME,
-)
 
 
 def first_day_of(settings: Settings, *, of_demo: bool = True) -> date | None:
@@ -155,39 +138,3 @@ def earlier_memories(context: SensorEvaluationContext) -> SkipReason:
     reload.daemon = True
     reload.start()
     return SkipReason(f"the first memory is of {first}: loading the definitions with the partitions from that day on")
-
-
-def own_runs(instance: DagsterInstance) -> None:
-    """Let every run that this process makes in the instance belong to the code location's job of its name."""
-    create = instance.create_run_for_job
-
-    def create_run_for_job(*, job_def: Any, **given: Any) -> Any:
-        return create(job_def=job_def, remote_job_origin=RemoteJobOrigin(_REPOSITORY, job_def.name), **given)
-
-    instance.create_run_for_job = create_run_for_job  # type: ignore[method-assign, assignment]
-
-
-#: The groups, in the order of the data.
-SOURCES_GROUP, NIGHT_GROUP, KNOWLEDGE_GROUP, REPORTING_GROUP = "sources", "night", "knowledge", "reporting"
-CONVERSATIONS_GROUP, ROLLUPS_GROUP = "conversations", "rollups"
-OWNERS = ["team:memory"]
-IO = "night_files"
-ZONE = "America/New_York"
-#: The job that only reads the sources.
-SOURCES_JOB = "import_sources"
-#: The job that only archives exact duplicates; its runs are reported under this kind.
-DUPLICATES_JOB = "duplicates"
-
-
-def _by(deadline: str) -> FreshnessPolicy:
-    """Fresh if materialized in the hour and a half before each deadline, New York time, and not before."""
-    lower_bound = timedelta(hours=1, minutes=30)
-    return FreshnessPolicy.cron(deadline_cron=deadline, lower_bound_delta=lower_bound, timezone=ZONE)
-
-
-#: The night of the last complete day should be done by 04:30, and the week and the month that end with it by 05:00.
-NIGHTLY, WEEKLY_FRESH, MONTHLY_FRESH = _by("30 4 * * *"), _by("0 5 * * 0"), _by("0 5 1 * *")
-#: The sources should have been looked at within a week.
-OBSERVED = FreshnessPolicy.time_window(fail_window=timedelta(days=7))
-#: The summaries of a day, and of the year that ends with it, should be there half an hour after its night.
-DAILY_SUMMED, YEARLY_SUMMED = _by("0 5 * * *"), _by("0 5 1 1 *")

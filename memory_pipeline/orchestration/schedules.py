@@ -33,15 +33,14 @@ from memory_pipeline.orchestration.jobs import (
     weekly_rollups_job,
     yearly_rollups_job,
 )
+from memory_pipeline.orchestration.location import LOCATION, ZONE
 from memory_pipeline.orchestration.partitions import (
     EVERY_DAY,
     EVERY_WEEK,
     FIRST_DAY,
-    LOCATION,
     MONTHLY,
     WEEKLY,
     YEARLY,
-    ZONE,
     newest_period,
 )
 from memory_pipeline.orchestration.resources import HOLDER_TAG

@@ -104,7 +104,7 @@ def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
 
         from memory_pipeline.orchestration import history  # noqa: F401  # the instance would load it
         from memory_pipeline.orchestration.held import end_dead_runs
-        from memory_pipeline.orchestration.partitions import own_runs
+        from memory_pipeline.orchestration.location import own_runs
 
     with ExitStack() as stack:
         try:

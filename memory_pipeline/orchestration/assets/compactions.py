@@ -17,7 +17,7 @@ from dagster import (
 from pydantic import Field
 
 from memory_pipeline.compaction.documents import CompactedSession
-from memory_pipeline.orchestration.partitions import OWNERS
+from memory_pipeline.orchestration.location import OWNERS
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.orchestration.sentences import schema_of_document
 

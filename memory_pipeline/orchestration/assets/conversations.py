@@ -25,7 +25,8 @@ from memory_pipeline.night.conversation_reading import ModelBill, bill_of
 from memory_pipeline.night.conversations import DayOfProject, read_conversations
 from memory_pipeline.night.run import report_failure, take_snapshot
 from memory_pipeline.orchestration.held import why_held
-from memory_pipeline.orchestration.partitions import CONVERSATIONS_GROUP, DAILY, NIGHTLY, OWNERS
+from memory_pipeline.orchestration.location import CONVERSATIONS_GROUP, NIGHTLY, OWNERS
+from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.orchestration.sentences import Row, lineage_of_columns, preview, schema_of
 from memory_pipeline.records import Chunk, ConversationDay, KeptExtraction, Turn

@@ -34,8 +34,7 @@ from memory_pipeline.orchestration.checks import (
 )
 from memory_pipeline.orchestration.held import why_held
 from memory_pipeline.orchestration.io import ParquetByPartition
-from memory_pipeline.orchestration.partitions import (
-    DAILY,
+from memory_pipeline.orchestration.location import (
     DUPLICATES_JOB,
     IO,
     NIGHT_GROUP,
@@ -43,6 +42,7 @@ from memory_pipeline.orchestration.partitions import (
     OWNERS,
     REPORTING_GROUP,
 )
+from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import (
     DuplicateGroup,

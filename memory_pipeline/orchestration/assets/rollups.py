@@ -28,18 +28,15 @@ from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.conversation_reading import bill_of
 from memory_pipeline.orchestration.held import unchecked, why_held
-from memory_pipeline.orchestration.partitions import (
+from memory_pipeline.orchestration.location import (
     DAILY_SUMMED,
-    EVERY_DAY,
-    EVERY_WEEK,
-    MONTHLY,
     MONTHLY_FRESH,
     OWNERS,
     ROLLUPS_GROUP,
     WEEKLY_FRESH,
-    YEARLY,
     YEARLY_SUMMED,
 )
+from memory_pipeline.orchestration.partitions import EVERY_DAY, EVERY_WEEK, MONTHLY, YEARLY
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.orchestration.sentences import Row, preview, schema_of_rows
 from memory_pipeline.records.night import ROLLUP_LEVELS

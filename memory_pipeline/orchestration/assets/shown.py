@@ -32,7 +32,7 @@ from memory_pipeline.orchestration.checks import (
     check_readings,
     check_series,
 )
-from memory_pipeline.orchestration.partitions import (
+from memory_pipeline.orchestration.location import (
     KNOWLEDGE_GROUP,
     NIGHT_GROUP,
 )

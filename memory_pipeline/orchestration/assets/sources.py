@@ -33,16 +33,8 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.night.plan import waiting_in_words
 from memory_pipeline.night.run import STEPS, report_failure, take_snapshot
 from memory_pipeline.orchestration.held import unchecked, why_held
-from memory_pipeline.orchestration.partitions import (
-    DAILY,
-    IO,
-    LOCATION,
-    NIGHTLY,
-    OBSERVED,
-    OWNERS,
-    SOURCES_GROUP,
-    SOURCES_JOB,
-)
+from memory_pipeline.orchestration.location import IO, LOCATION, NIGHTLY, OBSERVED, OWNERS, SOURCES_GROUP, SOURCES_JOB
+from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.orchestration.sentences import preview, schema_of
 from memory_pipeline.records import Memory, SourceReading
