@@ -170,8 +170,9 @@ def words_of(text: str) -> list[str]:
 
 
 def _runs_in(text: str) -> Iterator[tuple[str, ...]]:
-    """The words in a row of each sentence: where one ends and another begins, sentences of anything may meet."""
-    for sentence in _SENTENCE_END.split(text):
+    """The words in a row of each sentence: where one ends and another begins, sentences of anything may meet. A day or
+    an id, which the program writes too, is no part of a row."""
+    for sentence in _SENTENCE_END.split(_OF_THE_PROGRAM.sub(" ", text)):
         words = words_of(sentence)
         yield from zip(*(words[start:] for start in range(_RUN)), strict=False)
 

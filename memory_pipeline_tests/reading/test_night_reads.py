@@ -448,3 +448,15 @@ def test_a_model_that_takes_too_little_is_an_error_only_while_something_is_to_be
     assert "and the model takes 2,048" in str(small.night(NIGHT).errors)
     Model(store, read).night(NIGHT + timedelta(days=1))
     assert small.night(NIGHT + timedelta(days=2)).errors == ()
+
+
+def test_forgetting_what_has_a_digest_touches_no_date_of_the_program(store: Store) -> None:
+    model = Model(store, read)
+    model.night(FIRST.date())
+    model.night(NIGHT)
+    selection = Selection(("queue", "deploy"))  # then no memory that stays says the day
+    forget(store, model.settings, selection, code=preview(store, model.settings, selection).code, actor="pia")
+    with store.reading() as tx:
+        assert not tx.integrity.check(deep=True, facts=True)
+        assert {row["partition"] for row in tx.journal.reports()} == {f"{FIRST.date()}", f"{NIGHT}"}
+    assert model.night(NIGHT + timedelta(days=1)).verdict in ("PASS", "IDLE")
