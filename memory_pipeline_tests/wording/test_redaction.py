@@ -46,6 +46,9 @@ def test_secrets_are_masked_and_look_alikes_are_not(held_out: bool) -> None:
     [
         ("The pw is hunter2, ask Mara.", "The pw is [REDACTED:secret], ask Mara."),
         ("password: correct horse battery staple", "password: [REDACTED:secret]"),
+        ("Password of the panel: Kelpã-2026-moss! (ask Rui)", "Password of the panel: [REDACTED:secret] (ask Rui)"),
+        ("password: moss-Kelp-2026ã", "password: [REDACTED:secret]"),
+        ("パスワードはkelp12345Xです", "パスワードは[REDACTED:secret]です"),
         ("mysql -uroot -phunter2x shop", "mysql -uroot -p[REDACTED:secret] shop"),
         ("curl -u dana:hunter2 https://a.example/x?y=1", "curl -u dana:[REDACTED:secret] https://a.example/x?y=1"),
         ("postgres://app:pa55w/rd@db", "postgres://app:[REDACTED:secret]@db"),

@@ -59,7 +59,8 @@ _BARE = re.compile(
 )
 #: What may follow a word that stands alone after its name.
 _CLOSING = " \t.;,)*_|`\"'<}]"
-_ASCII = re.compile(r"[!-~]{4,100}")
+#: A value up to a script in which the sentence goes on without a space: Thai, Chinese, Japanese, Korean.
+_BEFORE_SENTENCE = re.compile(r"[^\u0e00-\u0eff\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef]{4,100}")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _PHRASE = re.compile(r"[^\W\d_A-Z]{2,12}(?:[ -][^\W\d_A-Z]{2,12}){2,23}")
 _CODE = re.compile(r"\d[\d ]{2,8}\d(?![\d.:/-]*\d|\s?%)")
@@ -123,8 +124,8 @@ def _value(text: str, at: int, how: How, family: str, *, constant: bool) -> Span
     if bare is None:
         return None
     value = _trim(bare[0])
-    if not value.isascii() and (ascii_value := _ASCII.match(value)):
-        value = ascii_value[0]
+    if not value.isascii() and (spaced := _BEFORE_SENTENCE.match(value)):
+        value = spaced[0]
     line_end = text.find("\n", at)
     rest = text[at : line_end if line_end >= 0 else len(text)]
     if family == "password" and (phrase := _phrase(rest, how)):
