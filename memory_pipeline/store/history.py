@@ -17,7 +17,7 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
-from memory_pipeline.records import Memory
+from memory_pipeline.records import EXTRACTED, MADE, Memory
 from memory_pipeline.records.columns import state_of
 from memory_pipeline.store.forgotten import Forgotten
 from memory_pipeline.store.memories import Memories
@@ -123,10 +123,12 @@ class History:
         """What was known at the end of a UTC day by the memories' own time, ordered by creation time and id.
 
         A memory counts if it was created by then, and as archived only if it was archived as of then. A late memory
-        counts from the day that it describes; a rolled-back one never counts.
+        counts from the day that it describes; a rolled-back one never counts. At midnight the night of the day makes
+        its own, and notes without a time belong to the next day.
         """
         end = datetime.combine(day + timedelta(days=1), time(), UTC)
-        known = self._memories.all(created_by=end)
+        until = self._memories.all(created_by=end)
+        known = [memory for memory in until if memory.created_at < end or memory.source.connector in (MADE, EXTRACTED)]
         return [as_before(memory) if memory.archived_at and memory.archived_at > end else memory for memory in known]
 
     def memories_at(self, moment: datetime) -> list[Memory]:

@@ -138,3 +138,13 @@ def test_states_around_runs_and_replacements_are_named_in_words(store: Store) ->
     assert after.label == "after the night of 2026-03-04 (run 0f3c1234)"
     told = diff_text(diff_states(before, read_state(store, "now")))
     assert report.abstractions_created == 1 and told.count("archived into “Restart the") == 4
+
+
+def test_a_note_without_a_time_belongs_to_its_own_day(store: Store) -> None:
+    midnight = datetime(2026, 3, 4, tzinfo=UTC)
+    fill(store, [candidate("Moved to port 5433", midnight, native_id="tomorrow"), *lesson(5)])
+    assert "tomorrow" not in read_state(store, "2026-03-03").active
+    assert "tomorrow" in read_state(store, "2026-03-04").active
+    run(store, date(2026, 3, 3))
+    (made,) = (one for one in read_state(store, "2026-03-03").active.values() if one.compressed_from)
+    assert made.created_at == midnight, "the night of a day makes its memories at the end of it"
