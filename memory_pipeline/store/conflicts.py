@@ -13,14 +13,15 @@ from memory_pipeline.store.sql import Row, Sql
 
 _CONFLICTS, _CASES = RowsOf(Conflict), RowsOf(ConflictCase)
 #: Whether a conflict `c` is open. One with a side that was archived into something nearly equal is linked again through
-#: its replacement.
+#: its replacement; one with a side that was rolled back waits until a night makes that again.
 AWAITS_DECISION = """
     (resolution is null and not exists (
         select 1
         from memories m
-        join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
-        where m.id in (c.a, c.b) and m.archived_at is not null
-          and l.relation in ('duplicate', 'merged', 'canonical', 'superseded')))
+        left join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
+        where m.id in (c.a, c.b)
+          and (m.rolled_back_at is not null
+               or (m.archived_at is not null and l.relation in ('duplicate', 'merged', 'canonical', 'superseded')))))
     """
 #: Texts that are alike begin or end with this many equal characters, and differ by so many characters and words.
 _ALIKE_CHARACTERS, _LENGTHS_APART, _WORDS_APART = 16, 16, 2

@@ -9,11 +9,12 @@ import pytest
 
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.recall import read_state
+from memory_pipeline.records import Conflict
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.store import Store, list_snapshots
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, sql_rows
+from memory_pipeline_tests.build import FIRST, NOW, candidate, fill, lesson, run, settings_for, sql_rows
 from memory_pipeline_tests.interfaces.in_process import command
 
 DAY = date(2026, 3, 3)
@@ -282,3 +283,20 @@ def test_pinning_survives_a_rollback(store: Store) -> None:
     roll_back(store, settings_for(store), RUN)
     with store.reading() as tx:
         assert tx.memories.read(["gateway-1"])["gateway-1"].reuse_count == 7
+
+
+@pytest.mark.slow
+def test_a_contradiction_of_what_was_rolled_back_waits_until_it_is_made_again(store: Store) -> None:
+    with_a_night(store)
+    fill(store, [candidate("The gateway needs no restart", native_id="other")])
+    sides = sorted((abstraction_of(store), "other"))
+    with store.writing("test") as tx:
+        tx.conflicts.record([Conflict("p", sides[0], sides[1], "number", "1 / 2", 0.9)], NOW)
+        assert tx.conflicts.open()
+    roll_back(store, settings_for(store), RUN)
+    with store.reading() as tx:
+        assert not tx.conflicts.open() and not tx.conflicts.cases()
+    run(store, DAY, run_id="again")
+    with store.reading() as tx:
+        (case,) = tx.conflicts.cases()
+    assert abstraction_of(store) in (case.conflict.a, case.conflict.b)
