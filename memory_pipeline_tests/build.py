@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
@@ -31,7 +32,8 @@ from memory_pipeline.night import principles
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.run import run_night
-from memory_pipeline.records import Causal, Memory, Source
+from memory_pipeline.reading.answers import ReadingAnswer
+from memory_pipeline.records import LEAST_PATTERNS, Causal, Memory, Source
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store, Transaction, engine
 from memory_pipeline.wording.normalise import content_hash, shape_hash
@@ -93,14 +95,6 @@ def made_before(store: Store, how: str, make: Callable[[Store], _Result]) -> _Re
     engine._written.add(store.path)
     store._migrated = True
     return cast(_Result, deepcopy(result))
-
-
-@contextmanager
-def loosely_related(cosine: float = 0.5) -> Iterator[None]:
-    """Patterns are related from this cosine on: the embedder without a model sees less than the others do."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(principles, "RELATED", cosine)
-        yield
 
 
 def night_of(store: Store, day: date, settings: Settings | None = None, **options: Any) -> Night:
@@ -215,15 +209,43 @@ def draft_with_cause(self: Extractive, task: Task) -> Draft | Declined:
 _draft = Extractive.draft
 
 
-class SharedWords:
-    """A model that makes a principle of the words that all patterns of a group share, in the order of the first."""
+class SharedRules:
+    """A model that finds a rule behind the first patterns of a project that share more than six words: these words, in
+    the order of the first. It stands in the place of `ModelClient`."""
 
-    name, method, prompt_version = "shared words", "llm", "shared-1"
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
 
-    def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
-        """One draft for each group."""
-        for task in tasks:
-            first, *others = (member.memory.content.split() for member in task.members)
-            shared = [word for word in first if all(word in other for other in others)]
-            declined = Declined("the patterns share no rule")
-            yield task, Draft(" ".join(shared), "shared-1", confidence=0.9) if len(shared) > 6 else declined
+    def ask(self, questions: Mapping[str, Any], session: Session, what: str) -> Iterator[tuple[str, Any]]:
+        """One answer to each question, checked as every answer is."""
+        for name, question in questions.items():
+            lines = question.request.user.partition("Items:")[2].splitlines()
+            told = {one["n"]: one["text"] for one in map(json.loads, filter(None, lines)) if "n" in one}
+            shared, behind = _shared(told)
+            sources = [{"item": n, "quote": " ".join(told[n].split()[-4:])} for n in behind]
+            rule = {"text": shared, "kind": "rule", "about": "work", "sources": sources, "asked": ""}
+            statements = [{**rule, "replaces": [], "significance": 0.5}] if len(behind) >= LEAST_PATTERNS else []
+            empty: dict[str, Any] = {name: [] for name in ("repeats", "routine", "digests", "ended", "steering")}
+            yield name, question.check(ReadingAnswer.model_validate({"statements": statements, **empty}))
+
+
+def _shared(told: Mapping[int, str]) -> tuple[str, list[int]]:
+    """The words that most patterns share with the first of them, and their numbers."""
+    found: tuple[str, list[int]] = ("", [])
+    for first in told:
+        words, behind = told[first].split(), [first]
+        for number in (number for number in told if number > first):
+            both = [word for word in words if word in told[number].split()]
+            if len(both) > 6:
+                words, behind = both, [*behind, number]
+        found = max(found, (" ".join(words), behind), key=lambda one: len(one[1]))
+    return found
+
+
+@contextmanager
+def rules_are_found() -> Iterator[None]:
+    """Principles are those of `SharedRules`; no other step has a model."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(principles, "ModelClient", SharedRules)
+        patch.setattr(principles, "model_reads", lambda settings: True)
+        yield

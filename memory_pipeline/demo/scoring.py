@@ -19,6 +19,7 @@ from memory_pipeline.demo.scorecard import SERIES, Answered, Example, ScoreCard,
 from memory_pipeline.demo.workspace import demo_directory, last_nights, load_truth
 from memory_pipeline.models.choose import has_model
 from memory_pipeline.models.embedders import choose_embedder
+from memory_pipeline.night.abstractions import ESTABLISHED
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.run import run_night, run_week
@@ -189,6 +190,10 @@ def _sources_of(tx: Transaction, memories: Mapping[str, Memory]) -> Mapping[str,
     return found
 
 
+#: What a reader says, and what notes establish of it.
+_OF_READER = (READING, ESTABLISHED)
+
+
 def _hides_newer(one: Memory, other: Memory, ends: Mapping[str, Memory]) -> bool:
     """Whether one memory stands for both sides of a contradiction, unless it is a reader's that has each word in which
     the newer side differs from the older."""
@@ -196,7 +201,7 @@ def _hides_newer(one: Memory, other: Memory, ends: Mapping[str, Memory]) -> bool
     if end.id != ends[other.id].id:
         return False
     older, newer = sorted((one, other), key=lambda memory: (memory.effective_date, memory.id))
-    return end.source.file != READING or not _words(newer.content) - _words(older.content) <= _words(end.content)
+    return end.source.file not in _OF_READER or not _words(newer.content) - _words(older.content) <= _words(end.content)
 
 
 def _words(text: str) -> set[str]:
@@ -206,7 +211,7 @@ def _words(text: str) -> set[str]:
 def _is_one_cluster(members: Sequence[str], ends: Mapping[str, Memory]) -> bool:
     """Whether a cluster has all of these notes. What a reader says of several notes is no cluster."""
     end, *others = {ends[one].id: ends[one] for one in members}.values()
-    return not others and end.source.file != READING
+    return not others and end.source.file not in _OF_READER
 
 
 def _is_told_once(members: Sequence[str], raw_of: Mapping[str, Collection[str]]) -> bool:

@@ -2,7 +2,7 @@
 
 from memory_pipeline.distillers.by_model import choose_distiller
 from memory_pipeline.distillers.draft import DETAILS_LABEL, DistillationModel, Draft, Member, Task
-from memory_pipeline.distillers.evidence import evidence_confidence
+from memory_pipeline.distillers.evidence import evidence_confidence, independent_witnesses
 from memory_pipeline.distillers.extractive import Extractive
 from memory_pipeline.distillers.injections.detect import STEERS, attempt_by, attempt_in, find_attempt, steering_draft
 from memory_pipeline.distillers.judge import COMPRESSED_CATEGORY, judge, mean_similarities, similarities_of, undistilled
@@ -33,6 +33,7 @@ __all__ = [
     "find_contradiction",
     "find_invention",
     "guiding_entries",
+    "independent_witnesses",
     "judge",
     "marked",
     "may_guide",

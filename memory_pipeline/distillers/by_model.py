@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from memory_pipeline.config.policies import PRINCIPLE
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.answer import Answer
 from memory_pipeline.distillers.draft import DistillationModel, Draft, Task
 from memory_pipeline.distillers.extractive import Extractive
-from memory_pipeline.distillers.questions import PROMPT_VERSION, distillation_question, principle_question
+from memory_pipeline.distillers.questions import PROMPT_VERSION, distillation_question
 from memory_pipeline.distillers.strategies import choose_strategy, load_strategies
 from memory_pipeline.models import Declined, ModelClient, Question, Session
 from memory_pipeline.models.choose import has_model
@@ -53,7 +52,5 @@ class ModelDistiller:
             yield asked[cluster_id], draft
 
     def _question_about(self, task: Task) -> Question[Answer, Draft]:
-        if task.cluster.policy == PRINCIPLE:
-            return principle_question(task, self._settings)
         strategy = choose_strategy(self._strategies, task.cluster)
         return distillation_question(task, strategy, self._settings, self, self._count)

@@ -31,7 +31,7 @@ def evidence_confidence(witnesses: Iterable[Memory], against: int = 0) -> float:
     text count once, on the day of the first. One witness gives 0.67, three on one day 0.75, three on three days 0.80,
     ten on ten days 0.92; nothing is ever certain.
     """
-    first = _independent(witnesses)
+    first = independent_witnesses(witnesses)
     days = len({memory.day for memory in first})
     borne_out = (len(first) + days) / 2
     return (borne_out + 1) / (borne_out + against + 2)
@@ -53,7 +53,7 @@ def independent_tellings(statement: str, witnesses: Iterable[Memory]) -> int:
     return min(len(wordings), len(set(wordings.values())))
 
 
-def _independent(witnesses: Iterable[Memory]) -> list[Memory]:
+def independent_witnesses(witnesses: Iterable[Memory]) -> list[Memory]:
     """The first memory of each text, in order of time, copies of an earlier one left out."""
     first: dict[str, Memory] = {}
     for memory in sorted(witnesses, key=lambda memory: (memory.effective_date, memory.id)):

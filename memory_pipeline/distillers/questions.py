@@ -1,4 +1,4 @@
-"""Questions to a model about a cluster, and the checks of its answers: distillation, and principles.
+"""Questions to a model about a cluster, and the checks of its answers.
 
 A further kind of question consists of a prompt file, a schema and a check, like these.
 """
@@ -19,8 +19,7 @@ from memory_pipeline.distillers.extractive import NOTHING_SHARED
 from memory_pipeline.distillers.judge import judge
 from memory_pipeline.distillers.preservation import check_preservation, unsaid_statements
 from memory_pipeline.distillers.prompts import VERSION
-from memory_pipeline.distillers.strategies import DistillationStrategy, PrincipleStrategy
-from memory_pipeline.distillers.support import find_unshared
+from memory_pipeline.distillers.strategies import DistillationStrategy
 from memory_pipeline.models import Declined, Question
 from memory_pipeline.records import Causal, Disagreement, Memory
 from memory_pipeline.wording.clauses import Statement, read_statement
@@ -80,23 +79,6 @@ def distillation_question(
 def _declined(reason: str, objections: Sequence[str]) -> Declined:
     """A refusal, with what the model is told of it."""
     return Declined(reason, objection="; ".join(objections) + ".")
-
-
-def principle_question(task: Task, settings: Settings) -> Question[Answer, Draft]:
-    """The question for a rule that enough patterns of a group share. The patterns stay, so it does not have to
-    repeat what they say; an empty abstraction means that they share none."""
-    strategy = PrincipleStrategy()
-    version = f"{PROMPT_VERSION}-{strategy.name}"
-
-    def check(answer: Answer, patterns: Sequence[str], is_last: bool) -> Draft | Declined:
-        shared = answer.abstraction.strip()
-        problem = find_unshared(answer, patterns) if shared else None
-        if problem:
-            return _declined(f"unsupported: {problem}", [problem])
-        disagreements = _disagreements(task, answer)
-        return disagreements if isinstance(disagreements, Declined) else _draft(answer, shared, disagreements, version)
-
-    return _question(task, strategy, version, check, settings)
 
 
 def _question(

@@ -13,13 +13,12 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Protocol, runtime_checkable
 
-from memory_pipeline.config.policies import PRINCIPLE
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.distillers.draft import Draft
 from memory_pipeline.distillers.prompts import read_prompt
 from memory_pipeline.errors import StrategyError
 from memory_pipeline.models import Prompt
-from memory_pipeline.records import LEAST_PATTERNS, Cluster, Memory
+from memory_pipeline.records import Cluster, Memory
 from memory_pipeline.wording.facts import find_facts
 from memory_pipeline.wording.hidden import as_read
 from memory_pipeline.wording.subject import subject_beside
@@ -121,16 +120,6 @@ class CausalStrategy(DefaultStrategy):
     def validate(self, result: Draft) -> str | None:
         """Not accepted without a cause and an effect."""
         return None if result.causal else "no cause and effect in a cluster about causes"
-
-
-class PrincipleStrategy(DefaultStrategy):
-    """For groups of related patterns: the rule that enough of them share. Used only by the weekly step."""
-
-    name = PRINCIPLE
-
-    def guidance(self) -> str:
-        """A principle is shared, short and useful beyond its cases."""
-        return read_prompt("principle").replace("{least}", str(LEAST_PATTERNS))
 
 
 SHIPPED: dict[str, type[DefaultStrategy]] = {"trading": TradingStrategy, "causal": CausalStrategy}

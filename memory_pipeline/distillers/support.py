@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory_pipeline.distillers.answer import Answer
-from memory_pipeline.records import LEAST_PATTERNS
 from memory_pipeline.wording.conflicts import find_conflict
 from memory_pipeline.wording.facts import content_words, fact_keys, find_facts
-from memory_pipeline.wording.sentences import split_statements
 
 #: At least this share of a statement's content words must be in what supports it, and
 SUPPORT_SHARE = 0.5
@@ -17,48 +14,6 @@ SHARED_WORDS = 0.62
 #: Facts that a statement may not have beyond its sources.
 _HARD_FACTS = frozenset(("number", "date", "time", "identifier", "name", "negation"))
 _CLASHES = frozenset(("opposite", "negation", "quantifier", "order"))
-
-
-def find_unshared(answer: Answer, contents: Sequence[str]) -> str | None:
-    """What the members do not support, in words, or None. `contents`: the members' texts, member 1 first. They stay, so
-    that the answer does not have to repeat what they say, but each of its claims needs LEAST_PATTERNS members
-    that support it on their own."""
-    problem = _wrong_claim(answer, contents) or _unclaimed(answer, contents)
-    if problem:
-        return problem
-    for number, claim in enumerate(answer.claims, start=1):
-        named = [contents[member - 1] for member in set(claim.members)]
-        behind = sum(_shares_words(claim.text, set(content_words(content)), SHARED_WORDS) for content in named)
-        if behind < LEAST_PATTERNS:
-            return f"claim {number} is supported by {behind} members; {LEAST_PATTERNS} are required"
-    return None
-
-
-def _wrong_claim(answer: Answer, contents: Sequence[str]) -> str | None:
-    known = range(1, len(contents) + 1)
-    if not answer.claims:
-        return "the answer makes no claim"
-    for number, claim in enumerate(answer.claims, start=1):
-        if not claim.members or any(member not in known for member in claim.members):
-            return f"claim {number} names no member that exists"
-        named = [contents[member - 1] for member in sorted(set(claim.members))]
-        problem = unsupported(claim.text, named)
-        if problem:
-            return f"claim {number}: {problem}"
-    return None
-
-
-def _unclaimed(answer: Answer, contents: Sequence[str]) -> str | None:
-    """A statement of the abstraction that the members do not support, or that has no claim."""
-    claimed = {word for claim in answer.claims for word in content_words(claim.text)}
-    for statement in split_statements(answer.abstraction) or [answer.abstraction]:
-        problem = unsupported(statement, contents)
-        if problem:
-            return problem
-        words = content_words(statement)
-        if words and sum(word in claimed for word in words) < SUPPORT_SHARE * len(words):
-            return f"no claim supports '{_short(statement)}'"
-    return None
 
 
 def unsupported(statement: str, sources: Sequence[str]) -> str | None:

@@ -29,7 +29,7 @@ from memory_pipeline.ingest.values import (
     check_json,
     check_storable,
 )
-from memory_pipeline.records import BESIDE, EXPIRED, EXTRACTED, MADE, MOST_OFFSET, RELATIONS, Memory, Source
+from memory_pipeline.records import BESIDE, EXPIRED, EXTRACTED, MADE, MOST_OFFSET, RELATIONS, REPEATED, Memory, Source
 from memory_pipeline.records.columns import columns_of
 from memory_pipeline.store import FORGOTTEN_ID
 from memory_pipeline.wording.normalise import clean_text
@@ -156,7 +156,7 @@ def _check_compressed_from(candidate: Candidate) -> None:
     named = told.get("source_ids") if isinstance(told, dict) else None
     if not isinstance(named, list) or not named or not all(isinstance(one, str) for one in named):
         raise RowError("compressed_from names no source_ids")
-    made_from = sorted(source for source, relation, _ in candidate.source_links if relation not in BESIDE)
+    made_from = sorted(source for source, relation, _ in candidate.source_links if relation not in (*BESIDE, REPEATED))
     if candidate.rolled_back_at is None and sorted(named) != made_from:
         raise RowError("compressed_from and sources name different memories")
 

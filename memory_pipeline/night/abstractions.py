@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from typing import Final
 
 import numpy as np
 
@@ -27,7 +28,9 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
 
-DISTILLED = "distilled"
+DISTILLED: Final = "distilled"
+#: The policy and the relation of patterns that are statements which notes of several days say.
+ESTABLISHED: Final = "established"
 _STANDING_FOR = ("merged", SERIES)
 
 
@@ -42,8 +45,8 @@ def make_abstraction(distillation: Distillation, as_of: datetime) -> Memory:
     Only a pattern, a series and a day's digest have `compressed_from`: a merged memory and a statement may be merged or
     distilled again.
     """
-    is_settled = distillation.relation in (DISTILLED, ROUTINE)
-    is_pattern = distillation.relation == DISTILLED
+    is_pattern = distillation.relation in (DISTILLED, ESTABLISHED)
+    is_settled = is_pattern or distillation.relation == ROUTINE
     series = distillation.series
     memory_id = abstraction_id(distillation)
     compressed_from = {

@@ -16,6 +16,7 @@ from memory_pipeline.models.embedders import check_vectors
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.abstractions import (
     DISTILLED,
+    ESTABLISHED,
     abstraction_id,
     make_abstraction,
     vectors_of_abstractions,
@@ -105,7 +106,9 @@ def _proposed(draft: Distillation) -> Archive:
     """Leave a proposal for a person. The next steps know the memory that a merge would make, because a pattern may
     depend on it."""
     result = _result(draft, "proposed", AWAITS_REVIEW)
-    return result if draft.relation == DISTILLED else replace(result, abstraction_id=abstraction_id(draft))
+    return (
+        result if draft.relation in (DISTILLED, ESTABLISHED) else replace(result, abstraction_id=abstraction_id(draft))
+    )
 
 
 def _left_alone(draft: Distillation, refusals: Mapping[str, str]) -> Archive:

@@ -52,10 +52,10 @@ def cut_clusters(
     clusters = find_clusters(eligible, usable, policy)
     if policy.linkage != "complete":
         clusters = _split_by_conflict(eligible, usable, policy, clusters)
-    return mark_settled(store, plan, policy, clusters)
+    return mark_settled(store, plan, policy.name, clusters)
 
 
-def mark_settled(store: Store, plan: NightPlan, policy: Policy, clusters: Iterable[Cluster]) -> list[Cluster]:
+def mark_settled(store: Store, plan: NightPlan, policy: str, clusters: Iterable[Cluster]) -> list[Cluster]:
     """The clusters, with the reason for those that the night leaves alone."""
     ttl = plan.settings.compression.fingerprint_ttl_days
     with store.reading() as tx:
@@ -65,7 +65,7 @@ def mark_settled(store: Store, plan: NightPlan, policy: Policy, clusters: Iterab
     wanted = plan.options.cluster_id
     marked = []
     for cluster in clusters:
-        why = decided.get((policy.name, cluster.fingerprint))
+        why = decided.get((policy, cluster.fingerprint))
         if wanted and wanted not in (cluster.cluster_id, cluster.fingerprint):
             marked.append(replace(cluster, settled="another cluster was asked for"))
         else:
@@ -192,7 +192,7 @@ def _clusters_of_project(
         return len(nodes) > 1 and sum(memories[ids[node]].stands_for for node in nodes) >= policy.min_size
 
     return [
-        describe_cluster([memories[ids[node]] for node in group], _scores_within(group, inside[label]), policy)
+        describe_cluster([memories[ids[node]] for node in group], _scores_within(group, inside[label]), policy.name)
         for label, nodes in components.items()
         if is_large(nodes)
         for group in link(nodes, _at_least(policy.threshold, inside[label]), policy.linkage, policy.threshold)
@@ -209,7 +209,7 @@ def _scores_within(group: list[int], edges: dict[tuple[int, int], float]) -> lis
     return [edges[(x, y)] for place, x in enumerate(group) for y in group[place + 1 :] if (x, y) in edges]
 
 
-def describe_cluster(members: Sequence[EligibleMemory], scores: Sequence[float], policy: Policy) -> Cluster:
+def describe_cluster(members: Sequence[EligibleMemory], scores: Sequence[float], policy: str) -> Cluster:
     """The cluster of these members. `scores`: the cosines that join them."""
     ids = tuple(sorted(memory.id for memory in members))
     fingerprint = fingerprint_of(ids)
@@ -217,9 +217,9 @@ def describe_cluster(members: Sequence[EligibleMemory], scores: Sequence[float],
     counts = Counter(category for memory in members for category in memory.categories)
     top = [category for category, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
     return Cluster(
-        cluster_id=derived_id(policy.name, project, fingerprint),
+        cluster_id=derived_id(policy, project, fingerprint),
         fingerprint=fingerprint,
-        policy=policy.name,
+        policy=policy,
         project_id=project,
         member_ids=ids,
         member_count=len(ids),

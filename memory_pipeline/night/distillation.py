@@ -21,7 +21,9 @@ from memory_pipeline.distillers import (
 from memory_pipeline.errors import ModelError
 from memory_pipeline.models import AnswerBook, Declined, Session
 from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.night.abstractions import ESTABLISHED
 from memory_pipeline.night.context import Night
+from memory_pipeline.night.established import establish
 from memory_pipeline.records import LEVEL_PATTERN, Cluster, Distillation, Memory
 
 _CLUSTERS_AT_ONCE = 50
@@ -34,8 +36,9 @@ def distill_clusters(night: Night, clusters: Iterable[Cluster]) -> list[Distilla
     Raises ModelError or StrategyError for settings with which no model can be created.
     """
     todo = [cluster for cluster in clusters if cluster.settled is None]
-    results: dict[str, Distillation] = {}
-    for cluster, task, draft in propose(night, night.distiller, todo):
+    stated = [cluster for cluster in todo if cluster.policy == ESTABLISHED]
+    results = {cluster.cluster_id: establish(night, cluster) for cluster in stated}
+    for cluster, task, draft in propose(night, night.distiller, [one for one in todo if one not in stated]):
         results[cluster.cluster_id] = _judged(night, cluster, task, draft)
         night.progress("distillation", len(results), len(todo))
     return [results[cluster.cluster_id] for cluster in todo]

@@ -14,6 +14,7 @@ from itertools import combinations
 from memory_pipeline.distillers import find_invention, steering_draft
 from memory_pipeline.knowledge.entries import claim_of, find_loss, read_entry
 from memory_pipeline.knowledge.merging import find_unmerged
+from memory_pipeline.night.abstractions import ESTABLISHED
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.reading import NightReader
 from memory_pipeline.night.recall_check import losses_of
@@ -106,7 +107,7 @@ def losses(evidence: Evidence) -> list[str]:
     by another reader than the one that accepted it. A canonical entry may be longer than its members, because it
     lists them."""
     draft = evidence.draft
-    if draft.relation in (SERIES, *_OF_READER):
+    if draft.relation in (SERIES, ESTABLISHED, *_OF_READER):
         return []  # a series says what its readings amount to: see `untrue_series`
     lost = losses_of([memory.content for memory in evidence.told], draft.content)
     if lost:
@@ -197,7 +198,7 @@ def unsafe_members(evidence: Evidence) -> list[str]:
 
 def conflicts_inside(evidence: Evidence) -> list[str]:
     """Pairs of sources of an accepted draft that contradict each other, in words."""
-    if evidence.draft.relation in (SERIES, *_OF_READER):
+    if evidence.draft.relation in (SERIES, ESTABLISHED, *_OF_READER):
         return []  # readings are never a conflict, and a statement may say which of two values holds
     problems = []
     for a, b in combinations(evidence.told, 2):
@@ -229,6 +230,9 @@ def unlike_sources(evidence: Evidence) -> list[str]:
     draft, members = evidence.draft, evidence.told
     if draft.relation == SERIES:
         return []  # see `untrue_series`
+    if draft.relation == ESTABLISHED:
+        stated = [memory.content for memory in evidence.members if memory.id in draft.archived_ids]
+        return [] if stated == [draft.content] else ["it does not say what its statement says"]
     if len(set(draft.member_ids)) < _LEAST_SOURCES and draft.relation not in _OF_READER:
         return ["it has fewer than two sources"]
     contents = [memory.content for memory in members]

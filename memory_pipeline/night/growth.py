@@ -20,6 +20,7 @@ from memory_pipeline.night.claims import by_claims, claim_edges, claim_threshold
 from memory_pipeline.night.clustering import cut_clusters, describe_cluster, link_conflicts, mark_settled, takes
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.eligibility import as_eligible
+from memory_pipeline.night.established import find_established
 from memory_pipeline.night.reading import NightReader
 from memory_pipeline.night.similarity import edges_among, exact_scores, guard_edges, proposal_margin, similar_pairs
 from memory_pipeline.records import MADE, READING, Cluster, EligibleMemory, Memory, Source
@@ -64,7 +65,7 @@ def find_growth(reader: NightReader, policy: Policy, eligible: Sequence[Eligible
         describe_cluster(
             [as_eligible(plan.settings, mine[i], 1), *(joined[i][memory_id][0] for memory_id in ids)],
             [joined[i][memory_id][1] for memory_id in ids],
-            policy,
+            policy.name,
         )
         for i, ids in sorted(agreeing.items())
         if ids
@@ -149,7 +150,8 @@ def says_again(pattern: str, content: str, *, only_claims: bool = False) -> bool
 
 
 def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
-    """Tonight's clusters of every `distill` policy, largest first; conflicts are linked in the store on the way.
+    """Tonight's established statements and clusters of every `distill` policy, largest first; conflicts are linked in
+    the store on the way.
 
     What says again what a pattern says joins that pattern; the rest may form new ones: of near memories, then of those
     that make one claim, and then, if a model says what they teach, of statements that are alike in meaning. `eligible`
@@ -160,12 +162,12 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
     # Edges from a file may be those of an earlier run, whose memories have been archived since.
     edges = edges_among(edges, [memory.id for memory in eligible])
     link_conflicts(night, edges)
-    clusters: list[Cluster] = []
+    clusters = find_established(night, eligible)
     for policy in night.plan.policies:
         if policy.method == "distill":
             taken = _members(clusters)
             left = [memory for memory in eligible if memory.id not in taken]
-            grown = mark_settled(night.store, night.plan, policy, find_growth(night.reader, policy, left))
+            grown = mark_settled(night.store, night.plan, policy.name, find_growth(night.reader, policy, left))
             # Also those of clusters that were declined: a second run must not make of them what the first one did not.
             again = _members(grown)
             rest = [memory for memory in left if memory.id not in again]

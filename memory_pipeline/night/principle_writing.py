@@ -1,4 +1,4 @@
-"""Turns a group of related patterns into a principle with its links, or gives a reason why there is none."""
+"""Writes the principle behind a group of patterns with its links, or gives a reason why there is none."""
 
 from __future__ import annotations
 
@@ -8,18 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from memory_pipeline.config.policies import PRINCIPLE
-from memory_pipeline.config.settings import Settings
-from memory_pipeline.distillers import (
-    COMPRESSED_CATEGORY,
-    DistillationModel,
-    Draft,
-    Task,
-    find_contradiction,
-    find_invention,
-    steering_draft,
-)
-from memory_pipeline.errors import ModelError, in_words
-from memory_pipeline.models import Declined
+from memory_pipeline.distillers import COMPRESSED_CATEGORY, evidence_confidence, find_contradiction, steering_draft
+from memory_pipeline.errors import in_words
 from memory_pipeline.models.embedders import check_vectors
 from memory_pipeline.night.archive import SourcesChangedError
 from memory_pipeline.night.context import Night
@@ -30,7 +20,6 @@ from memory_pipeline.records import (
     LEVEL_PRINCIPLE,
     MADE,
     Cluster,
-    Conflict,
     Decided,
     LineageLink,
     LogRow,
@@ -41,76 +30,51 @@ from memory_pipeline.records import (
     derived_id,
     offset_of_newest,
 )
+from memory_pipeline.wording.counts import how_many
 from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
 
 #: Part of the id of every principle.
-PRINCIPLE_VERSION = "principle-3"
+PRINCIPLE_VERSION = "principle-4"
 
 
-def decide_group(
-    night: Night,
-    group: Cluster,
-    task: Task | None,
-    draft: Draft | Declined | Exception,
-    replaces: tuple[str, ...],
-) -> PrincipleResult:
-    """The result for a group with this proposal; `replaces`: earlier principles from some of its patterns.
-
-    A group that fails, or without an available answer, is tried again next week.
-    """
+def decide_group(night: Night, group: Cluster, text: str, replaces: tuple[str, ...]) -> PrincipleResult:
+    """The result for a group whose patterns share this rule, as a model says; `replaces`: earlier principles from some
+    of them. A group that fails is tried again next week."""
     blank = replace(result_of(group, "skipped", None), replaces=replaces)
     try:
-        if isinstance(draft, Exception):
-            raise draft
-        if isinstance(draft, Declined) and draft.again:
-            return replace(blank, status="deferred", reason=draft.reason)
         patterns = list(night.reader.memories(group.member_ids).values())
-        if isinstance(draft, Declined):
-            reason: str | None = draft.reason
-        else:
-            texts = [pattern.content for pattern in patterns]
-            reason = _find_refusal(texts, draft, night.settings, night.embedder.count_tokens)
-        if reason or isinstance(draft, Declined):
-            _log_refusal(night, replace(blank, reason=reason), draft, task)
+        reason = _find_refusal(patterns, text, night)
+        if reason:
+            with night.writing() as tx:
+                tx.journal.log([_log_row(night.plan, replace(blank, reason=reason), None)])
             return replace(blank, reason=reason)
-        made = replace(blank, status="created", content=draft.text)
-        return _write(night, made, patterns, draft.confidence)
+        witnesses = {one.id: one for behind in night.reader.witnesses(group.member_ids).values() for one in behind}
+        confidence = round(evidence_confidence(witnesses.values() or patterns), 4)
+        return _write(night, replace(blank, status="created", content=text), patterns, confidence)
     except SourcesChangedError as change:
         refused = replace(blank, reason=str(change))
         with night.writing() as tx:
             tx.journal.log([_log_row(night.plan, refused, None)])
         return refused
     except Exception as error:  # one failing group leaves the others; it is logged and reported
-        if task is not None or not isinstance(error, ModelError):
-            note_failure(night, group, error)
+        note_failure(night, group, error)
         return replace(blank, status="failed", reason=in_words(error)[:500])
 
 
-def _find_refusal(
-    patterns: Sequence[str], draft: Draft, settings: Settings, count_tokens: Callable[[str], int]
-) -> str | None:
-    """Why a draft is not a principle, or None. It must say nothing that the patterns do not say, and contradict none
-    of them.
-
-    `patterns`: their texts.
-    """
-    if draft.contradictions:
-        return f"{len(draft.contradictions)} pairs of its patterns contradict each other"
-    if not draft.text.strip():
-        return "the patterns share no rule"
-    if steering := steering_draft(draft.text):
+def _find_refusal(patterns: Sequence[Memory], text: str, night: Night) -> str | None:
+    """Why a text is no principle of some patterns, although their reader found it borne out; or None. They contradict
+    neither each other nor the text, which must not steer its reader."""
+    ids = {pattern.id for pattern in patterns}
+    with night.store.reading() as tx:
+        opposed = sum({conflict.a, conflict.b} <= ids for conflict in tx.conflicts.open())
+    if opposed:
+        return f"{how_many(opposed, 'pair')} of its patterns contradict each other"
+    if steering := steering_draft(text):
         return steering
-    invented = find_invention(patterns, draft.text)
-    if invented:
-        return f"invented: no pattern has the {invented.kind} '{invented.text}'"
-    clash = find_contradiction(patterns, draft.text)
-    if clash:
+    if clash := find_contradiction([pattern.content for pattern in patterns], text):
         return f"contradicts a pattern: {clash}"
-    tokens = count_tokens(draft.text)
-    if tokens > settings.compression.max_abstraction_tokens:
-        return f"principle has {tokens} tokens; the maximum is {settings.compression.max_abstraction_tokens}"
-    least = settings.consolidation.confidence.min
-    return None if draft.confidence >= least else f"confidence {draft.confidence:.2f} is below {least:g}"
+    tokens, most = night.embedder.count_tokens(text), night.settings.compression.max_abstraction_tokens
+    return f"principle has {tokens} tokens; the maximum is {most}" if tokens > most else None
 
 
 def misplaced_among(memories: Mapping[str, Memory], ids: Iterable[str]) -> list[str]:
@@ -125,7 +89,7 @@ def misplaced_among(memories: Mapping[str, Memory], ids: Iterable[str]) -> list[
 
 def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], confidence: float) -> PrincipleResult:
     """Write the principle with its links, and archive the principles that it replaces into it, in one transaction."""
-    memory = _memory(night.plan, night.distiller, night.embedder.count_tokens, result, patterns, confidence)
+    memory = _memory(night.plan, night.embedder.count_tokens, result, patterns, confidence)
     vector = np.asarray(night.embedder.embed([embedding_text(memory.content)]), dtype=np.float32)
     check_vectors(vector, [memory.id], night.embedder.dimension, night.embedder.name)
     theirs = night.reader.vectors_in_order([pattern.id for pattern in patterns]).astype(np.float64)
@@ -161,7 +125,6 @@ def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], co
 
 def _memory(
     plan: NightPlan,
-    model: DistillationModel,
     count_tokens: Callable[[str], int],
     result: PrincipleResult,
     patterns: Sequence[Memory],
@@ -187,7 +150,7 @@ def _memory(
         abstraction_level=LEVEL_PRINCIPLE,
         pattern_type=max(sorted(set(types)), key=types.count) if types else None,
         confidence_score=confidence,
-        consolidation_method=model.method,
+        consolidation_method="llm",
         source=Source(MADE, PRINCIPLE),
     )
 
@@ -199,27 +162,6 @@ def _ratio(patterns: Sequence[Memory], principle: Memory) -> float:
 def result_of(group: Cluster, status: PrincipleStatus, reason: str | None) -> PrincipleResult:
     """A result without a principle."""
     return PrincipleResult(group, status, reason)
-
-
-def _log_refusal(night: Night, result: PrincipleResult, draft: Draft | Declined, task: Task | None) -> None:
-    """Log the refusal, and link the patterns that a model found contradictory as conflicts."""
-    conflicts = []
-    if task is not None and isinstance(draft, Draft):
-        place = {member.memory.id: number for number, member in enumerate(task.members)}
-        conflicts = [
-            Conflict(
-                result.group.project_id,
-                pair.a,
-                pair.b,
-                "contradiction",
-                "found among the patterns of a principle",
-                round(float(task.similarities[place[pair.a], place[pair.b]]), 6),
-            )
-            for pair in draft.contradictions
-        ]
-    with night.writing() as tx:
-        tx.conflicts.record(conflicts, night.as_of)
-        tx.journal.log([_log_row(night.plan, result, None)])
 
 
 def _log_row(plan: NightPlan, result: PrincipleResult, ratio: float | None) -> LogRow:

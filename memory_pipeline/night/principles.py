@@ -1,4 +1,5 @@
-"""The weekly step: related patterns of a project become a principle. The patterns stay active, with links both ways.
+"""The weekly step: a model reads the patterns of a project, and says which rules several of them share. These become
+principles. The patterns stay active, with links both ways.
 
 Patterns that contradict each other are linked as conflicts and never support the same principle. A principle is only
 made from patterns, never from another principle.
@@ -7,56 +8,107 @@ made from patterns, never from another principle.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
+import numpy as np
 import pyarrow as pa
 
-from memory_pipeline.config.policies import PRINCIPLE, Policy
+from memory_pipeline.config.policies import PRINCIPLE
+from memory_pipeline.conversations.day import likeness_by
+from memory_pipeline.distillers import mean_similarities
+from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.knowledge.playbook import guidance_of
-from memory_pipeline.night.clustering import conflicts_in, find_clusters
+from memory_pipeline.models import Declined, ModelClient
+from memory_pipeline.models.choose import model_reads
+from memory_pipeline.night.clustering import conflicts_in, describe_cluster
 from memory_pipeline.night.context import Night
-from memory_pipeline.night.distillation import propose
+from memory_pipeline.night.distillation import session_of
 from memory_pipeline.night.eligibility import as_eligible
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.principle_writing import decide_group, misplaced_among, result_of
 from memory_pipeline.night.similarity import guard_edges, similar_pairs
+from memory_pipeline.reading.items import Item, split_into_questions, standing_of
+from memory_pipeline.reading.question import Reading, question_about, room_for
 from memory_pipeline.records import LEAST_PATTERNS, LEVEL_PATTERN, LEVEL_PRINCIPLE, Cluster, Memory, PrincipleResult
 from memory_pipeline.store import EDGE_SCHEMA, Store, create_snapshot
 
 #: Kinds of conflicts between patterns that are contradictions, whatever the subject.
 CONTRADICTING = frozenset(("opposite", "negation", "quantifier", "order"))
-#: Cosine from which patterns are related: far under that of one statement, as a principle is what differing ones share.
+#: Cosine from which patterns are compared for contradictions: far under that of one statement.
 RELATED = 0.55
 
 
 def form_principles(night: Night) -> list[PrincipleResult]:
-    """Link contradicting patterns, and let the model make a principle of every group of related ones; returns the
-    result of each group, and none without a model.
+    """Link contradicting patterns, and make a principle of every rule that the model finds in at least LEAST_PATTERNS
+    of a project; returns the result of each, and none without a model.
 
-    A group with all patterns of an earlier principle replaces it.
+    A principle with all patterns of an earlier one replaces it.
     """
     night.hold_lease()
     patterns, principles = _patterns(night.store, night.plan)
     if len(patterns) < LEAST_PATTERNS:
         return []
-    edges = _edges(night, patterns)
-    _link_contradictions(night, edges)
-    if night.distiller.method == "heuristic":
+    _link_contradictions(night, _edges(night, patterns))
+    if not model_reads(night.settings):
         return []
     taken = _sources_of(night.store, principles)
     current = _current(night.store, taken)
-    groups = [group for group in _related(night, patterns, edges) if _is_new(group, taken, current)]
-    results = _settled(night.store, night.plan, groups)
-    todo = [group for group in groups if group.cluster_id not in results]
+    read = _read(night, patterns, principles)
+    found = {group.cluster_id: (group, text) for group, text in read if _is_new(group, taken, current)}
+    results = _settled(night.store, night.plan, [group for group, _ in found.values()])
+    todo = {i: pair for i, pair in found.items() if i not in results}
     if todo and not night.is_preview:
         create_snapshot(night.store, "principles", datetime.now(UTC), night.settings.store.snapshots_kept)
-    for group, task, draft in propose(night, night.distiller, todo, guidance_of):
+    for i, (group, text) in todo.items():
         night.hold_lease()
-        replaces = tuple(sorted(i for i, sources in current.items() if sources & set(group.member_ids)))
-        results[group.cluster_id] = decide_group(night, group, task, draft, replaces)
-        night.progress("principles", len(results), len(groups))
-    return [results[group.cluster_id] for group in groups]
+        replaces = tuple(sorted(one for one, sources in current.items() if sources & set(group.member_ids)))
+        results[i] = decide_group(night, group, text, replaces)
+        night.progress("principles", len(results), len(found))
+    return [results[i] for i in found]
+
+
+def _read(night: Night, patterns: Sequence[Memory], principles: Sequence[Memory]) -> list[tuple[Cluster, str]]:
+    """The groups of patterns in which the model finds a principle, and its words. A project without an answer waits
+    for the next week."""
+    try:
+        room = room_for("principles", night.settings)
+        client = ModelClient(night.settings)
+    except ModelError as error:
+        night.note_error("", "distill", error)
+        return []
+    questions = {}
+    for project in sorted({pattern.project_id for pattern in patterns}):
+        mine = sorted((one for one in patterns if one.project_id == project), key=lambda one: (one.day, one.id))
+        standing = [standing_of(one) for one in principles if one.project_id == project][-room.standing :]
+        for number, items in enumerate(split_into_questions(map(_item, mine), room.item_tokens)):
+            if len(items) >= LEAST_PATTERNS:
+                questions[f"{project} {number}"] = question_about(
+                    "principles", items, standing, night.settings, likeness_by(night.embedder)
+                )
+    found = []
+    by_id = {pattern.id: pattern for pattern in patterns}
+    try:
+        for name, result in client.ask(questions, session_of(night), "principles"):
+            if isinstance(result, Reading):
+                found += [_group(night, [by_id[i] for i in one.item_ids], one.text) for one in result.statements]
+            else:
+                why = result.reason if isinstance(result, Declined) else in_words(result)
+                night.note_error("", "distill", f"principles of {name.rpartition(' ')[0]}: {why}")
+    except ModelError as error:
+        night.note_error("", "distill", error)
+    return found
+
+
+def _item(pattern: Memory) -> Item:
+    return Item(pattern.id, guidance_of(pattern), pattern.day, pattern.token_count)
+
+
+def _group(night: Night, patterns: Sequence[Memory], text: str) -> tuple[Cluster, str]:
+    distinct = list({pattern.id: pattern for pattern in patterns}.values())
+    similarities, _ = mean_similarities(night.reader.vectors_in_order([pattern.id for pattern in distinct]))
+    scores = similarities[np.triu_indices(len(distinct), 1)].tolist()
+    members = [as_eligible(night.settings, pattern, 1) for pattern in distinct]
+    return describe_cluster(members, scores, PRINCIPLE), text
 
 
 def misplaced_patterns(store: Store, results: Sequence[PrincipleResult]) -> list[str]:
@@ -104,14 +156,6 @@ def _link_contradictions(night: Night, edges: pa.Table) -> None:
             tx.conflicts.record(conflicts, night.as_of)
 
 
-def _related(night: Night, patterns: Sequence[Memory], edges: pa.Table) -> list[Cluster]:
-    """Groups of related patterns: those that are alike on average."""
-    settings = night.settings
-    policy = Policy(PRINCIPLE, "distill", RELATED, LEAST_PATTERNS, linkage="average")
-    members = [replace(as_eligible(settings, pattern, 1), is_entry=False) for pattern in patterns]
-    return find_clusters(members, _between_subjects(edges), policy)
-
-
 def _settled(store: Store, plan: NightPlan, groups: Sequence[Cluster]) -> dict[str, PrincipleResult]:
     """By group, those that were decided recently."""
     days = plan.settings.compression.fingerprint_ttl_days
@@ -122,13 +166,6 @@ def _settled(store: Store, plan: NightPlan, groups: Sequence[Cluster]) -> dict[s
         for group in groups
         if (before := settled.get((PRINCIPLE, group.fingerprint)))
     }
-
-
-def _between_subjects(edges: pa.Table) -> pa.Table:
-    """The edges with only contradictions as conflicts: one rule may apply to two subjects."""
-    place = edges.schema.get_field_index("conflict_kind")
-    kinds = [kind if kind in CONTRADICTING else None for kind in edges["conflict_kind"].to_pylist()]
-    return edges.set_column(place, edges.schema.field(place), pa.array(kinds, type=pa.string()))
 
 
 def _sources_of(store: Store, principles: Sequence[Memory]) -> dict[str, frozenset[str]]:

@@ -39,6 +39,8 @@ _FENCED = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)")
 _QUOTED_LINE = re.compile(r"(?m)^[ \t]*>.*$")
 _COUNTED = re.compile(r"(?<![\w.,-])(\d+) ([^\W\d_]{5,})(?![\w-])")
 _NUMBER_OF = re.compile(r"\b[Nn]o\.? ?(?=\d)")
+#: What a setting or a log says with a word: `improving=no`.
+_VALUE = re.compile(r"=\w+")
 _DIGITS = re.compile(r"\d+")
 _FIRST_WORD = re.compile(r"(?:^|[.!?]\s+)([^\W\d_a-z][\w'’-]*)")
 _CLOCK_AND_COLON = re.compile(r"(\d:\d\d):(?=\s)")
@@ -97,10 +99,11 @@ def check_answer(
     likeness: Likeness,
     *,
     spoken: bool,
+    least: int = 1,
     claimed: Sequence[str] = (),
 ) -> Checked:
-    """What of an answer about some items is borne out. `spoken`: the items are turns with speakers; `claimed`: items
-    that a first answer called routine."""
+    """What of an answer about some items is borne out. `spoken`: the items are turns with speakers; `least`: on how
+    many items a statement rests at least; `claimed`: items that a first answer called routine."""
     steering = _ids(answer.steering, items)
     named = _named([*(item.text for item in items), *(one.text for one in standing)])
     statements: list[Statement] = []
@@ -108,6 +111,8 @@ def check_answer(
     failed: list[tuple[SaidStatement, str]] = []
     for said in answer.statements:
         found = _statement(said, items, standing, likeness, named, spoken=spoken)
+        if not isinstance(found, str) and (behind := len(set(found.item_ids) - set(steering))) < least:
+            found = f"it rests on {behind}, and needs {least} at least"
         if isinstance(found, str):
             objections.append(f'"{said.text[:120]}": {found}')
             failed.append((said, found))
@@ -240,7 +245,9 @@ def _statement(
     )
     if wrong := _not_borne_out(text, evidence):
         return wrong
-    if attempt_by("human" if said_by_human else "agent", text):
+    # Who forbids the agent to act unasked steers nobody, whoever wrote it down.
+    forbids = said.kind in ("rule", "boundary") and _denies(text)
+    if attempt_by("human" if said_by_human or forbids else "agent", text):
         return "it reads like an order to whoever reads it"
     significance = said.significance if math.isfinite(said.significance) else 0.5
     return Statement(
@@ -266,7 +273,8 @@ def _checked_question(asked: str, evidence: _Evidence) -> str:
 def _not_quoted(quote: str, item: Item) -> str:
     """What is wrong with a quote; empty if it stands in the item and is its speaker's own words."""
     wanted = _plain(quote)
-    if not wanted or (len(wanted.split()) < _LEAST_WORDS_QUOTED and wanted != _plain(item.words)):
+    sentences = {_plain(item.words), *map(_plain, _SENTENCE_BREAK.split(item.words))}
+    if not wanted or (len(wanted.split()) < _LEAST_WORDS_QUOTED and wanted not in sentences):
         return f'the quote "{quote[:80]}" has too few words'
     if wanted in _plain(own_text(item.words)) or wanted in _plain(item.text):
         return "" if wanted in _plain(own_text(item.text)) else f'the quote "{quote[:80]}" is quoted or code there'
@@ -388,7 +396,7 @@ def _other_counted(text: str, told: str) -> str:
 
 
 def _denies(text: str) -> bool:
-    text = _NUMBER_OF.sub(" ", text)
+    text = _NUMBER_OF.sub(" ", _VALUE.sub("=", text))
     words = {word.casefold().replace("’", "'") for word in _WORD.findall(text)}
     return not words.isdisjoint(_NEGATORS) or negates(text)
 

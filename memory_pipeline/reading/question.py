@@ -16,11 +16,11 @@ from memory_pipeline.models import Declined, Prompt, Question
 from memory_pipeline.models.choose import context_tokens
 from memory_pipeline.models.questions import MOST_SOURCE_TOKENS
 from memory_pipeline.models.requests import Request
-from memory_pipeline.reading import conversation, notes
+from memory_pipeline.reading import conversation, notes, principles
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.check import Checked, Likeness, check_answer
 from memory_pipeline.reading.items import Item, Standing
-from memory_pipeline.records import Statement
+from memory_pipeline.records import LEAST_PATTERNS, Statement
 from memory_pipeline.wording.redaction import redact
 
 #: Ends the second question, which is about what failed alone.
@@ -59,16 +59,18 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """One use of reading: its version and instructions."""
+    """One use of reading: its version and instructions, and the items on which a statement rests at least."""
 
     version: str
     instructions: str
+    least_items: int = 1
 
 
 _USES = {
     "notes": _Use(notes.VERSION, notes.INSTRUCTIONS),
     "conversation": _Use(conversation.VERSION, conversation.INSTRUCTIONS),
     "session": _Use(conversation.SESSION_VERSION, conversation.SESSION_INSTRUCTIONS),
+    "principles": _Use(principles.VERSION, principles.INSTRUCTIONS, LEAST_PATTERNS),
 }
 
 
@@ -105,13 +107,13 @@ def room_for(use: str, settings: Settings) -> Room:
 def question_about(
     use: str, items: Sequence[Item], standing: Sequence[Standing], settings: Settings, likeness: Likeness
 ) -> Question[ReadingAnswer, Reading]:
-    """The question about some items. `use`: `notes`, `conversation` or `session`; `standing`: the statements that are
-    nearest to them; `likeness`: the cosine of two texts, for what is replaced."""
+    """The question about some items. `use`: `notes`, `conversation`, `session` or `principles`; `standing`: the
+    statements that are nearest to them; `likeness`: the cosine of two texts, for what is replaced."""
     asked = _USES[use]
     masked, secrets, personal = _masked(items, personal=settings.model.mask_personal)
 
     def check(answer: ReadingAnswer) -> Reading | Declined:
-        checked = check_answer(answer, masked, standing, likeness, spoken=use != "notes")
+        checked = check_answer(answer, masked, standing, likeness, spoken=_is_spoken(use), least=asked.least_items)
         if not checked.objections:
             return _reading(checked)
         return Declined(
@@ -137,6 +139,10 @@ def question_about(
         masked_personal=personal,
     )
     return replace(question, halves=halves, join=_joined)
+
+
+def _is_spoken(use: str) -> bool:
+    return use in ("conversation", "session")
 
 
 def _second_question(
@@ -165,7 +171,8 @@ def _second_question(
     left = [i for i in checked.claimed if i not in checked.routine]
 
     def check(answer: ReadingAnswer) -> Reading | Declined:
-        second = check_answer(answer, items, shown, likeness, spoken=use != "notes", claimed=left)
+        least = asked.least_items
+        second = check_answer(answer, items, shown, likeness, spoken=_is_spoken(use), least=least, claimed=left)
         return _reading(checked.with_repairs(second))
 
     question = Question.about(

@@ -42,7 +42,7 @@ LEAST_PATTERNS = 3
 #: How one memory may be a source of another.
 RELATIONS = (
     "duplicate", "merged", "canonical", "distilled", "principle", "superseded", "series", "part", "extracted",
-    "stated", "repeated", "routine", "replaced",
+    "stated", "repeated", "routine", "replaced", "established",
 )  # fmt: skip
 #: Relations of memories that are linked to a memory but that it was not made from.
 BESIDE = ("duplicate", "superseded", "extracted", "replaced")

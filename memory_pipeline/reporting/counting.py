@@ -11,6 +11,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.knowledge.contradictions import clear_conflicts, newer_of
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.models.reader import Waiting, describe_reader
+from memory_pipeline.night.abstractions import ESTABLISHED
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.plan import NightPlan
@@ -82,6 +83,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
     settled = settled_patterns + sum(archive.status == "settled" for archive in archives)
     patterns = {policy.name for policy in night.plan.policies if policy.method == "distill"}
     ratios = [archive.measured.compression_ratio for archive in compressed if archive.cluster.policy in patterns]
+    established = sum(archive.cluster.policy == ESTABLISHED for archive in compressed)
     series = _series(night.reader, compressed)
     preserved = measure_preservation(night.store, compressed)
     return CountedRun(
@@ -118,7 +120,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         proposals=tally.proposed,
         memories_archived=len(tally.archived),
         abstractions_created=len(compressed),
-        patterns_created=len(ratios),
+        patterns_created=len(ratios) + established,
         policies=_by_policy(night.plan, clusters, archives),
         series_created=sum(not one.updated for one in series),
         series_updated=sum(one.updated for one in series),
@@ -309,7 +311,7 @@ def _examples(
     worked_on = [
         archive
         for archive in archives
-        if archive.status != "settled" and archive not in told and archive.cluster.policy != DIGEST
+        if archive.status != "settled" and archive not in told and archive.cluster.policy not in (DIGEST, ESTABLISHED)
     ]
     shown = sorted(worked_on, key=lambda archive: (-len(archive.member_ids), archive.cluster.fingerprint))[:LARGEST]
     made = {archive.abstraction_id for archive in shown if archive.abstraction_id}

@@ -19,7 +19,7 @@ from pydantic import Field
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import EmbeddingError, InputError, in_words
-from memory_pipeline.night.abstractions import DISTILLED, abstraction_id
+from memory_pipeline.night.abstractions import DISTILLED, ESTABLISHED, abstraction_id
 from memory_pipeline.night.archive import SourcesChangedError, apply_distillation
 from memory_pipeline.night.atoms import grow_atoms
 from memory_pipeline.night.clustering import link_conflicts
@@ -49,7 +49,7 @@ from memory_pipeline.store.rows import only_one
 from memory_pipeline.workspace.conversation_pages import write_files
 
 _HOLDER = "memory-pipeline proposals"
-_ORDER = (SERIES, STATED, ROUTINE, "merged", "canonical", DISTILLED)
+_ORDER = (SERIES, STATED, ROUTINE, "merged", "canonical", DISTILLED, ESTABLISHED)
 
 
 class DecidedProposal(Document):

@@ -156,6 +156,23 @@ class Lineage:
         )
         return {str(top): [str(found) for found in sources] for top, sources in rows}
 
+    def replaced_by(self, ids: Sequence[str]) -> dict[str, list[str]]:
+        """By statement, the sorted ids of those that it replaced, directly or through others."""
+        rows = self._sql.rows(
+            """
+            with recursive walk(top, id) as (
+                select memory_id, source_id
+                from lineage
+                where relation = 'replaced' and memory_id in (select unnest($1::text[]))
+                union
+                select w.top, l.source_id from walk w join lineage l on l.memory_id = w.id and l.relation = 'replaced'
+            )
+            select top, list(distinct id order by id) from walk group by 1
+            """,
+            [list(ids)],
+        )
+        return {i: [] for i in ids} | {str(top): [str(i) for i in found] for top, found in rows}
+
     def count_raw_sources(self, ids: Iterable[str]) -> dict[str, int]:
         """The number of raw memories from which each of these was merged, not counting copies; memories without
         sources are omitted."""

@@ -319,7 +319,9 @@ DEEP_RULES = (
               is distinct from (
                   select list(l.source_id order by l.source_id)
                   from lineage l
-                  where l.memory_id = m.id and l.relation not in ('duplicate', 'superseded', 'extracted', 'replaced'))
+                  where l.memory_id = m.id
+                    -- A note that repeats a pattern later goes into it, and made nothing of it.
+                    and l.relation not in ('duplicate', 'superseded', 'extracted', 'replaced', 'repeated'))
         """,
         RESTORE,
     ),
@@ -341,11 +343,11 @@ DEEP_RULES = (
                 where l.relation = 'part'
                 group by 1
             ) p on p.source_id = l.memory_id
-            where l.relation not in ('duplicate', 'superseded')
+            where l.relation not in ('duplicate', 'superseded', 'replaced', 'repeated')
             group by 1
         ) t on t.memory_id = g.compressed_memory_id
         where g.status = 'compressed'
-          and g.policy not in ('duplicate', 'conflict', 'reading', 'digest', 'read', 'repeated')
+          and g.policy not in ('duplicate', 'conflict', 'reading', 'digest', 'read', 'repeated', 'established')
           and g.rolled_back_at is null and abs(g.compression_ratio - t.ratio) > 0.01
         """,
         "the report of that run shows a wrong figure; the memories are whole",

@@ -37,9 +37,9 @@ from memory_pipeline_tests.build import (
     draft_with_cause,
     fill,
     lesson,
-    loosely_related,
     memory,
     night_of,
+    rules_are_found,
     run,
     settings_for,
     sql_rows,
@@ -70,7 +70,7 @@ def build(store: Store) -> None:
     run(store, DAY, settings)
     (conflict,) = list_conflicts(store, each=True)
     resolve_conflict(store, settings, conflict.id[:8], Decision("newer", "dana", note="moved"))
-    with loosely_related():
+    with rules_are_found():
         form_principles(night_of(store, DAY, settings, run_id="week"))
     update_playbook(night_of(store, DAY, settings, run_id="week"))
     store.release_lease("week")

@@ -27,7 +27,7 @@ from memory_pipeline.night.run import run_week
 from memory_pipeline.orchestration.consolidation import scheduled_day
 from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY, newest_period, periods_ending_with
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import SharedWords, candidate, fill, night_of, run, settings_for
+from memory_pipeline_tests.build import candidate, fill, night_of, rules_are_found, run, settings_for
 from memory_pipeline_tests.laws.test_night_laws import temporary_store, whole_hash
 
 DAYS = [date(2026, 2, 26) + timedelta(days=n) for n in range(6)]
@@ -101,8 +101,8 @@ def values_of(store: Store) -> Settings:
 
 def week_of(store: Store, key: str) -> None:
     night = night_of(store, date.fromisoformat(key) + timedelta(days=6), values_of(store), run_id=f"week-{key}")
-    night.__dict__["distiller"] = SharedWords()
-    run_week(night)
+    with rules_are_found():
+        run_week(night)
     store.release_lease(night.options.run_id)
 
 

@@ -17,12 +17,11 @@ from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Finding, Store
 from memory_pipeline_tests.build import (
     FIRST,
-    SharedWords,
     candidate,
     fill,
     lesson,
-    loosely_related,
     night_of,
+    rules_are_found,
     run,
     settings_for,
     sql_rows,
@@ -211,8 +210,7 @@ def begin(store: Store) -> None:
 
 def form_week(store: Store) -> None:
     night = night_of(store, WEEK_END, settings_for(store), run_id=f"week-{WEEK_END}")
-    night.__dict__["distiller"] = SharedWords()
-    with loosely_related():
+    with rules_are_found():
         run_week(night)
     store.release_lease(night.options.run_id)
 

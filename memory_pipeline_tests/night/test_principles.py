@@ -23,12 +23,11 @@ from memory_pipeline.workspace.places import PLAYBOOK_FILE, pages_of
 from memory_pipeline_tests.build import (
     FIRST,
     NOW,
-    SharedWords,
     candidate,
     fill,
     lesson,
-    loosely_related,
     night_of,
+    rules_are_found,
     run,
     settings_for,
     sql_rows,
@@ -55,13 +54,12 @@ def related(count: int = 3) -> list[Candidate]:
 
 @pytest.fixture(autouse=True)
 def _related() -> Iterator[None]:
-    with loosely_related():
+    with rules_are_found():
         yield
 
 
 def form(store: Store, day: date = WEEK, **changes: object) -> tuple[Night, list[PrincipleResult]]:
     night = night_of(store, day, settings_for(store, **changes), run_id=f"week-{day}")
-    night.__dict__["distiller"] = SharedWords()
     results = form_principles(night)
     store.release_lease(night.options.run_id)
     return night, results
@@ -150,24 +148,10 @@ def test_patterns_that_contradict_each_other_are_linked_and_make_no_principle(st
     sound(store)
 
 
-def test_related_patterns_that_share_no_statement_are_left_with_the_reason(store: Store) -> None:
-    words = "gateway settings file restart"
-    texts = [
-        f"apples plums {words} pears seeds. Dana likes the blue window best of all",
-        f"sugar salt {words} flour yeast. Marco paints the tall green fence now",
-        f"paper glue {words} ink tape. Priya repairs an old brown chair today",
-    ]
-    fill(store, [pattern(f"p{n}", text) for n, text in enumerate(texts)])
-    with loosely_related(0.3):
-        _, results = form(store)
-    assert results and all(result.status == "skipped" and result.reason for result in results)
-
-
 def test_a_dry_run_forms_principles_without_writing(store: Store) -> None:
     fill(store, related())
     before = store.path.read_bytes()
     with night_of(store, WEEK, settings_for(store), dry_run=True).on_its_store() as night:
-        night.__dict__["distiller"] = SharedWords()
         (result,) = form_principles(night)
     assert result.status == "created" and result.content
     assert store.path.read_bytes() == before
