@@ -1,4 +1,4 @@
-"""Checks whether the named members support every statement of a principle, by words and facts."""
+"""Checks whether sources support a statement, by words and facts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,6 @@ SHARED_WORDS = 0.62
 #: Facts that a statement may not have beyond its sources.
 _HARD_FACTS = frozenset(("number", "date", "time", "identifier", "name", "negation"))
 _CLASHES = frozenset(("opposite", "negation", "quantifier", "order"))
-
-
-def unsupported(statement: str, sources: Sequence[str]) -> str | None:
-    """What a statement says beyond its sources, or against them, in words, or None."""
-    return find_addition(statement, sources) or find_clash(statement, sources)
 
 
 def find_addition(statement: str, sources: Sequence[str]) -> str | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -38,27 +37,24 @@ def distill_clusters(night: Night, clusters: Iterable[Cluster]) -> list[Distilla
     todo = [cluster for cluster in clusters if cluster.settled is None]
     stated = [cluster for cluster in todo if cluster.policy == ESTABLISHED]
     results = {cluster.cluster_id: establish(night, cluster) for cluster in stated}
-    for cluster, task, draft in propose(night, night.distiller, [one for one in todo if one not in stated]):
+    for cluster, task, draft in _propose(night, night.distiller, [one for one in todo if one not in stated]):
         results[cluster.cluster_id] = _judged(night, cluster, task, draft)
         night.progress("distillation", len(results), len(todo))
     return [results[cluster.cluster_id] for cluster in todo]
 
 
-def propose(
-    night: Night,
-    model: DistillationModel,
-    clusters: Sequence[Cluster],
-    as_seen: Callable[[Memory], str] = lambda memory: memory.content,
+def _propose(
+    night: Night, model: DistillationModel, clusters: Sequence[Cluster]
 ) -> Iterator[tuple[Cluster, Task | None, Draft | Declined | Exception]]:
     """A model's proposal for each cluster, in any order; without a task if the model was not asked.
 
-    `as_seen`: the form in which a member is shown to it. A cluster with a hostile member is not shown to a model. A
-    failing cluster has its error; a model that cannot be used is one error, which every remaining cluster gets.
+    A cluster with a hostile member is not shown to a model. A failing cluster has its error; a model that cannot be
+    used is one error, which every remaining cluster gets.
     """
     undecided = {cluster.cluster_id: cluster for cluster in clusters}
     unasked: dict[str, Declined | Exception] = {}
     try:
-        for task, draft in model.drafts(_tasks(night, clusters, as_seen, unasked), session_of(night)):
+        for task, draft in model.drafts(_tasks(night, clusters, unasked), session_of(night)):
             yield undecided.pop(task.cluster.cluster_id), task, draft
     except ModelError as error:
         night.note_error("", "distill", error)
@@ -84,12 +80,7 @@ def answer_book(night: Night) -> AnswerBook:
     return AnswerBook(night.previews or night.store, night.options.run_id, night.holder, preview=night.is_preview)
 
 
-def _tasks(
-    night: Night,
-    clusters: Sequence[Cluster],
-    as_seen: Callable[[Memory], str],
-    unasked: dict[str, Declined | Exception],
-) -> Iterator[Task]:
+def _tasks(night: Night, clusters: Sequence[Cluster], unasked: dict[str, Declined | Exception]) -> Iterator[Task]:
     """The clusters with their members; clusters that no model may see are added to the unasked ones."""
     for start in range(0, len(clusters), _CLUSTERS_AT_ONCE):
         page = clusters[start : start + _CLUSTERS_AT_ONCE]
@@ -103,7 +94,7 @@ def _tasks(
         for cluster in page:
             try:
                 ids = _told_by(cluster, versions)
-                task = _task(cluster, ids, memories, vectors, made_from, as_seen)
+                task = _task(cluster, ids, memories, vectors, made_from)
                 attempt = find_attempt({i: memories[i].content for i in ids})
             except Exception as error:  # one failing cluster leaves the others
                 unasked[cluster.cluster_id] = error
@@ -117,9 +108,7 @@ def _tasks(
 
 def _told_by(cluster: Cluster, versions: Mapping[str, Sequence[Memory]]) -> list[str]:
     """The members of a cluster, and for a pattern that grows the raw memories behind it, from which its next version
-    is made. Several patterns are those of a principle, and stay."""
-    if sum(member_id in versions for member_id in cluster.member_ids) != 1:
-        return list(cluster.member_ids)
+    is made."""
     ids: list[str] = []
     for member_id in cluster.member_ids:
         ids += [raw.id for raw in versions[member_id]] if member_id in versions else [member_id]
@@ -132,13 +121,11 @@ def _task(
     memories: Mapping[str, Memory],
     vectors: Mapping[str, Vectors],
     made_from: Mapping[str, Sequence[Memory]],
-    as_seen: Callable[[Memory], str],
 ) -> Task:
     members = sorted((memories[i] for i in ids), key=lambda m: (m.effective_date, m.id))
     similarities, means = mean_similarities(np.stack([vectors[memory.id] for memory in members]))
-    shown = [replace(memory, content=as_seen(memory)) for memory in members]
     behind = [tuple(made_from.get(memory.id, ())) for memory in members]
-    return Task(cluster, tuple(map(Member, shown, means, behind)), similarities)
+    return Task(cluster, tuple(map(Member, members, means, behind)), similarities)
 
 
 def _judged(night: Night, cluster: Cluster, task: Task | None, draft: Draft | Declined | Exception) -> Distillation:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from dagster import MetadataValue
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.night.abstractions import ESTABLISHED
 from memory_pipeline.night.clustering import conflicts_in
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightPlan
@@ -106,7 +107,10 @@ def clusters(night: Night, found: Sequence[Cluster]) -> dict[str, Any]:
     rows = []
     for one in shown:
         about = f"{memories(one.member_count)} of {one.project_id}, cosine at least {one.min_similarity:.2f}"
-        rows += _beside(texts.members(one), [about, one.settled or "to be distilled"], "cluster")
+        becomes = "to be distilled"
+        if one.policy == ESTABLISHED:
+            about, becomes = f"a statement of {one.project_id} that notes of several days say", "becomes a pattern"
+        rows += _beside(texts.members(one), [about, one.settled or becomes], "cluster")
     return {
         "clusters_found": len(found),
         "members": sum(one.member_count for one in found),

@@ -322,7 +322,7 @@ class Rollbacks:
             join memories m on m.id = l.memory_id
             where l.relation not in ('duplicate', 'superseded', 'extracted', 'replaced') and m.rolled_back_at is null
               and (l.source_id in (select unnest($1::text[]))
-                   or (l.relation not in ('principle', 'part', 'stated', 'routine')
+                   or (l.relation not in ('principle', 'part', 'stated', 'routine', 'repeated', 'established')
                        and l.source_id in (select unnest($2::text[]))))
             """,
             [gone, list(restored)],

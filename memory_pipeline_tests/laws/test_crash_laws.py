@@ -91,10 +91,13 @@ def test_a_night_killed_between_any_two_writes_is_completed_by_the_next(
 def random_kills(before: Path, directory: Path, expected: tuple[str, str], nights: int, seed: int) -> int:
     """Kill nights at random instants, letting each store be finished by the next night; how many died midway."""
     chance, died = random.Random(seed), 0
+    begun = time.monotonic()
+    assert processes.run(night, str(copy_of(before, directory / "timed"))).returncode == 0
+    seconds = time.monotonic() - begun
     for number in range(nights):
         path = copy_of(before, directory / str(number))
         process = processes.begin(night, str(path))
-        time.sleep(chance.uniform(0.02, 1.2))
+        time.sleep(chance.uniform(0.02, 0.9) * seconds)
         process.kill()
         process.join()
         died += process.exitcode == -signal.SIGKILL

@@ -1,0 +1,238 @@
+"""Patterns and principles where a model reads: what notes of three days say, and what three patterns share."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory_pipeline.night.principles import form_principles, misplaced_patterns
+from memory_pipeline.records import Memory, PrincipleResult
+from memory_pipeline.review.decisions import approve_proposals, reject_proposals
+from memory_pipeline.review.rollback import RollbackScope, roll_back
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import candidate, fill, night_of, settings_for
+from memory_pipeline_tests.reading.answering import Answer, Asked, Model, answer, statement
+
+FIRST = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+LESSON = "Migrations have to be run on a copy first, because one locked the users table."
+TELLINGS = (
+    "Ran the migration straight away and it locked the users table, next time a copy first",
+    "Again a locked table during a migration; on a copy first, then on the real one",
+    "Reminder to self: migrations on a copy first, or the users table is locked",
+    "The new colleague asked why we try migrations on a copy first: the locked table",
+)
+ADDED = "Migrations have to be run on a copy first, because one locked the users table; Nadia keeps the copy."
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store.duckdb")
+
+
+def read(asked: Asked) -> Answer:
+    """The lesson is said once; what says it again repeats it, and what adds to it takes its place."""
+    for number in (item["n"] for item in asked.items if "Nadia" in item["text"]):
+        old = [one["n"] for one in asked.standing]
+        return answer(statement(ADDED, {number: "Nadia keeps the copy"}, kind="lesson", replaces=old))
+    told = [item["n"] for item in asked.items]
+    if asked.standing:
+        return answer(repeats=[{"item": n, "statement": asked.standing[0]["n"]} for n in told])
+    quotes = {item["n"]: "copy first" for item in asked.items}
+    return answer(statement(LESSON, quotes, kind="lesson"))
+
+
+def tell(store: Store, model: Model, day: int, text: str) -> None:
+    """A note of a day (0 is the first), and the night that reads it."""
+    fill(store, [candidate(text, FIRST + timedelta(days=day), native_id=f"note-{day}")])
+    model.night(FIRST.date() + timedelta(days=day + 1))
+
+
+def active(store: Store, level: int) -> list[Memory]:
+    with store.reading() as tx:
+        assert tx.integrity.check(deep=True) == []
+        return [one for one in tx.memories.all(include_archived=False) if one.abstraction_level == level]
+
+
+def test_the_third_day_that_says_it_makes_a_pattern_of_a_statement(store: Store) -> None:
+    model = Model(store, read)
+    for day, text in enumerate(TELLINGS[:2]):
+        tell(store, model, day, text)
+        assert active(store, 2) == [] and [one.content for one in active(store, 1)] == [LESSON]
+    tell(store, model, 2, TELLINGS[2])
+    (pattern,) = active(store, 2)
+    assert (pattern.content, pattern.pattern_type, pattern.confidence_score) == (LESSON, "workflow", 0.8)
+    assert "kind:lesson" in pattern.tags and active(store, 1) == []
+    with store.reading() as tx:
+        (entry,) = tx.playbook.read()
+        assert set(tx.lineage.witnesses_of([pattern.id])[pattern.id]) == {"note-0", "note-1", "note-2"}
+    assert entry.content == LESSON and entry.source_ids == (pattern.id,)
+    asked = len(model.asked)
+    tell(store, model, 3, TELLINGS[3])
+    assert [one.id for one in active(store, 2)] == [pattern.id], "a note that repeats a pattern goes into it"
+    assert len(model.asked) == asked + 1
+
+
+def test_undoing_a_night_of_repetitions_gives_the_notes_back(store: Store) -> None:
+    model = Model(store, read)
+    tell(store, model, 0, TELLINGS[0])
+    fill(store, [candidate(TELLINGS[1], FIRST + timedelta(days=1), native_id="note-1")])
+    with store.reading() as tx:
+        before = tx.contents.digest(active_only=True)
+    report = model.night(date(2026, 3, 4))
+    assert "note-1" not in {one.id for one in active(store, 0)}
+    roll_back(store, settings_for(store), RollbackScope(run_id=report.run_id))
+    with store.reading() as tx:
+        assert tx.contents.digest(active_only=True) == before
+
+
+def test_the_same_words_again_are_no_evidence(store: Store) -> None:
+    model = Model(store, read)
+    for day in range(3):
+        tell(store, model, day, f"{TELLINGS[0]}{'!' * day}")
+    assert active(store, 2) == []
+
+
+def test_what_adds_to_a_statement_keeps_its_evidence(store: Store) -> None:
+    model = Model(store, read)
+    tell(store, model, 0, TELLINGS[0])
+    tell(store, model, 1, TELLINGS[1])
+    tell(store, model, 2, "Nadia keeps the copy on which migrations run first")
+    (pattern,) = active(store, 2)
+    assert pattern.content == ADDED
+    with store.reading() as tx:
+        assert set(tx.lineage.witnesses_of([pattern.id])[pattern.id]) == {"note-0", "note-1", "note-2"}
+
+
+def test_what_takes_something_back_starts_anew(store: Store) -> None:
+    def changing(asked: Asked) -> Answer:
+        if not asked.says("no copy"):
+            return read(asked)
+        number = asked.number("no copy")
+        text = "Migrations need no copy any more."
+        return answer(statement(text, {number: "no copy any more"}, kind="lesson", replaces=[1]))
+
+    model = Model(store, changing)
+    tell(store, model, 0, TELLINGS[0])
+    tell(store, model, 1, TELLINGS[1])
+    tell(store, model, 2, "Migrations need no copy any more, the new server has snapshots")
+    assert active(store, 2) == []
+
+
+def test_undoing_the_night_leaves_the_statement(store: Store) -> None:
+    model = Model(store, read)
+    for day, text in enumerate(TELLINGS[:2]):
+        tell(store, model, day, text)
+    fill(store, [candidate(TELLINGS[2], FIRST + timedelta(days=2), native_id="note-2")])
+    with store.reading() as tx:
+        before = tx.contents.digest(active_only=True)
+    report = model.night(date(2026, 3, 5))
+    assert len(active(store, 2)) == 1 and report.patterns_created == 1
+    roll_back(store, settings_for(store), RollbackScope(run_id=report.run_id))
+    assert active(store, 2) == []
+    with store.reading() as tx:
+        assert tx.contents.digest(active_only=True) == before
+
+
+def waiting(store: Store) -> list[str]:
+    """What waits for a person, by id."""
+    with store.reading() as tx:
+        return [proposal.id for proposal in tx.proposals.list()]
+
+
+@pytest.mark.parametrize("is_approved", [True, False])
+def test_a_reviewed_project_is_asked_about_the_pattern_once(store: Store, is_approved: bool) -> None:
+    times = (FIRST + timedelta(days=n) for n in range(3))
+    fill(store, [candidate(text, at, native_id=f"note-{at.day}") for text, at in zip(TELLINGS, times, strict=False)])
+    model = Model(store, read, compression__review_projects=("p",))
+    model.night(date(2026, 3, 5))
+    approve_proposals(store, model.settings, waiting(store), "dana")
+    assert [one.content for one in active(store, 1)] == [LESSON] and active(store, 2) == []
+    model.night(date(2026, 3, 6))
+    if is_approved:
+        approve_proposals(store, model.settings, waiting(store), "dana")
+        assert [one.content for one in active(store, 2)] == [LESSON] and active(store, 1) == []
+    else:
+        reject_proposals(store, waiting(store), "dana", "no pattern")
+        model.night(date(2026, 3, 7))
+        assert waiting(store) == [] and active(store, 2) == []
+
+
+RULES = ("run migrations on a copy first", "try bulk renames on a copy first", "run new scripts on a copy first")
+RULE = "What changes much at once has to be tried on a copy first."
+
+
+def patterns(store: Store, texts: tuple[str, ...] = RULES) -> None:
+    fill(store, [candidate(f"Always {t}.", native_id=f"p{n}", abstraction_level=2) for n, t in enumerate(texts)])
+
+
+def week(model: Model, store: Store, end: date = date(2026, 3, 7)) -> list[PrincipleResult]:
+    """The principles of a week, after its question has been answered."""
+    for number in range(4):
+        run_id = f"week-{end}-{number}"
+        results = form_principles(night_of(store, end, model.settings, run_id=run_id))
+        store.release_lease(run_id)
+        if not model.give():
+            assert misplaced_patterns(store, results) == []
+            return results
+    raise AssertionError("the week still asks")
+
+
+def model_of(store: Store, text: str, items: tuple[int, ...] = (1, 2, 3)) -> Model:
+    """A model that finds one rule behind some patterns, and says it again if it is told that it is wrong."""
+    quotes = dict.fromkeys(items, "copy first")
+    return Model(store, lambda asked: answer(statement(text, quotes, kind="rule")))
+
+
+def test_a_rule_that_three_patterns_bear_out_is_a_principle(store: Store) -> None:
+    patterns(store)
+    model = model_of(store, RULE)
+    (made,) = week(model, store)
+    assert (made.status, made.content, made.pattern_ids) == ("created", RULE, ("p0", "p1", "p2"))
+    (principle,) = active(store, 3)
+    assert principle.consolidation_method == "llm" and len(active(store, 2)) == 3
+    assert week(model, store, date(2026, 3, 14)) == [], "the same patterns make it once"
+
+
+def test_further_patterns_renew_a_principle(store: Store) -> None:
+    patterns(store)
+    (first,) = week(model_of(store, RULE), store)
+    fill(store, [candidate("Test imports on a copy first.", native_id="p3", abstraction_level=2)])
+
+    def renewing(asked: Asked) -> Answer:
+        quotes = {item["n"]: "copy first" for item in asked.items}
+        return answer(statement(RULE, quotes, kind="rule", replaces=[asked.standing_number("changes much")]))
+
+    (second,) = week(Model(store, renewing), store, date(2026, 3, 14))
+    assert second.replaces == (first.principle_id,) and len(second.pattern_ids) == 4
+    assert [one.id for one in active(store, 3)] == [second.principle_id]
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        (RULE, (1, 2)),
+        ("What changes more than 40 rows has to be tried on a copy first.", (1, 2, 3)),
+        ("What Oslo changes has to be tried on a copy first.", (1, 2, 3)),
+        ("What changes much at once is never tried on a copy first.", (1, 2, 3)),
+    ],
+    ids=["two patterns", "a number", "a name", "a denial"],
+)
+def test_what_the_patterns_do_not_bear_out_is_no_principle(store: Store, text: str, items: tuple[int, ...]) -> None:
+    patterns(store)
+    assert week(model_of(store, text, items), store) == []
+    assert active(store, 3) == []
+
+
+def test_without_an_answer_the_next_week_asks_again(store: Store) -> None:
+    patterns(store)
+    model = model_of(store, RULE)
+    night = night_of(store, date(2026, 3, 7), model.settings, run_id="open")
+    assert form_principles(night) == []
+    store.release_lease("open")
+    with store.reading() as tx:
+        (error,) = tx.journal.errors_of("open")
+        assert "no recorded answer" in error.error and tx.journal.log_of("open") == []
+    (made,) = week(model, store, date(2026, 3, 14))
+    assert made.status == "created"
