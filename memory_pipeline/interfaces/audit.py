@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 from pydantic import Field
@@ -26,6 +27,7 @@ from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.run import run_night
 from memory_pipeline.reading.classifier import routine_among
+from memory_pipeline.recall.lineage import source_of
 from memory_pipeline.records import Memory
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store
@@ -36,6 +38,8 @@ _MOST_EMBEDDED = 3_000
 #: Entries that the classifier judges: the share of routine is right to three points in a hundred, 19 times of 20.
 _SAMPLE = 1_000
 _EXAMPLES = 3
+#: Begins what stands in the place of a secret, as `redact` writes it.
+_MASKED = "[REDACTED:"
 _UNDATED = ("mtime", "import")
 
 
@@ -58,7 +62,9 @@ class Audit(Document):
     unreadable: int = Field(description="Rows that cannot be read.")
     left_out: dict[str, int] = Field(description="What is no memory, by what it is: managed blocks, index lines, ...")
     masked: dict[str, int] = Field(description="Secrets and personal data, by kind.")
+    masked_at: tuple[str, ...] = Field(description="Where some of these stand: file and line, or the entry's id.")
     steering: int = Field(description="Entries that try to steer whoever reads them.")
+    steering_at: tuple[str, ...] = Field(description="Where some of these stand.")
     copies: int = Field(description="Entries that say word for word what another one says.")
     near_copies: int = Field(description="Entries that say nearly the same as another one, and merge with it.")
     readings: int = Field(description="Lines of a series that differ only in their values.")
@@ -117,6 +123,14 @@ def _settings(store: Path, embedder: str) -> Settings:
     return load_settings(values | ({"embedding.model": embedder} if embedder else {}), environment={}).values
 
 
+def _places(memories: Iterable[Memory]) -> tuple[str, ...]:
+    """Where the first few of some memories were read."""
+    memories = sorted(memories, key=lambda memory: (memory.source.file or "", memory.source.line or 0, memory.id))
+    return tuple(
+        memory.id if memory.source.file is None else source_of(memory) for memory in islice(memories, _EXAMPLES)
+    )
+
+
 def _routine(memories: list[Memory]) -> tuple[float | None, int]:
     """The share of entries that are routine, and how many were judged; None without the model of the classifier."""
     try:
@@ -142,6 +156,7 @@ def _described(
 ) -> Audit:
     tokens = sum(memory.token_count for memory in memories)
     merged = sum(policy.memories_archived for policy in report.policies)
+    steering = [memory for memory in memories if attempt_in(memory.content) is not None]
     return Audit(
         format=name,
         entries=len(memories),
@@ -151,7 +166,9 @@ def _described(
         unreadable=brought.quarantined,
         left_out=dict(brought.skipped),
         masked=dict(brought.masked),
-        steering=sum(attempt_in(memory.content) is not None for memory in memories),
+        masked_at=_places(memory for memory in memories if _MASKED in memory.content),
+        steering=len(steering),
+        steering_at=_places(steering),
         copies=report.duplicates_archived,
         near_copies=merged,
         readings=report.readings_archived,

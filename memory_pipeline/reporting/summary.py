@@ -69,6 +69,9 @@ def _figures(report: Report) -> Iterator[str]:
         left_out = f", {report.statements_refused:,} left out by the check" if report.statements_refused else ""
         kept = f"{how_many(report.statements_made, 'statement')} {would}kept{left_out}"
         yield f"  Notes           {report.notes_read:,} read, {kept}"
+    if report.patterns_created:
+        guides = f", {how_many(report.playbook_created, 'piece')} of guidance" if report.playbook_created else ""
+        yield f"  New             {how_many(report.patterns_created, 'pattern')}{guides} (memory-pipeline playbook list)"
     if report.turns_read:
         by_model = f", {report.extractions_by_model:,} found by the model" if report.extractions_by_model else ""
         which = "list" if report.conversation_days_again else f"show {report.partition}"
@@ -125,7 +128,8 @@ def waiting(report: Report) -> Iterator[str]:
     if rejected := sum(source.quarantined for source in report.sources):
         yield f"{how_many(rejected, 'row')} that could not be imported (memory-pipeline quarantine)"
     if report.errors:
-        yield f"{how_many(len(report.errors), 'error')} (memory-pipeline report --verbose)"
+        shows = "night --dry-run" if report.dry_run else "report"
+        yield f"{how_many(len(report.errors), 'error')} (memory-pipeline {shows} --verbose)"
     if missed := _missed(report):
         archived = how_many(missed, "archived memory", "archived memories")
         yield f"{archived} that a search did not bring back (below, under 'Not found again')"

@@ -54,6 +54,8 @@ def test_an_audit_says_what_a_memory_is_made_of_and_leaves_nothing_behind(tmp_pa
     assert found["format"] == "openclaw" and found["entries"] == 20 and found["masked"] == {"secret": 1}
     assert (found["copies"], found["steering"], found["contradictions"], found["series"]) == (9, 1, 1, 1)
     assert found["examples"][0]["detail"] in ("5432 / 5433", "5433 / 5432")
+    assert (found["masked_at"], found["steering_at"]) == (["memory/2026-03-04.md:3"], ["memory/2026-03-04.md:4"])
+    assert "memory/2026-03-04.md:3" in shown.out
     assert found["tokens_after"] < found["tokens"] and found["archived"] >= found["copies"] + found["readings"]
     assert bytes_of(tmp_path) == before and command("audit", notes.parent, "--format", "mem0", "-q").code == 1
 

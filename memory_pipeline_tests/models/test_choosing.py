@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -53,3 +54,14 @@ def test_a_provider_that_has_several_models_wants_a_name(provider: str, tmp_path
     done = command("model", "use", provider, MEMORY_PIPELINE_HOME=str(tmp_path))
     assert done.code == 1 and f"model use {provider} MODEL" in done.err
     assert not (tmp_path / "memory_pipeline.toml").exists()
+
+
+def test_the_address_of_a_server_is_kept_until_another_provider_is_chosen(tmp_path: Path) -> None:
+    def address(*arguments: str) -> str:
+        assert command("model", "use", *arguments, MEMORY_PIPELINE_HOME=str(tmp_path)).code == 0
+        written = tomllib.loads((tmp_path / "memory_pipeline.toml").read_text(encoding="utf-8"))
+        return str(written["model"].get("base_url", ""))
+
+    assert address("ollama", "small", "--base-url", "http://127.0.0.1:9") == "http://127.0.0.1:9"
+    assert address("ollama", "large") == "http://127.0.0.1:9"
+    assert address("openai", "large") == ""

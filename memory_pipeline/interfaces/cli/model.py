@@ -68,13 +68,17 @@ def model_use(
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Choose the model that reads: writes `[model]` in the settings file. A key stays in the environment."""
+    """Choose the model that reads: writes `[model]` in the settings file. A key stays in the environment, and the
+    address of a server is kept until another provider is chosen."""
     from memory_pipeline.config.editing import set_values
     from memory_pipeline.config.loading import load_settings
     from memory_pipeline.orchestration.home import config_file, load_project_settings
 
     if provider in ("ollama", "openai") and not name:
         raise InputError(f"name the model: memory-pipeline model use {provider} MODEL; 'model list' shows those here")
+    before = load_project_settings(named_store(store)).values.model
+    if base_url is None and provider == before.provider:
+        base_url = before.base_url or None  # another model of the same server
     values = {"provider": provider, "name": name, "base_url": base_url}
     load_settings({f"model.{key}": value for key, value in values.items() if value is not None}, {})
     set_values(config_file(), "model", values)
