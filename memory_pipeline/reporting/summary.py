@@ -70,8 +70,9 @@ def _figures(report: Report) -> Iterator[str]:
         kept = f"{how_many(report.statements_made, 'statement')} {would}kept{left_out}"
         yield f"  Notes           {report.notes_read:,} read, {kept}"
     if report.patterns_created:
+        made = how_many(report.patterns_created, "pattern")
         guides = f", {how_many(report.playbook_created, 'piece')} of guidance" if report.playbook_created else ""
-        yield f"  New             {how_many(report.patterns_created, 'pattern')}{guides} (memory-pipeline playbook list)"
+        yield f"  New             {made}{guides} (memory-pipeline playbook list)"
     if report.turns_read:
         by_model = f", {report.extractions_by_model:,} found by the model" if report.extractions_by_model else ""
         which = "list" if report.conversation_days_again else f"show {report.partition}"
