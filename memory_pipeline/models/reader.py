@@ -57,7 +57,8 @@ def describe_reader(settings: Settings, calls: Sequence[ModelCall], waiting: Wai
         parts.append(f"{len(reused):,} answered before")
     cost = sum(call.cost_usd for call in sent)
     parts.append(f"{cost:.4f} USD" if cost else "free")
-    told = f"Read by {model_name(settings)} {_place(settings, provider)}: {', '.join(parts)}."
+    by = "" if model_name(settings) == provider == "recorded" else f" by {model_name(settings)}"
+    told = f"Read{by} {_place(settings, provider)}: {', '.join(parts)}."
     return f"{told} {waits[:1].upper()}{waits[1:]}." if waits else told
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,8 +21,13 @@ from memory_pipeline.interfaces.cli.base import (
     open_store,
     settings_of,
 )
-from memory_pipeline.interfaces.cli.output import emit, progress_printer, table
+from memory_pipeline.interfaces.cli.output import emit, progress_printer
+from memory_pipeline.interfaces.cli.recall_texts import terminal_width
 from memory_pipeline.interfaces.cli.results import ExportedReadings
+from memory_pipeline.reporting.summary import Heading
+
+if TYPE_CHECKING:
+    from memory_pipeline.knowledge.playbook import DescribedGuidance
 
 series_app = typer.Typer(
     help="Lines that differ only in values: list, show and export their readings.", no_args_is_help=True
@@ -53,12 +60,22 @@ def playbook_list(
         where = f" of project '{project}'" if project else ""
         raise InputError(f"there is no category '{category}' in the playbook{where}; it has {which}")
     shown = [DescribedGuidance.of(entry) for entry in entries]
-    rows: list[dict[str, object]] = [
-        {**row.as_json(), "guidance": " ".join(e.content.split())[:100], "sources": len(e.source_ids), "id": e.id[:8]}
-        for row, e in zip(shown, entries, strict=True)
-    ]
-    columns = ["id", "project_id", "category", "confidence", "sources", "guidance"]
-    emit(shown, as_json=json_, text=table(rows, columns) if rows else "The playbook is empty.")
+    emit(shown, as_json=json_, text="\n".join(_playbook_lines(shown)) or "The playbook is empty.")
+
+
+def _playbook_lines(shown: Sequence[DescribedGuidance]) -> Iterator[str]:
+    """The guidance whole, under its project and category."""
+    above = ""
+    for one in shown:
+        title = f"{one.project_id}: {one.category}"
+        if title != above:
+            yield from ["", Heading(title)] if above else [Heading(title)]
+            above = title
+        text = f"{' '.join(one.content.split())} ({one.id[:8]})"
+        before, width = f"  {one.confidence:.2f}  ", terminal_width()
+        yield from (
+            textwrap.wrap(text, width, initial_indent=before, subsequent_indent=" " * 8) if width else [before + text]
+        )
 
 
 @app.command(
