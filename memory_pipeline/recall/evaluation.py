@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -80,7 +80,8 @@ class Evaluation(Document):
     """What a project's memory answers, beside what an agent would read instead."""
 
     project: str = Field(description="The project.")
-    made_by: str = Field(description="Where the questions come from: the name of a file, or `values`.")
+    made_by: str = Field(description="Where the questions come from: the name of a file or of a model, or `values`.")
+    cost_usd: float = Field(default=0.0, description="What a model's making of the questions cost, in US dollars.")
     questions: int = Field(description="Questions with an answer.")
     rows: tuple[Answered, ...] = Field(description="By method, what is answered.")
     all_notes: int = Field(description="Questions that all notes together answer.")
@@ -189,7 +190,7 @@ def evaluate(
         sources: dict[str, list[str]] = defaultdict(list)
         for link in links:
             sources[link.memory_id].append(link.source_id)
-        notes = [replace(one, archived_at=None) for one in memories if one.source.connector not in (MADE, EXTRACTED)]
+        notes = _raw(memories)
         asked = list(questions) if questions is not None else make_questions(notes, most)
         if not asked:
             raise InputError(f"nothing in project '{project}' can be asked about; give questions with --questions FILE")
@@ -200,7 +201,7 @@ def evaluate(
             with_answer = [one for one in asked if not one.absent]
             for number, one in enumerate(with_answer, start=1):
                 for method, budget, text in ways.read(one.question):
-                    held[method][budget] += _holds(text, one.answer)
+                    held[method][budget] += holds(text, one.answer)
                 progress("questions", number, len(with_answer))
             changed = [one for one in with_answer if one.stale]
             newest = sum(_newest_first([_said_by(r) for r in now.search(q.question).results], q) for q in changed)
@@ -222,7 +223,7 @@ def evaluate(
             Answered(method=method, answered={budget: held[method][budget] for budget in BUDGETS})
             for method in (CONTEXT, NOW, BEFORE, WORDS, GREP, TAIL)
         ),
-        all_notes=sum(_holds(everything, one.answer) for one in with_answer),
+        all_notes=sum(holds(everything, one.answer) for one in with_answer),
         tokens_of_notes=sum(one.token_count for one in notes),
         tokens_now=sum(one.token_count for one in active),
         changed=len(changed),
@@ -234,6 +235,16 @@ def evaluate(
         wrong=bad,
         wrong_share=None if bad is None or not merges else wilson(bad, len(merges)),
     )
+
+
+def raw_notes(store: Store, project: str) -> list[Memory]:
+    """The notes of a project as they were read, those that nights have archived among them."""
+    with store.reading() as tx:
+        return _raw(one for one in tx.memories.all() if one.project_id == project)
+
+
+def _raw(memories: Iterable[Memory]) -> list[Memory]:
+    return [replace(one, archived_at=None) for one in memories if one.source.connector not in (MADE, EXTRACTED)]
 
 
 def _is_joined(memory: Memory) -> bool:
@@ -310,7 +321,7 @@ def _folded(text: str) -> str:
     return " ".join(text.casefold().translate(_MARKS).split())
 
 
-def _holds(text: str, answers: Sequence[str]) -> bool:
+def holds(text: str, answers: Sequence[str]) -> bool:
     """Whether a line of a text has the words of an answer, in any order: `25, 19 and 22 minutes` has `19 minutes`."""
     folded = _folded(text)
     if any(_folded(answer) in folded for answer in answers):
@@ -326,9 +337,9 @@ def _words(text: str) -> set[str]:
 def _newest_first(texts: Sequence[str], asked: Asked) -> bool:
     """Whether a text with the newest answer stands before every one with the stale answer alone."""
     for text in texts:
-        if _holds(text, asked.answer):
+        if holds(text, asked.answer):
             return True
-        if _holds(text, (asked.stale,)):
+        if holds(text, (asked.stale,)):
             return False
     return False
 

@@ -159,3 +159,49 @@ def test_the_command_prints_the_table_and_json(store: Store, tmp_path: Path) -> 
     assert given_["made_by"] == "values" and given_["rows"][0]["method"] == CONTEXT
     wrong = command("evaluate", "--wrong", "one", "--store", store.path)
     assert wrong.code == 1 and "write the numbers of the sample" in wrong.err
+
+
+def test_a_model_makes_questions_whose_answers_stand_in_their_notes(store: Store, tmp_path: Path) -> None:
+    noted(store)
+    record, answers, saved = (tmp_path / name for name in ("record.jsonl", "answers.jsonl", "made.jsonl"))
+    answers.touch()
+    asked_of = {
+        "MEMORY_PIPELINE_MODEL_PROVIDER": "recorded",
+        "MEMORY_PIPELINE_MODEL_ANSWERS": str(answers),
+        "MEMORY_PIPELINE_MODEL_RECORD": str(record),
+    }
+    arguments = ("evaluate", "--make-questions", "--save", saved, "--json", "-q", "--store", store.path)
+    before = store.path.read_bytes()
+    unanswered = command(*arguments, **asked_of)
+    assert unanswered.code == 1 and "no recorded answer" in unanswered.err and not saved.exists()
+    (row,) = map(json.loads, record.read_text().splitlines())
+    numbers = {one["note"]: one["number"] for one in json.loads(row["user"])["notes"]}
+    assert set(NOTES) <= numbers.keys()
+    made = [
+        (NOTES[0], "On which port is the warehouse reached?", "5433"),
+        (NOTES[1], "Which firmware does the scanner of Dana want?", "4.19.0"),
+        (NOTES[1], "Which firmware does Oslo's scanner want?", "4.18.2"),
+        (NOTES[2], "What did Marco order: blue crates?", "blue crates"),
+    ]
+    questions = [{"note": numbers[note], "question": asked, "answer": said} for note, asked, said in made]
+    answers.write_text(json.dumps({"question": row["question"], "answer": json.dumps({"questions": questions})}))
+    found = json.loads(command(*arguments, **asked_of).out)
+    assert (found["questions"], found["made_by"], found["all_notes"]) == (1, "recorded", 1)
+    assert read_questions(saved) == [Asked(question=made[0][1], answer=("5433",))]
+    assert store.path.read_bytes() == before
+    again = command(*arguments, **asked_of)
+    assert again.code == 1 and "made.jsonl" in again.err, "a file that is there is never replaced"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--make-questions",), "no model is chosen"),
+        (("--make-questions", "--questions", "some.jsonl"), "leave one out"),
+        (("--save", "made.jsonl"), "add --make-questions"),
+    ],
+)
+def test_what_makes_no_questions_is_said(store: Store, arguments: tuple[str, ...], says: str) -> None:
+    noted(store)
+    failed = command("evaluate", *arguments, "--store", store.path)
+    assert failed.code == 1 and says in failed.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memory_pipeline.errors import InputError
+from memory_pipeline.files import check_output, nobody, write_text
 from memory_pipeline.interfaces.cli.base import (
     JsonOption,
     QuietOption,
     StoreOption,
     app,
     check_project,
+    check_target,
     open_store,
     proposals_app,
     settings_of,
@@ -148,6 +151,12 @@ def evaluate_(
         ),
     ] = None,
     most: Annotated[int, typer.Option("--most", min=1, max=1000, help="Questions that are made without a file.")] = 50,
+    generate: Annotated[
+        bool, typer.Option("--make-questions", help="The model that is chosen makes the questions of sampled notes.")
+    ] = False,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the questions that the model made, for --questions.")
+    ] = None,
     sample: Annotated[int, typer.Option(min=0, max=500, help="Memories that nights made, to be judged.")] = 20,
     wrong: Annotated[
         str | None, typer.Option(metavar="1,4", help="The numbers of those that are wrong; none: 0.")
@@ -158,23 +167,44 @@ def evaluate_(
     json_: JsonOption = False,
 ) -> None:
     """Say what a memory answers within 250 to 2,000 tokens, before and after its nights, beside what an agent would
-    read instead, and show a sample of what nights made for you to judge. It works on a copy and asks no model."""
+    read instead, and show a sample of what nights made for you to judge. It works on a copy, and asks a model only to
+    make questions."""
     from memory_pipeline.interfaces.cli.base import choose_project
+    from memory_pipeline.models.choose import model_name
     from memory_pipeline.recall.evaluation import evaluate, read_questions
+    from memory_pipeline.recall.question_generation import generate_questions
 
+    if questions is not None and generate:
+        raise InputError("--questions names a file of questions, --make-questions makes others; leave one out")
+    if save is not None and not generate:
+        raise InputError("--save keeps questions that a model made; add --make-questions")
     settings, opened = open_store(store)
+    if save is not None:
+        check_target(settings, save)
+        check_output(save, nobody)
     chosen = choose_project(opened, project, "--project", create=False)
+    asked, made_by = (read_questions(questions), questions.name) if questions else (None, "values")
+    cost = 0.0
+    if generate:
+        asked, cost = generate_questions(opened, settings, chosen, most, progress_printer())
+        made_by = model_name(settings)
+        if save is not None:
+            lines = [
+                json.dumps({"question": one.question, "answer": one.answer[0]}, ensure_ascii=False) for one in asked
+            ]
+            write_text(save, "\n".join([*lines, ""]), nobody)
     found = evaluate(
         opened,
         settings,
         chosen,
-        read_questions(questions) if questions else None,
-        made_by=questions.name if questions else "values",
+        asked,
+        made_by=made_by,
         most=most,
         sample=sample,
         wrong=None if wrong is None else _numbers_in(wrong),
         progress=progress_printer(),
     )
+    found = found.model_copy(update={"cost_usd": cost})
     emit(found, as_json=json_, text="\n".join(_evaluation_lines(found)))
 
 
@@ -189,6 +219,7 @@ def _numbers_in(text: str) -> list[int]:
 
 def _evaluation_lines(found: Evaluation) -> list[str]:
     asked = "made from rare values of the notes" if found.made_by == "values" else f"of {found.made_by}"
+    asked += f" ({found.cost_usd:.4f} USD)" if found.cost_usd else ""
     lines = [
         f"{how_many(found.questions, 'question')} {asked}; all {found.tokens_of_notes:,} tokens of notes answer "
         f"{found.all_notes}. The active memory has {found.tokens_now:,} tokens.",
