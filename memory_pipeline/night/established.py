@@ -52,8 +52,9 @@ def find_established(night: Night, eligible: Sequence[EligibleMemory]) -> list[C
 
     At least LEAST_NOTES notes of as many days say it, of which copies of one text count once.
     """
-    with night.store.reading():
-        memories = night.reader.memories(one.id for one in eligible)
+    with night.store.reading() as tx:
+        often = tx.readings.often_told(LEAST_NOTES)
+        memories = tx.memories.read([one.id for one in eligible if one.id in often])
         statements = {i: memory for i, memory in memories.items() if _pattern_type(memory) is not None}
         behind = _notes_behind(night, list(statements.values()))
     settings = night.settings

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from datetime import date, datetime
 from typing import Any
 
-from memory_pipeline.records import DIGEST, MADE, READ, ROUTINE, Memory, ModelAnswer, ModelBatch, ModelCall
+from memory_pipeline.records import DIGEST, MADE, READ, READING, ROUTINE, Memory, ModelAnswer, ModelBatch, ModelCall
 from memory_pipeline.store.memories import MEMORIES, RIPE
 from memory_pipeline.store.rows import RowsOf, to_utc
 from memory_pipeline.store.sql import Sql
@@ -66,6 +66,31 @@ class Readings:
             [project_id, to_utc(as_of), DIGEST],
         )
         return [MEMORIES.read(row) for row in rows]
+
+    def often_told(self, least_days: int) -> set[str]:
+        """The active statements behind which stand notes of so many days, also by way of those that they replaced."""
+        return set(
+            self._sql.strings(
+                """
+                with recursive walk(top, id) as (
+                    select id, id
+                    from memories
+                    where source_connector = $1 and source_file = $2 and abstraction_level = 1 and archived_at is null
+                    union
+                    select w.top, l.source_id
+                    from walk w
+                    join lineage l on l.memory_id = w.id and l.relation not in ('duplicate', 'superseded', 'extracted')
+                )
+                select top
+                from walk
+                join memories m on m.id = walk.id
+                where m.source_connector <> $1
+                group by top
+                having count(distinct (m.effective_date + to_minutes(m.utc_offset))::date) >= $3
+                """,
+                [MADE, READING, least_days],
+            )
+        )
 
     def count_routine(self, digest_id: str) -> int:
         """The notes for which a digest stands, with those of the digests that it replaced."""
