@@ -236,3 +236,18 @@ def test_without_an_answer_the_next_week_asks_again(store: Store) -> None:
         assert "no recorded answer" in error.error and tx.journal.log_of("open") == []
     (made,) = week(model, store, date(2026, 3, 14))
     assert made.status == "created"
+
+
+def test_live_nights_and_a_backfill_make_the_same_patterns(tmp_path: Path) -> None:
+    """Law 4: also of what is said again, added to and established on the way."""
+    texts = [*TELLINGS[:2], "Nadia keeps the copy on which migrations run first", TELLINGS[3]]
+    live, later = (Store(tmp_path / name / "store.duckdb") for name in ("live", "later"))
+    notes = [candidate(text, FIRST + timedelta(days=n), native_id=f"note-{n}") for n, text in enumerate(texts)]
+    fill(later, notes)
+    fill(live, notes[:1])
+    for store, model in ((live, Model(live, read)), (later, Model(later, read))):
+        for day, text in enumerate(texts):
+            tell(store, model, day, text)
+        assert [one.content for one in active(store, 2)] == [ADDED]
+    with live.reading() as one, later.reading() as other:
+        assert one.contents.digest(with_log=True) == other.contents.digest(with_log=True)
