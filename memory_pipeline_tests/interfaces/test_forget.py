@@ -37,7 +37,7 @@ def test_yes_is_taken_at_a_terminal_or_where_a_person_allows_it(data: Path) -> N
     assert done.code == 0, done.err
     told = json.loads(done.out)
     assert len(told["memories"]) == 1 and told["left"] == []
-    assert files_with(data, "5433") == []
+    assert files_with(data, "port-5433", "port 5433") == []
     assert command("check", "--deep", "--store", data / "store.duckdb").out.startswith("SOUND")
 
 
