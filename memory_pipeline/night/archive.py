@@ -187,7 +187,7 @@ def write_abstractions(
         ],
     )
     _replace_statements(plan, tx, pairs)
-    grown = {source: memory for d, memory in pairs if d.relation == DISTILLED for source in d.member_ids}
+    grown = {source: memory for d, memory in pairs for source in _earlier_versions(tx, d)}
     new_vectors = {memory.id: vector for memory, vector in zip(memories, made.vectors, strict=True)}
     carry_principles(plan, tx, grown, new_vectors, made.model)
     results = [
@@ -201,6 +201,17 @@ def write_abstractions(
         tx.conflicts.settle_within(tx.lineage.raw_sources_of([memory.id]).get(memory.id, []), SERIES)
     tx.conflicts.record([conflict for d in distillations for conflict in _contradictions(d)], plan.as_of)
     return results
+
+
+def _earlier_versions(tx: Transaction, distillation: Distillation) -> list[str]:
+    """What a new pattern is the next version of: the pattern among its sources, or those that its statement replaced
+    and whose notes it has."""
+    if distillation.relation == DISTILLED:
+        return list(distillation.member_ids)
+    if distillation.relation != ESTABLISHED:
+        return []
+    older = [i for ids in tx.lineage.replaced_by(distillation.archived_ids).values() for i in ids]
+    return [i for i, notes in tx.lineage.witnesses_of(older).items() if set(notes) <= set(distillation.stays)]
 
 
 def _replace_statements(plan: NightPlan, tx: Transaction, pairs: Sequence[tuple[Distillation, Memory]]) -> None:

@@ -251,3 +251,42 @@ def test_live_nights_and_a_backfill_make_the_same_patterns(tmp_path: Path) -> No
         assert [one.content for one in active(store, 2)] == [ADDED]
     with live.reading() as one, later.reading() as other:
         assert one.contents.digest(with_log=True) == other.contents.digest(with_log=True)
+
+
+TOLD_WITH = (
+    "as Nadia said after the outage in the old hall",
+    "because otherwise the whole table is locked for minutes",
+    "which the new colleague had forgotten once more",
+)
+MORE = "Always try bulk renames on a copy first, and tell Nadia before."
+
+
+def test_a_principle_follows_a_pattern_that_is_added_to(store: Store) -> None:
+    def reader(asked: Asked) -> Answer:
+        if asked.says("Bulk renames need"):
+            added, old = asked.number("Bulk renames need"), asked.standing_number("bulk renames")
+            return answer(statement(MORE, {added: "tell Nadia before"}, kind="rule", replaces=[old]))
+        told = asked.items
+        if told[0]["text"].startswith("Always "):
+            quotes = {one["n"]: "copy first" for one in told}
+            return answer() if asked.standing else answer(statement(RULE, quotes, kind="rule"))
+        behind = {rule: {one["n"]: "copy first" for one in told if one["text"].startswith(rule)} for rule in RULES}
+        return answer(*(statement(f"Always {rule}.", quotes, kind="rule") for rule, quotes in behind.items()))
+
+    notes = [
+        candidate(f"{rule}, {more}", FIRST + timedelta(days=day), native_id=f"{number}-{day}")
+        for number, rule in enumerate(RULES)
+        for day, more in enumerate(TOLD_WITH)
+    ]
+    fill(store, notes)
+    model = Model(store, reader)
+    assert model.night(date(2026, 3, 6)).patterns_created == 3
+    (first,) = week(model, store)
+    fill(store, [candidate("Bulk renames need care, tell Nadia before", FIRST + timedelta(days=8), native_id="more")])
+    assert model.night(date(2026, 3, 12)).patterns_created == 1
+    (principle,) = active(store, 3)
+    renewed = next(one for one in active(store, 2) if one.content == MORE)
+    with store.reading() as tx:
+        behind = {link.source_id for link in tx.lineage.of([principle.id]) if link.relation == "principle"}
+    assert principle.id != first.principle_id and renewed.id in behind and len(behind) == 3
+    assert week(model, store, date(2026, 3, 14)) == []
