@@ -267,7 +267,7 @@ def test_a_principle_follows_a_pattern_that_is_added_to(store: Store) -> None:
             added, old = asked.number("Bulk renames need"), asked.standing_number("bulk renames")
             return answer(statement(MORE, {added: "tell Nadia before"}, kind="rule", replaces=[old]))
         told = asked.items
-        if told[0]["text"].startswith("Always "):
+        if told and told[0]["text"].startswith("Always "):
             quotes = {one["n"]: "copy first" for one in told}
             return answer() if asked.standing else answer(statement(RULE, quotes, kind="rule"))
         behind = {rule: {one["n"]: "copy first" for one in told if one["text"].startswith(rule)} for rule in RULES}
