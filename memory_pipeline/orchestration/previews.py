@@ -227,17 +227,17 @@ def series(store: Store, done: Sequence[Archive]) -> dict[str, Any]:
 
 
 def principles(night: Night, results: Sequence[PrincipleResult]) -> dict[str, Any]:
-    """The results for the groups of related patterns."""
+    """The rules that were found behind patterns, and what became of them."""
     shown = sorted(results, key=lambda one: one.status != "created")[:_ROWS]
     texts = _texts(night, _quoted([result.group for result in shown]))
     rows = []
     for result in shown:
         why = f"({result.status}: {result.reason})" if result.reason else f"({result.status})"
         rows += _beside(texts.members(result.group), [clipped(result.content, _LONGEST_MADE), why], "principle")
-    statuses = ("created", "skipped", "failed", "deferred")
+    statuses = ("created", "skipped", "failed")
     return {
         **{name: sum(result.status == name for result in results) for name in statuses},
-        **preview(rows, "No three patterns are related."),
+        **preview(rows, "No rule that three patterns share was found, or no model is chosen."),
     }
 
 

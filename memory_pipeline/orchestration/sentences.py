@@ -136,10 +136,10 @@ def of_playbook(done: Sequence[Contribution]) -> str:
 
 
 def of_principles(results: Sequence[PrincipleResult]) -> str:
-    """Groups of related patterns, and what became of them."""
-    names = ("created", "skipped", "failed", "deferred", "settled")
+    """Rules behind patterns, and what became of them."""
+    names = ("created", "skipped", "failed", "settled")
     counts = {name: sum(one.status == name for one in results) for name in names}
-    return f"{how_many(len(results), 'group')} of related patterns: {_counted(counts)}." if results else ""
+    return f"{how_many(len(results), 'rule')} behind patterns: {_counted(counts)}." if results else ""
 
 
 def of_phase(phase: str, figures: Mapping[str, int]) -> str:

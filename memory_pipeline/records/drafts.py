@@ -21,7 +21,7 @@ from memory_pipeline.records.memory import DuplicateGroup
 from memory_pipeline.records.night import Proposal
 
 #: The status of a group of related patterns.
-PrincipleStatus = Literal["created", "skipped", "failed", "deferred", "settled"]
+PrincipleStatus = Literal["created", "skipped", "failed", "settled"]
 DUPLICATE_POLICY = "duplicate"
 
 _DISTILLATION, _DUPLICATES = TypeAdapter(Distillation), TypeAdapter(DuplicateGroup)
@@ -127,13 +127,12 @@ def members_of(draft: Distillation | DuplicateGroup) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PrincipleResult:
-    """The result for one group of related patterns."""
+    """The result for one group of patterns that share a rule."""
 
-    group: Annotated[Cluster, Column("The related patterns; they stay active.")]
+    group: Annotated[Cluster, Column("The patterns behind it; they stay active.")]
     status: Annotated[
         PrincipleStatus,
-        Column("created; skipped, failed or deferred (see reason; no answer was available, tried again next week); or "
-               "settled."),
+        Column("created; skipped or failed (see reason; what failed is tried again next week); or settled."),
     ]  # fmt: skip
     reason: Annotated[str | None, Column("Why it was refused or failed.")] = None
     principle_id: Annotated[str | None, Column("The memory of level 3 that was written.")] = None

@@ -112,9 +112,9 @@ def knowledge_base_metadata(report: KnowledgeBaseReport) -> dict[str, Any]:
     ],
     metadata={"dagster/column_schema": schema_of(PrincipleResult)},
     description=(
-        "Makes one principle of three or more related patterns of a project: their common rule. The patterns stay "
-        "active and are linked both ways; contradicting patterns are linked as conflicts instead. Principles enter "
-        "the playbook immediately. Runs after the last night of the week."
+        "A model reads the patterns of each project, and says which rules at least three of them bear out: these "
+        "become principles. The patterns stay active and are linked both ways; contradicting patterns are linked as "
+        "conflicts instead. Principles enter the playbook immediately. Runs after the last night of the week."
     ),
 )
 def principles(context: AssetExecutionContext, night: NightResource) -> Iterator[Any]:

@@ -158,7 +158,8 @@ SHOWN: dict[str, Shown] = {
         description=(
             "Groups the remaining memories by subject: every pair of a cluster reaches the threshold "
             "(complete linkage), and no pair is a conflict. Conflicts are linked in the store. A cluster "
-            "that was decided within the last seven days is left alone."
+            "that was decided within the last seven days is left alone. A statement that notes of three days say is a "
+            "cluster of its own: it becomes a pattern in its own words."
         ),
         kinds={"python"},
         columns=sentences.schema_of(Cluster),
