@@ -19,12 +19,11 @@ from memory_pipeline.demo.scorecard import SERIES, Answered, Example, ScoreCard,
 from memory_pipeline.demo.workspace import demo_directory, last_nights, load_truth
 from memory_pipeline.models.choose import has_model
 from memory_pipeline.models.embedders import choose_embedder
-from memory_pipeline.night.abstractions import ESTABLISHED
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.night.run import run_night, run_week
 from memory_pipeline.recall import SearchIndex, fit_budget
-from memory_pipeline.records import DIGEST, LEVEL_PRINCIPLE, LEVEL_RAW, READING, Memory
+from memory_pipeline.records import DIGEST, ESTABLISHED, LEVEL_PRINCIPLE, LEVEL_RAW, READING, Memory
 from memory_pipeline.store import Store, Transaction
 
 #: Tokens of context in which an answer is looked for: one or two notes, a paragraph, and what an agent can spare.

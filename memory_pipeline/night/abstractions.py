@@ -16,6 +16,7 @@ import numpy as np
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import (
+    ESTABLISHED,
     LEVEL_MERGED,
     LEVEL_PATTERN,
     MADE,
@@ -29,8 +30,6 @@ from memory_pipeline.records import (
 from memory_pipeline.wording.normalise import content_hash, embedding_text, shape_hash
 
 DISTILLED: Final = "distilled"
-#: The policy and the relation of patterns that are statements which notes of several days say.
-ESTABLISHED: Final = "established"
 _STANDING_FOR = ("merged", SERIES)
 
 

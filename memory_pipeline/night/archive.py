@@ -16,7 +16,6 @@ from memory_pipeline.models.embedders import check_vectors
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.night.abstractions import (
     DISTILLED,
-    ESTABLISHED,
     abstraction_id,
     make_abstraction,
     vectors_of_abstractions,
@@ -27,6 +26,7 @@ from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.principle_growth import carry_principles
 from memory_pipeline.night.reading import NightReader
 from memory_pipeline.records import (
+    ESTABLISHED,
     REPLACED,
     SERIES,
     Archive,

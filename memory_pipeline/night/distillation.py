@@ -20,10 +20,9 @@ from memory_pipeline.distillers import (
 from memory_pipeline.errors import ModelError
 from memory_pipeline.models import AnswerBook, Declined, Session
 from memory_pipeline.models.embedders.model import Vectors
-from memory_pipeline.night.abstractions import ESTABLISHED
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.established import establish
-from memory_pipeline.records import LEVEL_PATTERN, Cluster, Distillation, Memory
+from memory_pipeline.records import ESTABLISHED, LEVEL_PATTERN, Cluster, Distillation, Memory
 
 _CLUSTERS_AT_ONCE = 50
 

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from memory_pipeline.distillers import check_preservation, evidence_confidence, independent_witnesses
-from memory_pipeline.night.abstractions import ESTABLISHED
 from memory_pipeline.night.clustering import describe_cluster, mark_settled
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.eligibility import as_eligible
 from memory_pipeline.records import (
+    ESTABLISHED,
     LEVEL_MERGED,
     MADE,
     READING,

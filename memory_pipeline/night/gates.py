@@ -14,11 +14,20 @@ from itertools import combinations
 from memory_pipeline.distillers import find_invention, steering_draft
 from memory_pipeline.knowledge.entries import claim_of, find_loss, read_entry
 from memory_pipeline.knowledge.merging import find_unmerged
-from memory_pipeline.night.abstractions import ESTABLISHED
 from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.night.reading import NightReader
 from memory_pipeline.night.recall_check import losses_of
-from memory_pipeline.records import LEVEL_PATTERN, MADE, ROUTINE, SERIES, STATED, Archive, Distillation, Memory
+from memory_pipeline.records import (
+    ESTABLISHED,
+    LEVEL_PATTERN,
+    MADE,
+    ROUTINE,
+    SERIES,
+    STATED,
+    Archive,
+    Distillation,
+    Memory,
+)
 from memory_pipeline.records.drafts import drafts_of
 from memory_pipeline.store import Finding, Transaction, wrong_in_series
 from memory_pipeline.wording.conflicts import find_conflict

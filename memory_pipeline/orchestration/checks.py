@@ -196,7 +196,7 @@ _BANDS: tuple[tuple[str, str, Callable[[Report], float | None], Band], ...] = (
     (
         "compression_ratio",
         "Average ratio of original to abstraction tokens: good above 2.5, warning from 1.5 to 2.5, bad below 1.5.",
-        lambda r: r.avg_compression_ratio if r.patterns_created else None,
+        lambda r: r.avg_compression_ratio or None,
         lambda v: 0 if v > 2.5 else 1 if v >= 1.5 else 2,
     ),
     (

@@ -12,7 +12,6 @@ import pyarrow as pa
 from dagster import MetadataValue
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.night.abstractions import ESTABLISHED
 from memory_pipeline.night.clustering import conflicts_in
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.plan import NightPlan
@@ -21,6 +20,7 @@ from memory_pipeline.recall import read_state
 from memory_pipeline.recall.series import show_series
 from memory_pipeline.records import (
     DIGEST,
+    ESTABLISHED,
     REPLACED,
     Archive,
     AtomDecision,
@@ -29,6 +29,7 @@ from memory_pipeline.records import (
     Distillation,
     DuplicateGroup,
     EligibleMemory,
+    Measured,
     Memory,
     PrincipleResult,
 )
@@ -128,7 +129,7 @@ def distillations(night: Night, drafts: Sequence[Distillation]) -> dict[str, Any
     rows = []
     for draft in shown:
         outcome = f"{draft.outcome}: {draft.reason}" if draft.reason else draft.outcome
-        told = f"({outcome}, {draft.measured.compression_ratio:.1f} times shorter)" if draft.content else f"({outcome})"
+        told = f"({outcome}{_shorter(draft.cluster, draft.measured)})" if draft.content else f"({outcome})"
         rows += _beside(texts.members(draft.cluster), [clipped(draft.content, _LONGEST_MADE), told], "draft")
     return {
         "distillations": len(drafts),
@@ -140,6 +141,11 @@ def distillations(night: Night, drafts: Sequence[Distillation]) -> dict[str, Any
     }
 
 
+def _shorter(cluster: Cluster, measured: Measured) -> str:
+    """How much shorter what was made of a cluster is; an established statement keeps its words."""
+    return "" if cluster.policy == ESTABLISHED else f", {measured.compression_ratio:.1f} times shorter"
+
+
 def archives(night: Night, done: Sequence[Archive]) -> dict[str, Any]:
     """The results for the clusters in the store, and what the largest of them became."""
     shown = [archive for archive in done if archive.status != "settled"]
@@ -149,7 +155,7 @@ def archives(night: Night, done: Sequence[Archive]) -> dict[str, Any]:
     rows = []
     for archive in shown:
         made = texts.said(archive.abstraction_id, _LONGEST_MADE) if archive.abstraction_id else ""
-        saved = f"({archive.status}, {archive.measured.compression_ratio:.1f} times shorter)"
+        saved = f"({archive.status}{_shorter(archive.cluster, archive.measured)})"
         left = f"({archive.status}: {archive.reason})" if archive.reason else f"({archive.status})"
         rows += _beside(texts.members(archive.cluster), [made, saved if made else left], "became")
     return {**_archived(done), **preview(rows, "Nothing was archived.")}

@@ -26,6 +26,7 @@ from memory_pipeline.records.cluster import (
 )
 from memory_pipeline.records.conversation import (
     DIGEST,
+    ESTABLISHED,
     EXTRACTION_KINDS,
     READ,
     READING,
@@ -130,6 +131,7 @@ __all__ = [
     "COST_CAP",
     "DEFERRED_REASONS",
     "DIGEST",
+    "ESTABLISHED",
     "EXPIRED",
     "EXTRACTED",
     "EXTRACTION_KINDS",

@@ -22,6 +22,8 @@ About = Literal["human", "agent", "both", "work"]
 #: The policy of memories that say what a reader found, and how their sources are linked to them.
 READING: Final = "reading"
 STATED: Final = "stated"
+#: The policy of patterns that are statements which notes of several days say, and how their sources are linked to them.
+ESTABLISHED: Final = "established"
 #: The policy of memories that stand for a day's routine, and how their sources are linked to them.
 DIGEST: Final = "digest"
 ROUTINE: Final = "routine"

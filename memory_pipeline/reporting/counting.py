@@ -11,7 +11,6 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.knowledge.contradictions import clear_conflicts, newer_of
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.models.reader import Waiting, describe_reader
-from memory_pipeline.night.abstractions import ESTABLISHED
 from memory_pipeline.night.context import Night
 from memory_pipeline.night.distillation import answer_book
 from memory_pipeline.night.plan import NightPlan
@@ -20,6 +19,7 @@ from memory_pipeline.night.readings import ANY_ROOM, find_unread
 from memory_pipeline.night.recall_check import RecallCheck, check_recall, measure_preservation
 from memory_pipeline.records import (
     DIGEST,
+    ESTABLISHED,
     MADE,
     READ,
     READING,

@@ -19,7 +19,7 @@ from pydantic import Field
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import EmbeddingError, InputError, in_words
-from memory_pipeline.night.abstractions import DISTILLED, ESTABLISHED, abstraction_id
+from memory_pipeline.night.abstractions import DISTILLED, abstraction_id
 from memory_pipeline.night.archive import SourcesChangedError, apply_distillation
 from memory_pipeline.night.atoms import grow_atoms
 from memory_pipeline.night.clustering import link_conflicts
@@ -31,6 +31,7 @@ from memory_pipeline.night.plan import NightOptions, NightPlan
 from memory_pipeline.night.playbook import update_playbook
 from memory_pipeline.night.similarity import find_similar
 from memory_pipeline.records import (
+    ESTABLISHED,
     ROUTINE,
     SERIES,
     STATED,
