@@ -245,9 +245,7 @@ def _statement(
     )
     if wrong := _not_borne_out(text, evidence):
         return wrong
-    # Who forbids the agent to act unasked steers nobody, whoever wrote it down.
-    forbids = said.kind in ("rule", "boundary") and _denies(text)
-    if attempt_by("human" if said_by_human or forbids else "agent", text):
+    if attempt_by("human" if said_by_human else "agent", text):
         return "it reads like an order to whoever reads it"
     significance = said.significance if math.isfinite(said.significance) else 0.5
     return Statement(

@@ -48,6 +48,8 @@ def objection(text: str, quote: str, note: Item, **options: Any) -> str:
         ),
         ("Frau Yilmaz findet es ohne mich", "findet es ohne mich", "Frau Yilmaz muss es ohne den Menschen finden."),
         ("moved it today", "moved it today", "It was moved on 5 March 2026."),
+        ("Yes. The second one", "Yes", "The second one was chosen."),
+        ("The run ended with improving=no at step 3", "run ended with improving=no", "The run ended at step 3."),
         (
             "El piso cuesta 980 euros desde hoy",
             "cuesta 980 euros",
