@@ -74,6 +74,7 @@ def test_the_third_day_that_says_it_makes_a_pattern_of_a_statement(store: Store)
     assert len(model.asked) == asked + 1
 
 
+@pytest.mark.slow
 def test_undoing_a_night_of_repetitions_gives_the_notes_back(store: Store) -> None:
     model = Model(store, read)
     tell(store, model, 0, TELLINGS[0])
@@ -141,6 +142,7 @@ def waiting(store: Store) -> list[str]:
         return [proposal.id for proposal in tx.proposals.list()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_approved", [True, False])
 def test_a_reviewed_project_is_asked_about_the_pattern_once(store: Store, is_approved: bool) -> None:
     times = (FIRST + timedelta(days=n) for n in range(3))
@@ -195,6 +197,7 @@ def test_a_rule_that_three_patterns_bear_out_is_a_principle(store: Store) -> Non
     assert week(model, store, date(2026, 3, 14)) == [], "the same patterns make it once"
 
 
+@pytest.mark.slow
 def test_further_patterns_renew_a_principle(store: Store) -> None:
     patterns(store)
     (first,) = week(model_of(store, RULE), store)
@@ -225,6 +228,7 @@ def test_what_the_patterns_do_not_bear_out_is_no_principle(store: Store, text: s
     assert active(store, 3) == []
 
 
+@pytest.mark.slow
 def test_without_an_answer_the_next_week_asks_again(store: Store) -> None:
     patterns(store)
     model = model_of(store, RULE)
@@ -238,6 +242,7 @@ def test_without_an_answer_the_next_week_asks_again(store: Store) -> None:
     assert made.status == "created"
 
 
+@pytest.mark.slow
 def test_live_nights_and_a_backfill_make_the_same_patterns(tmp_path: Path) -> None:
     """Law 4: also of what is said again, added to and established on the way."""
     texts = [*TELLINGS[:2], "Nadia keeps the copy on which migrations run first", TELLINGS[3]]
@@ -261,6 +266,7 @@ TOLD_WITH = (
 MORE = "Always try bulk renames on a copy first, and tell Nadia before."
 
 
+@pytest.mark.slow
 def test_a_principle_follows_a_pattern_that_is_added_to(store: Store) -> None:
     def reader(asked: Asked) -> Answer:
         if asked.says("Bulk renames need"):
