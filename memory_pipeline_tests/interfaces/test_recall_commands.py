@@ -49,7 +49,7 @@ def test_a_search_is_narrowed_to_a_type_of_pattern() -> None:
 
 @pytest.mark.usefixtures("store")
 def test_a_project_must_be_named_only_where_there_are_several() -> None:
-    done = command("search", "gateway")
+    done = command("context", "gateway")
     assert (done.code, done.err) == (
         1,
         "Error: the store has several projects; name one with --project: home, shop\n",
@@ -57,6 +57,18 @@ def test_a_project_must_be_named_only_where_there_are_several() -> None:
     assert command("search", "gateway", "--project", "hone").told == (
         "Error: there is no project 'hone'; name one with --project: home, shop"
     )
+
+
+@pytest.mark.usefixtures("store")
+def test_a_search_without_a_project_looks_in_all_of_them() -> None:
+    command("remember", "The gateway of the garden gate is green.", "--project", "home")
+    found = json.loads(command("search", "gateway", "--json").out)
+    scores = [one["relevance_score"] for one in found["results"]]
+    assert {one["project_id"] for one in found["results"]} == {"home", "shop"} and scores == sorted(
+        scores, reverse=True
+    )
+    lines = command("search", "gateway", "--limit", "2").out.splitlines()
+    assert len(lines) == 2 and {line.split("  ")[2].split("/")[0] for line in lines} == {"home", "shop"}
 
 
 @pytest.mark.usefixtures("store")

@@ -4,6 +4,7 @@ metrics."""
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +17,7 @@ from memory_pipeline.wording.counts import how_many
 
 if TYPE_CHECKING:
     from memory_pipeline.recall.asking import Reply
+    from memory_pipeline.recall.documents import SearchResults
     from memory_pipeline.recall.project import ProjectMemory
 
 ProjectOption = Annotated[
@@ -53,26 +55,31 @@ def search(
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Find memories by words and meaning, best first."""
+    """Find memories by words and meaning, best first; in all projects, unless one is named."""
     from memory_pipeline.interfaces.cli.base import as_day
     from memory_pipeline.interfaces.cli.recall_texts import search_lines, terminal_width
 
     first, last = (as_day(day, name) if day else None for day, name in ((since, "--since"), (until, "--until")))
-    with opened_memory(store, project) as memory:
-        found = memory.search(
-            query,
-            limit,
-            include_sources=sources,
-            levels=level or (),
-            memory_types=type_ or (),
-            pattern_types=pattern or (),
-            categories=category or (),
-            since=first,
-            until=last,
-            archived=archived,
-            explain=explain,
-        )
-    emit(found, as_json=json_, text=search_lines(found, terminal_width()))
+    found = []
+    for memory in _memories_of(store, project):
+        with memory:
+            found.append(
+                memory.search(
+                    query,
+                    limit,
+                    include_sources=sources,
+                    levels=level or (),
+                    memory_types=type_ or (),
+                    pattern_types=pattern or (),
+                    categories=category or (),
+                    since=first,
+                    until=last,
+                    archived=archived,
+                    explain=explain,
+                )
+            )
+    results = found[0] if len(found) == 1 else _joined(found, limit)
+    emit(results, as_json=json_, text=search_lines(results, terminal_width()))
 
 
 @app.command(epilog="Example: memory-pipeline context 'rotate the key of the payment gateway' --budget 800")
@@ -205,6 +212,31 @@ def opened_memory(store: Path | None, project: str | None, *, create: bool = Fal
     settings, opened = open_store(store)
     chosen = choose_project(opened, project, "--project", create=create)
     return ProjectMemory(opened, settings, chosen, actor=current_user())
+
+
+def _memories_of(store: Path | None, project: str | None) -> list[ProjectMemory]:
+    """The memory of the project that is named, or of each project."""
+    from memory_pipeline.recall.project import ProjectMemory
+
+    settings, opened = open_store(store)
+    with opened.reading() as tx:
+        known = tx.memories.projects()
+    if project is not None or len(known) < 2:
+        return [opened_memory(store, project)]
+    return [ProjectMemory(opened, settings, one, actor=current_user()) for one in known]
+
+
+def _joined(found: Sequence[SearchResults], limit: int) -> SearchResults:
+    """The best of what was found in several projects."""
+    everything = [memory for results in found for memory in results.results]
+    best = sorted(everything, key=lambda memory: (-(memory.relevance_score or 0.0), memory.project_id))
+    return found[0].model_copy(
+        update={
+            "results": tuple(best[:limit]),
+            "total_found": sum(results.total_found for results in found),
+            "search_time_ms": sum(results.search_time_ms for results in found),
+        }
+    )
 
 
 def _standard_input() -> str:

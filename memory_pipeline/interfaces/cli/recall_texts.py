@@ -35,17 +35,19 @@ def search_lines(found: SearchResults, width: int | None) -> list[str]:
     """What a search found: id, day, level and type, score and words."""
     if not found.results:
         return ["Nothing was found."]
-    lines = [line for memory in found.results for line in _memory_lines(memory, width)]
+    several = len({memory.project_id for memory in found.results}) > 1
+    lines = [line for memory in found.results for line in _memory_lines(memory, width, with_project=several)]
     if found.total_found > len(found.results) and width is not None:
         lines.append(f"{len(found.results)} of {how_many(found.total_found, 'memory', 'memories')}; --limit shows more")
     return lines
 
 
-def _memory_lines(memory: RecalledMemory, width: int | None) -> list[str]:
+def _memory_lines(memory: RecalledMemory, width: int | None, *, with_project: bool) -> list[str]:
     marks = [mark for mark, holds in (("archived", memory.archived), ("superseded", memory.superseded_by)) if holds]
     speaker = speaker_in(memory.memory_type, memory.tags)
     said = [speaker] if speaker else []
-    kind = "/".join((_LEVELS[memory.abstraction_level], memory.memory_type, *said, *marks))
+    of = [memory.project_id] if with_project else []
+    kind = "/".join((*of, _LEVELS[memory.abstraction_level], memory.memory_type, *said, *marks))
     score = "" if memory.relevance_score is None else f"{memory.relevance_score:.2f}"
     words = " ".join(memory.words_in_place.split())
     if width is None:
