@@ -14,7 +14,7 @@ from memory_pipeline.distillers import COMPRESSED_CATEGORY, DETAILS_LABEL, QUOTE
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.records import LEVEL_PRINCIPLE, Memory, PlaybookEntry
 from memory_pipeline.records.columns import columns_of
-from memory_pipeline.wording.facts import find_facts
+from memory_pipeline.wording.facts import content_words, find_facts
 
 GENERAL = "general"
 #: Connectors whose categories are the headings of a file.
@@ -76,8 +76,8 @@ def advice_of(memory: Memory) -> str | None:
 
 def category_of(memory: Memory, sources: Sequence[Memory], known: Collection[str]) -> str:
     """The subject of guidance: the tag, or the category that its data named, that most of its sources share; else the
-    name or identifier that all of them have, one of the `known` categories of the project first; else the type of the
-    pattern, or `general`.
+    name or identifier that all of them have, or the word that most have, one of the `known` categories of the project
+    first; else the type of the pattern, or `general`.
 
     Headings of files are no subjects, nor are times of day. `sources`: the raw memories behind it; none if it was
     imported.
@@ -89,7 +89,21 @@ def category_of(memory: Memory, sources: Sequence[Memory], known: Collection[str
             return shared[0]
     named = [_named_in(source.content) for source in told]
     names = [name for name in named[0] if all(name in others for others in named)]
+    names += _words_of_most(guidance_of(memory), [source.content for source in told])
     return next((name for name in names if name in known), next(iter(names), memory.pattern_type or GENERAL))
+
+
+def _words_of_most(text: str, told: Sequence[str]) -> list[str]:
+    """The longer words of a text that most of some others have in some form, those of most first, and of these the
+    longest: long words are rare (Zipf, 1935), and say more of the subject."""
+    counts = Counter(stem for one in told for stem in set(content_words(one)))
+    words = {
+        word.lower(): max((counts[stem] for stem in content_words(word)), default=0)
+        for word in re.findall(r"[^\W\d_]{5,}", text)
+        if _is_subject(word)
+    }
+    shared = [word for word, count in words.items() if count > _MOST * len(told)]
+    return sorted(shared, key=lambda word: (-words[word], -len(word), word))
 
 
 def _named_in(text: str) -> list[str]:
