@@ -109,8 +109,11 @@ class Integrity:
             """
             select m.id, any_value(m.content), list(s.content order by s.id), bool_or(s.abstraction_level = 2)
             from memories m
-            join lineage l on l.memory_id = m.id and l.relation in ('distilled', 'merged', 'canonical', 'established')
+            join lineage l on l.memory_id = m.id
             join memories s on s.id = l.source_id
+              and (l.relation in ('distilled', 'merged', 'canonical')
+                   -- Notes behind earlier statements may say more, which other statements have.
+                   or (l.relation = 'established' and s.consolidated_into_id = m.id))
             where m.source_connector = 'night' and m.rolled_back_at is null
             group by m.id
             order by m.id
