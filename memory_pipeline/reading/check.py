@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 
 from memory_pipeline.distillers import attempt_by, attempt_in, find_invention
 from memory_pipeline.reading.answers import MOST_ASKED, MOST_DIGEST, MOST_STATEMENT, ReadingAnswer, SaidStatement
@@ -31,6 +31,8 @@ _LEAST_WORDS_QUOTED = 2
 _LEAST_CARRIED = 0.5
 #: Kinds that only a human's own words can show, whomever they are about.
 _OF_HUMAN = frozenset(("trust", "boundary", "emotion"))
+#: Of the words of a statement that a human's wish has at least; the others say who wants what of whom.
+_LEAST_FROM_HUMAN = 0.6
 _FIGURES = frozenset(("number", "time", "date", "identifier", "name"))
 #: A text in which more of the words inside of its sentences begin with a capital letter writes all nouns so.
 _CAPITALISED = 0.3
@@ -245,7 +247,7 @@ def _statement(
     )
     if wrong := _not_borne_out(text, evidence):
         return wrong
-    if attempt_by("human" if said_by_human else "agent", text):
+    if attempt_by("human" if said_by_human else "agent", text) and not _is_from_human(text, cited):
         return "it reads like an order to whoever reads it"
     significance = said.significance if math.isfinite(said.significance) else 0.5
     return Statement(
@@ -316,6 +318,18 @@ def _wrong_speaker(said: SaidStatement, cited: Sequence[Item]) -> str:
     return "what is about the human must rest on a turn of the human's own that says it"
 
 
+def _is_from_human(text: str, cited: Sequence[Item]) -> bool:
+    """Whether one turn of the human's, which steers nobody, has most words of a statement: what it says of the agent
+    is then the human's wish."""
+    words = _beginnings(text)
+    return any(
+        item.speaker == "human"
+        and attempt_by("human", item.text) is None
+        and len(words & _beginnings(own_text(item.words))) >= _LEAST_FROM_HUMAN * len(words)
+        for item in cited
+    )
+
+
 def _beginnings(text: str) -> set[str]:
     """The first letters of the longer words, in which the forms of one word agree."""
     return {word.casefold()[:4] for word in _WORD.findall(text) if len(word) > 3} | set(_DIGITS.findall(text))
@@ -363,12 +377,15 @@ def _not_borne_out(text: str, evidence: _Evidence) -> str:
 
 
 def _invented(text: str, sources: Sequence[str], days: set[date]) -> str:
-    """A figure or identifier of a text that no source has; empty if there is none. The year of a source is known, and a
-    number to which a source gives no unit may have one that another number or another place there has."""
+    """A figure or identifier of a text that no source has; empty if there is none. The year of a source is known, and
+    so are the months about it; a number to which a source gives no unit may have one that another number or another
+    place there has."""
     numbers = [fact.value.split(" ") for source in sources for fact in find_facts(source) if fact.kind == "number"]
     bare = {value[0] for value in numbers if len(value) == 1}
     units = {value[1] for value in numbers if len(value) > 1}
-    years = {f"{day.year}" for day in days}
+    firsts = {day.replace(day=1) for day in days}
+    meant = [near for first in firsts for near in (first - timedelta(days=1), first, first + timedelta(days=31))]
+    years = {f"{day.year}" for day in days} | {f"{day.year}-{day.month}" for day in meant}
     known, told = list(sources), "\n".join(sources)
     while strange := find_invention(known, text, days):
         value, _, unit = strange.value.partition(" ")

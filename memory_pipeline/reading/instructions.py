@@ -5,7 +5,8 @@ from __future__ import annotations
 STATEMENTS = """\
 A statement stands alone: somebody who knows nothing of the day understands it in a year. Name its subject (a person, \
 a program, a file, a place), never `it`, `this` or `the bug` alone. Put the date beside what is true of a day, and in \
-the place of words like `today`, `tomorrow` and `next week`; what holds without end needs no date. Keep the figures, \
+the place of words like `today`, `tomorrow`, `this month` and `next week`; what holds without end needs no date, nor \
+does a weekday of every week. Keep the figures, \
 names, paths and commands that matter exactly as they are written. Keep every `not`, `never`, `only`, `unless`: a \
 prohibition stays a prohibition. Say the whole of it: of a failure what failed, why, what it did and what mended it; \
 of a plan what it is for; of a tool what it does, as far as the items say so. One thing a statement, at most 240 \
@@ -34,19 +35,21 @@ about), `dynamic` (how the two work together), `emotion`, `correction` (what was
 You may be given statements that stand already. Do not write them again: if an item says nothing beyond one of them, \
 list it under `repeats` and nowhere else. If an item adds to one of them what is worth keeping, or makes it untrue or \
 out of date (another value, a decision revised, a thread finished with a result), write the new statement, which also \
-carries over what of the old one still holds, and name the old one's number under `replaces`. A thread that is simply \
-finished goes under `ended`."""
+carries over what of the old one still holds, in its words and as far as 240 characters go, and name the old one's \
+number under `replaces`. Two items that cannot both be true, of which none takes the other back, make one statement \
+that says both. A thread that is simply finished goes under `ended`."""
 
 CHECKS = """\
 A program checks your answer word for word. A quote must stand in its item exactly, and be its own words (not what it \
 quotes from somebody else). Every number, date, name, path and command of a statement must stand in one of its items, \
 in their headings, or in the statement that it replaces; add none, and compute none but the date of a `tomorrow` or a \
-weekday: no `three` and no `both of 7` that no item counts, no name that is only a part of a longer one there (`Atlas` \
-of `atlas_sync.py`), no command with fewer or other arguments than in its item, no kind of thing that a bare path \
-leaves open. A statement denies or forbids (`not`, `no`, `never`, `without`, `cannot`, and the like in any language) \
-only what its items deny: then quote the clause that has the denying word. If such a word stands in the clause of every \
-quote, the statement must have one too; never add one that nobody said to get past this, but quote other words of the \
-item. What is replaced is about the same thing and of the same day or older. Never copy a password, a key or a token. \
+weekday and the month of a `this month`: no number in words that no item counts (`the two scripts`), no name that is \
+only a part of a longer one there (`Atlas` of `atlas_sync.py`), no command with fewer or other arguments than in its \
+item, no kind of thing that a bare path leaves open. A statement denies or forbids (`not`, `no`, `never`, `without`, \
+`cannot`, and the like in any language) only what the sentences of its quotes deny, or the statement that it replaces. \
+If such a word stands in the clause of every quote, the statement must have one too; never add one that nobody said to \
+get past this, but quote other words of the item. What is replaced is about the same thing, called by the same name, \
+and of the same day or older. Never copy a password, a key or a token. \
 What the agent is to do is said of whoever wants it (`The human wants reports without greetings`), never as an order \
 to a reader. A quote has at least two words; one word is enough if it is a whole sentence of its item (`Yes.`).
 

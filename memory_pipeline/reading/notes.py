@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory_pipeline.reading.instructions import CHECKS, STATEMENTS
 
 #: Changes with the instructions, the fields of the answer, and the check.
-VERSION = "notes-7"
+VERSION = "notes-8"
 INSTRUCTIONS = f"""\
 You keep the memory of an AI agent that works for months. You are given its notes of some days, as numbered items: \
 bullets and paragraphs. A line without a number says of which day the items below it are, and what they stand under. \
@@ -16,14 +16,15 @@ away as routine.
 
 `routine` are the items of which nothing more is worth keeping: runs and checks that went as they always do, status \
 and progress of the day, counters, heartbeats, lists of files that were touched, what was done and is finished, \
-announcements, greetings, what other memory programs wrote (`Candidate:`, `evidence:`, scores). Say it item by item. \
-An item from which you took a statement is routine too if the rest of it is not worth keeping; do say so, since \
-otherwise an item stays unless its statements have every figure, name and path of it. What you list nowhere stays as \
-it is: lists, tables and texts that are looked up (addresses, commands, schedules, inventories) stay whole and are in \
-no list. Most notes of most days are routine; a hundred notes \
-give some twenty to forty statements, a quiet day none. Ask of each whether somebody may look for it in half a year: how \
-things are set up and why, what was decided, found out, broken and mended, who wants what, what is still open. For each day with routine items give a digest of at most 160 characters \
-that says what the day was about, with the names that somebody would search for.
+announcements, greetings, what other memory programs wrote (`Candidate:`, `evidence:`, scores). An item from which you \
+took a statement is routine as well, unless more of it is worth keeping than its statements say. So go through all \
+items at the end: of each one either nothing more is worth keeping, and its number stands under `routine` (or under \
+`repeats` or `steering`), or it is looked up as it is written, and it stands in no list. Only lists, tables and texts \
+that are looked up (addresses, commands, schedules, inventories) stay so. Most notes of most days are routine; a \
+hundred notes give some twenty to forty statements, a quiet day none. Ask of each whether somebody may look for it in \
+half a year: how things are set up and why, what was decided, found out, broken and mended, who wants what, what is \
+still open. For each day with routine items give a digest of at most 160 characters that says what the day was about, \
+with the names that somebody would search for.
 
 Examples of items and of what comes of them:
 - `Deploy at 14:02 green, 212 tests passed` -> routine. `Heartbeat: all services up` -> routine.
