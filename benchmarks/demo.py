@@ -9,6 +9,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.plan import NightOptions
+from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.demo import scorecard, scoring
 from memory_pipeline.demo.generate import FIRST_DAY, TABLES, ZONES
 from memory_pipeline.demo.workspace import NOW, demo_directory, import_demo, last_nights
@@ -16,9 +19,6 @@ from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.models.embedders import choose_embedder
-from memory_pipeline.night.context import Night
-from memory_pipeline.night.plan import NightOptions
-from memory_pipeline.night.run import run_night
 from memory_pipeline.store import Store
 
 DAYS = [FIRST_DAY + timedelta(days=number) for number in range(45)]

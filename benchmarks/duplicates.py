@@ -35,17 +35,17 @@ from planting import Planter
 
 from memory_pipeline.config.loading import load_settings
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.plan import NightOptions
+from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.demo.workspace import import_demo
 from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.dates import zone
-from memory_pipeline.knowledge.entries import is_entry
 from memory_pipeline.models.embedders import choose_embedder
-from memory_pipeline.night.context import Night
-from memory_pipeline.night.plan import NightOptions
-from memory_pipeline.night.run import run_night
 from memory_pipeline.store import Store
-from memory_pipeline.wording.normalise import content_hash
+from memory_pipeline.text.entries import is_entry
+from memory_pipeline.text.normalise import content_hash
 
 FOUND_GOAL, JOINED_GOAL = 0.92, 0.01
 SHORTEST, LONGEST = 20, 600

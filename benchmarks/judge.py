@@ -14,7 +14,7 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from memory_pipeline_tests.distillers.answers import OWN, judged, read_cases
+from memory_pipeline_tests.consolidation.distillers.answers import OWN, judged, read_cases
 
 
 def main() -> None:

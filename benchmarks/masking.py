@@ -21,7 +21,7 @@ from planted_lookalikes import plant_lookalikes
 from planted_passwords import plant_passwords, plant_personal
 from planted_secrets import Sample, plant_secrets
 
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.redaction import redact
 
 _MASK = re.compile(r"\[REDACTED:\w+\]")
 _WINDOW = 8

@@ -31,7 +31,7 @@ _TEXTS: dict[str, tuple[str, ...]] = {
     "version": ("upgraded to 3.12.4", "react@18.2.0 and vite@5.4.0", "@types/node@^20.11.5", "v1.234.567.8901", "python==3.11.9", "10.15.7-rc.2+build.5114", "numpy 2.2.0.dev0+git20260301.{h7}",
                 "claude-sonnet-4-20250514 is the model", "gpt-4o-2024-08-06", "uses: actions/checkout@v4", "npm i lodash@next"),
     "path": ("/srv/app/releases/20260301123456/current", "C:\\Users\\dana\\AppData\\Local\\Temp\\{h8}", "see docs/api/tokens.md", "~/.ssh/id_ed25519.pub", "/etc/secrets/db-password is mounted",
-             "memory_pipeline/wording/redaction.py:17", "s3://acme-backups/2026/03/01/dump-{h8}.sql.gz", "node_modules/.pnpm/react@18.2.0/node_modules/react", "/var/lib/docker/overlay2/{h64}/merged", "./scripts/rotate-api-key.sh", "secrets/prod/token.enc"),
+             "memory_pipeline/text/redaction.py:17", "s3://acme-backups/2026/03/01/dump-{h8}.sql.gz", "node_modules/.pnpm/react@18.2.0/node_modules/react", "/var/lib/docker/overlay2/{h64}/merged", "./scripts/rotate-api-key.sh", "secrets/prod/token.enc"),
     "address": ("10.0.0.12:5432", "192.168.178.100-150", "http://127.0.0.1:8080/health", "fe80::1ff:fe23:4567:890a", "00:1A:2B:3C:4D:5E", "2001:db8:85a3::8a2e:370:7334/64", "listen 0.0.0.0:443", "203.0.113.17 - - [01/Mar/2026:08:00:01 +0000]",
                 "https://x.com/@acme/status/1893749273645182934", "https://medium.com/@dana.writes/why-{h12}"),
     "time": ("2026-03-01 08:00", "2026-11-22T02:41:59Z", "1772352000", "at 1772352000123 ms", "20260301-123456", "01.03.2026 14:00-15:30", "2026-03-01T08:00:00.123+01:00", "Mon 2 Mar 2026 08:15:30 +0100", "03/01/2026 10:15", "20260301T081530Z"),

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from memory_pipeline.night.similarity import similar_pairs
+from memory_pipeline.consolidation.similarity import similar_pairs
 
 THRESHOLD = 0.82
 

@@ -11,11 +11,11 @@ from datetime import timedelta
 from pathlib import Path
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.plan import NightOptions
+from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.demo.generate import LAST_DAY
 from memory_pipeline.demo.workspace import import_demo
-from memory_pipeline.night.context import Night
-from memory_pipeline.night.plan import NightOptions
-from memory_pipeline.night.run import run_night
 from memory_pipeline.store import Store
 
 _REPEATS = 5

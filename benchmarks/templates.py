@@ -67,13 +67,13 @@ def lines_of(kind: str, count: int) -> list[tuple[str, datetime]]:
 def measure(kind: str, count: int, model: str) -> dict[str, float]:
     """One night over the lines, in this process."""
     from memory_pipeline.config.settings import Settings
+    from memory_pipeline.consolidation import similarity
+    from memory_pipeline.consolidation.context import Night
+    from memory_pipeline.consolidation.plan import NightOptions
+    from memory_pipeline.consolidation.run import run_night
     from memory_pipeline.ingest import import_memories
     from memory_pipeline.ingest.candidates import Candidate
     from memory_pipeline.models.embedders import choose_embedder
-    from memory_pipeline.night import similarity
-    from memory_pipeline.night.context import Night
-    from memory_pipeline.night.plan import NightOptions
-    from memory_pipeline.night.run import run_night
     from memory_pipeline.records import Source
     from memory_pipeline.store import Store
 

@@ -28,10 +28,10 @@ from planted_conversations import plant_conversations
 from planted_lives import LOOK_ALIKES, STATEMENTS, lines_of
 from planted_reversals import plant_reversals
 
-from memory_pipeline.distillers.orders import PLACES, features_of
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.reading import classifier
 from memory_pipeline.reading.classifier import KIND_PLACES, KINDS, Machine, Namer, Numbers, Sentence
+from memory_pipeline.text.orders import PLACES, features_of
 
 LABELS = Path(__file__).parent / "labels"
 _FOLDS, _LANDMARKS, _SEED = 5, 1200, 17

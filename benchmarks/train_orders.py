@@ -6,7 +6,7 @@
 the planted conversations and of the documentation are ordinary ones beside them. `orders/held_out_*.txt` speak of other
 subjects in other words; they were written before the classifier was first tried: every
 second note sets the threshold, the others measure. `--write` puts the
-weights into the package and prints their hash, which `memory_pipeline/distillers/orders.py` states.
+weights into the package and prints their hash, which `memory_pipeline/text/orders.py` states.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from planted_conversations import plant_conversations
 
 from memory_pipeline.demo.generate import make_demo
-from memory_pipeline.distillers import attempt_in, orders
-from memory_pipeline.wording.sentences import split_statements
+from memory_pipeline.text import orders
+from memory_pipeline.text.injections.detect import attempt_in
+from memory_pipeline.text.sentences import split_statements
 
 HERE = Path(__file__).parent
 _CHOICE = re.compile(r"\{([^{}]*\|[^{}]*)\}")

@@ -22,12 +22,12 @@ import numpy as np
 from large_store import FIRST, candidates
 
 from memory_pipeline.config.loading import load_settings
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.plan import NightOptions
+from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders.choose import Lexical
-from memory_pipeline.night.context import Night
-from memory_pipeline.night.plan import NightOptions
-from memory_pipeline.night.run import run_night
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store
 

@@ -16,9 +16,16 @@ from typing import Any
 import duckdb
 import typer
 
-from memory_pipeline.compaction.documents import CompactedSession, EventShown, FlushedSession, TriggerShown
 from memory_pipeline.config.described import describe_settings, own_variable
 from memory_pipeline.config.loading import ShownSetting
+from memory_pipeline.consolidation.conversation_runs import ConversationRun, ListedDay, ShownDay
+from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport
+from memory_pipeline.consolidation.review.conflicts import DescribedConflict
+from memory_pipeline.consolidation.review.decisions import DecidedExtraction, DecidedProposal
+from memory_pipeline.consolidation.review.inbox import Inbox
+from memory_pipeline.consolidation.review.patterns import DescribedPattern
+from memory_pipeline.consolidation.review.proposals import DescribedProposal
+from memory_pipeline.consolidation.review.rollback import RollbackResult
 from memory_pipeline.demo.scorecard import DemoResult
 from memory_pipeline.documents import Document
 from memory_pipeline.forgetting.forget import ForgetPreview, Forgotten
@@ -61,14 +68,13 @@ from memory_pipeline.interfaces.cli.source_checks import CheckedSource
 from memory_pipeline.interfaces.cli.source_settings import DescribedSource, GoneMemory
 from memory_pipeline.interfaces.hook_files import InstalledHooks
 from memory_pipeline.interfaces.mcp.install import InstalledServer
-from memory_pipeline.knowledge.playbook import DescribedGuidance
 from memory_pipeline.models.check import ModelCheck
 from memory_pipeline.models.discovery import FoundModel
 from memory_pipeline.models.embedders.choose import InstalledModel
 from memory_pipeline.models.embedders.missing import EmbeddedStore
-from memory_pipeline.night.conversation_runs import ConversationRun, ListedDay, ShownDay
-from memory_pipeline.night.knowledge_base import KnowledgeBaseReport
 from memory_pipeline.orchestration.job_records import JudgedJob
+from memory_pipeline.periods.running import MadeRollup
+from memory_pipeline.periods.shown import ListedRollup, ShownRollup
 from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.atoms import DescribedAtom
 from memory_pipeline.recall.documents import (
@@ -85,18 +91,12 @@ from memory_pipeline.recall.past import Difference, StateListing, StateSearch
 from memory_pipeline.recall.series import DescribedSeries, ShownSeries
 from memory_pipeline.records.columns import flat_columns_of
 from memory_pipeline.reporting.model import Report
-from memory_pipeline.review.conflicts import DescribedConflict
-from memory_pipeline.review.decisions import DecidedExtraction, DecidedProposal
-from memory_pipeline.review.inbox import Inbox
-from memory_pipeline.review.patterns import DescribedPattern
-from memory_pipeline.review.proposals import DescribedProposal
-from memory_pipeline.review.rollback import RollbackResult
-from memory_pipeline.rollups.running import MadeRollup
-from memory_pipeline.rollups.shown import ListedRollup, ShownRollup
+from memory_pipeline.sessions.documents import CompactedSession, EventShown, FlushedSession, TriggerShown
 from memory_pipeline.store import Event, Snapshot
 from memory_pipeline.store.migrations import known_migrations
 from memory_pipeline.store.rows import TABLES
 from memory_pipeline.store.transfer import LEFT_BEHIND, RECORD_NAMES
+from memory_pipeline.text.guidance import DescribedGuidance
 from memory_pipeline.workspace import Exported
 
 #: A comment and the table that it stands above.
@@ -415,7 +415,7 @@ def architecture_page() -> str:
     named = [module.strip() for layer in reversed(layers) for module in re.split(r"[|:]", layer)]
     rows = []
     for module in named:
-        start = project / module.replace(".", "/") / "__init__.py"
+        start = project / "memory_pipeline" / module / "__init__.py"
         if start.exists():
             told = (ast.get_docstring(ast.parse(start.read_text("utf-8"))) or "").partition("\n\n")[0]
             rows.append(f"| `{start.parent.name}` | {' '.join(told.split())} |")

@@ -18,8 +18,12 @@ import pytest
 
 from memory_pipeline.config.loading import load_settings
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.distillers.draft import Draft, Task
-from memory_pipeline.distillers.extractive import Extractive
+from memory_pipeline.consolidation import principles
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.distillers.draft import Draft, Task
+from memory_pipeline.consolidation.distillers.extractive import Extractive
+from memory_pipeline.consolidation.plan import NightOptions
+from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.ingest.importing import import_memories
@@ -28,15 +32,11 @@ from memory_pipeline.models import Declined, Session
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.models.embedders.model import Vectors
-from memory_pipeline.night import principles
-from memory_pipeline.night.context import Night
-from memory_pipeline.night.plan import NightOptions
-from memory_pipeline.night.run import run_night
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.records import LEAST_PATTERNS, Causal, Memory, Source
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store, Transaction, engine
-from memory_pipeline.wording.normalise import content_hash, shape_hash
+from memory_pipeline.text.normalise import content_hash, shape_hash
 
 FIRST = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

@@ -17,7 +17,7 @@ from memory_pipeline.demo.workspace import import_demo, load_truth
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.store import Store
-from memory_pipeline.wording.conflicts import find_conflict
+from memory_pipeline.text.conflicts import find_conflict
 from memory_pipeline_tests.build import candidate, fill
 
 SHIPPED = Path(__file__).parents[1] / "data" / "demo_workspace"

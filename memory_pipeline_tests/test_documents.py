@@ -11,9 +11,11 @@ import pytest
 from pydantic import ValidationError
 
 from memory_pipeline.config.memory_sources import SourceTable
-from memory_pipeline.distillers.extractive import Extractive
+from memory_pipeline.consolidation.distillers.extractive import Extractive
+from memory_pipeline.consolidation.review.conflicts import list_conflicts
+from memory_pipeline.consolidation.review.proposals import describe_proposal
+from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.documents import Document
-from memory_pipeline.night.run import run_night
 from memory_pipeline.orchestration.job_records import with_verdicts
 from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.recall.atoms import FoundAtom, describe_atom
@@ -22,14 +24,12 @@ from memory_pipeline.recall.search import Hit
 from memory_pipeline.recall.series import list_series, show_series
 from memory_pipeline.reporting.model import MissedReport, Report
 from memory_pipeline.reporting.pages import as_markdown
-from memory_pipeline.review.conflicts import list_conflicts
-from memory_pipeline.review.proposals import describe_proposal
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, draft_with_cause, fill, lesson, night_of, run, settings_for
-from memory_pipeline_tests.night.test_atoms import stories
-from memory_pipeline_tests.night.test_conflicts import TEXT
-from memory_pipeline_tests.night.test_review import manual, steps
-from memory_pipeline_tests.night.test_series import lines
+from memory_pipeline_tests.consolidation.test_atoms import stories
+from memory_pipeline_tests.consolidation.test_conflicts import TEXT
+from memory_pipeline_tests.consolidation.test_review import manual, steps
+from memory_pipeline_tests.consolidation.test_series import lines
 from memory_pipeline_tests.orchestration.test_job_texts import a_job
 
 

@@ -7,7 +7,7 @@ when it is first asked for costs a second, as much as a small night: here it is 
 import sys
 from importlib import import_module
 
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.redaction import redact
 
 for _needed in ("memory_pipeline.interfaces.cli", "memory_pipeline_tests.laws.crashes", "jinja2", "pandas", "tantivy"):
     import_module(_needed)

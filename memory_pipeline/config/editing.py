@@ -19,7 +19,7 @@ from memory_pipeline.config.memory_sources import SourceTable, key_of
 from memory_pipeline.config.sources import read_settings_file
 from memory_pipeline.config.trust import is_trusted, trust
 from memory_pipeline.errors import InputError, OutputError, SettingError
-from memory_pipeline.files import directories, write_text
+from memory_pipeline.files.writing import directories, write_text
 
 _log = logging.getLogger(__name__)
 

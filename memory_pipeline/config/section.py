@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memory_pipeline.files import resolve_links
+from memory_pipeline.files.writing import resolve_links
 
 #: An alias's own range, or None if the range of the setting applies.
 Range = tuple[float, float] | None

@@ -18,7 +18,7 @@ from memory_pipeline.config.section import Range
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.trust import CONFIG_VARIABLE, FOUND_VARIABLE, HOME_VARIABLE, is_trusted
 from memory_pipeline.errors import InputError, SettingError
-from memory_pipeline.files import cause_and_mend, check_has_contents
+from memory_pipeline.files.writing import cause_and_mend, check_has_contents
 
 CONFIG_FILE = "memory_pipeline.toml"
 #: Variables with our prefix that are not settings: the locations of the file and the home, and test variables.

@@ -17,7 +17,7 @@ from pathlib import Path
 import platformdirs
 
 from memory_pipeline.errors import SettingError
-from memory_pipeline.files import cause_and_mend, directories, write_text
+from memory_pipeline.files.writing import cause_and_mend, directories, write_text
 
 _PROGRAM = "memory-pipeline"
 CONFIG_VARIABLE, HOME_VARIABLE = "MEMORY_PIPELINE_CONFIG", "MEMORY_PIPELINE_HOME"

@@ -23,7 +23,7 @@ from memory_pipeline.demo import texts
 from memory_pipeline.demo.texts import KNOWLEDGE, LATE_ENTRY, PARAPHRASES, TELEMETRY
 from memory_pipeline.ingest.openclaw import entry_id
 from memory_pipeline.records.conversation import Speaker
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.redaction import redact
 
 _LABEL = re.compile(r"\s*\{([-?]?)([\w+/]+)\}")
 _ROLES = {"u": "user", "a": "assistant"}

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.plan import NightOptions
+from memory_pipeline.consolidation.run import run_night, run_week
 from memory_pipeline.demo.scorecard import SERIES, Answered, Example, ScoreCard, judged
 from memory_pipeline.demo.workspace import demo_directory, last_nights, load_truth
 from memory_pipeline.models.choose import has_model
 from memory_pipeline.models.embedders import choose_embedder
-from memory_pipeline.night.context import Night
-from memory_pipeline.night.plan import NightOptions
-from memory_pipeline.night.run import run_night, run_week
 from memory_pipeline.recall import SearchIndex, fit_budget
 from memory_pipeline.records import DIGEST, ESTABLISHED, LEVEL_PRINCIPLE, LEVEL_RAW, READING, Memory
 from memory_pipeline.store import Store, Transaction

@@ -12,13 +12,13 @@ from typing import Any
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.demo.generate import LAST_DAY, TABLES, ZONES, write_demo
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import begins_with, directories, write_text
+from memory_pipeline.files.places import demo_mark
+from memory_pipeline.files.writing import begins_with, directories, write_text
 from memory_pipeline.ingest import ImportSummary, import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.orchestration.home import dagster_home, project_home
-from memory_pipeline.places import demo_mark
 from memory_pipeline.store import Store, snapshot_directory
 
 _MARK = "This store holds the demo and is made anew by 'memory-pipeline demo'.\n"

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from memory_pipeline.errors import OutputError, StoreBusyError
-from memory_pipeline.files import cause_and_mend, write_text
+from memory_pipeline.files.writing import cause_and_mend, write_text
 from memory_pipeline.killpoints import reached
-from memory_pipeline.wording.own_words import OwnWords
+from memory_pipeline.text.own_words import OwnWords
 
 _SQLITE, _PARQUET = b"SQLite format 3\0", b"PAR1"
 _BUSY_S = 10.0

@@ -20,16 +20,16 @@ from pydantic import Field
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, MemoryPipelineError, OutputError, StoreError, in_words
-from memory_pipeline.files import directories, write_text
+from memory_pipeline.files.places import forgetting_mark, places_beside
+from memory_pipeline.files.shared_blocks import SharedBlocks
+from memory_pipeline.files.writing import directories, write_text
 from memory_pipeline.forgetting.files import clean_files, files_in, quotes
 from memory_pipeline.killpoints import reached
-from memory_pipeline.places import forgetting_mark, places_beside
+from memory_pipeline.periods.periods import read_period
+from memory_pipeline.periods.running import roll_up
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.records.night import ROLLUP_LEVELS
 from memory_pipeline.reporting.report import render_changed_reports
-from memory_pipeline.rollups.periods import read_period
-from memory_pipeline.rollups.running import roll_up
-from memory_pipeline.shared_blocks import SharedBlocks
 from memory_pipeline.store import (
     Chosen,
     Erased,
@@ -45,8 +45,8 @@ from memory_pipeline.store import (
     new_id_of,
     snapshot_directory,
 )
-from memory_pipeline.wording.normalise import one_line
-from memory_pipeline.wording.own_words import FORGOTTEN, OwnWords
+from memory_pipeline.text.normalise import one_line
+from memory_pipeline.text.own_words import FORGOTTEN, OwnWords
 from memory_pipeline.workspace.conversation_pages import write_files
 from memory_pipeline.workspace.nightly import problems_of, run_exports
 from memory_pipeline.workspace.pages import write_memory

@@ -5,7 +5,7 @@ from memory_pipeline.ingest.exporting import check_export, export_memories, writ
 from memory_pipeline.ingest.formats import IMPORTERS, importer_of, read_format, recognise, the_format_of
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.summary import ImportSummary
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.redaction import redact
 
 __all__ = [
     "EXPORT_FORMATS",

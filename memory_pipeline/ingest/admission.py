@@ -18,10 +18,10 @@ from memory_pipeline.ingest.values import MAX_ID
 from memory_pipeline.models.embedders import Embedder, check_vectors
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import LineageLink, Memory
-from memory_pipeline.wording.hidden import is_blank
-from memory_pipeline.wording.kinds import kind_of
-from memory_pipeline.wording.normalise import clean_text, content_hash
-from memory_pipeline.wording.subject import words_alone
+from memory_pipeline.text.hidden import is_blank
+from memory_pipeline.text.kinds import kind_of
+from memory_pipeline.text.normalise import clean_text, content_hash
+from memory_pipeline.text.subject import words_alone
 
 _EXCERPT = 160
 

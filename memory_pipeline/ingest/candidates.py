@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from memory_pipeline.records import Causal, MemoryBase
-from memory_pipeline.wording.counts import how_many
+from memory_pipeline.text.counts import how_many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

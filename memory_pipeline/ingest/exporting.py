@@ -10,12 +10,12 @@ from typing import Any
 
 from memory_pipeline.config.exports import EXPORT_FORMATS
 from memory_pipeline.errors import InputError, OutputError
-from memory_pipeline.files import check_output, writing_whole
+from memory_pipeline.files.places import check_is_free
+from memory_pipeline.files.writing import check_output, writing_whole
 from memory_pipeline.ingest.export_rows import MARK, export_row, is_export_row, parquet_row, parquet_schema
 from memory_pipeline.ingest.formats import IMPORTERS
 from memory_pipeline.ingest.full_export import json_line, write_everything
 from memory_pipeline.ingest.full_import import is_full_export
-from memory_pipeline.places import check_is_free
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store import Store
 

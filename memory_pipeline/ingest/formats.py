@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import cause_and_mend, check_has_contents
+from memory_pipeline.files.writing import cause_and_mend, check_has_contents
 from memory_pipeline.ingest.agents.chatgpt import ChatGptImporter
 from memory_pipeline.ingest.agents.claude_code import ClaudeCodeImporter
 from memory_pipeline.ingest.agents.codex import CodexImporter

@@ -32,8 +32,8 @@ from memory_pipeline.ingest.values import (
 from memory_pipeline.records import BESIDE, EXPIRED, EXTRACTED, MADE, MOST_OFFSET, RELATIONS, REPEATED, Memory, Source
 from memory_pipeline.records.columns import columns_of
 from memory_pipeline.store import FORGOTTEN_ID
-from memory_pipeline.wording.normalise import clean_text
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.normalise import clean_text
+from memory_pipeline.text.redaction import redact
 
 #: The digests at the end of ids that this program generates.
 _DIGESTS = re.compile(r"(?:[:#@][0-9a-f]{12,64}|~\d+)+$")

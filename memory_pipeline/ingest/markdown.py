@@ -17,9 +17,9 @@ from markdown_it.tree import SyntaxTreeNode
 from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.dates import begins_with_time
 from memory_pipeline.ingest.values import MAX_LABELS, MAX_NAME
-from memory_pipeline.wording.normalise import clean_text
-from memory_pipeline.wording.sentences import split_statements
-from memory_pipeline.wording.subject import NO_LEAD_IN, LeadIn, lead_in_from, said_together
+from memory_pipeline.text.normalise import clean_text
+from memory_pipeline.text.sentences import split_statements
+from memory_pipeline.text.subject import NO_LEAD_IN, LeadIn, lead_in_from, said_together
 
 #: A procedure of at most this many characters stays one entry: its steps mean little separately.
 PROCEDURE_CHARS = 1200

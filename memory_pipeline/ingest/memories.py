@@ -8,7 +8,7 @@ from datetime import datetime
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.records import LineageLink, Memory, MemoryBase
 from memory_pipeline.records.columns import columns_of
-from memory_pipeline.wording.normalise import hashes_of
+from memory_pipeline.text.normalise import hashes_of
 
 _AS_TOLD = [column.name for column in columns_of(MemoryBase)]
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import resolve_links
+from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
 from memory_pipeline.ingest.dates import at_midnight, file_date, leading_time, written_time
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
@@ -57,9 +57,9 @@ from memory_pipeline.ingest.openclaw_files import (
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LABELS
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import MEMORY_TYPES, Source
-from memory_pipeline.wording.kinds import kind_of
-from memory_pipeline.wording.normalise import LEADING_STAMP
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.kinds import kind_of
+from memory_pipeline.text.normalise import LEADING_STAMP
+from memory_pipeline.text.redaction import redact
 
 #: A block of code with more lines than this is a dump, not a note.
 _CODE_LINES = 60

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import resolve_links
+from memory_pipeline.files.markers import MANAGERS, is_sealed_page, without_blocks
+from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.export_rows import is_export_row
 from memory_pipeline.ingest.file_choice import FileChoice, is_copy, readable_name
 from memory_pipeline.ingest.lines import FALLBACK, RECODED, encoding_of
 from memory_pipeline.ingest.markdown import Entry
-from memory_pipeline.markers import MANAGERS, is_sealed_page, without_blocks
-from memory_pipeline.wording.normalise import clean_text
+from memory_pipeline.text.normalise import clean_text
 
 _LONG_TERM = ("MEMORY.md", "memory.md")
 _IDENTITY = ("USER.md", "SOUL.md", "RELATIONAL.md")

@@ -19,7 +19,7 @@ from memory_pipeline.ingest.values import identifier
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store
-from memory_pipeline.wording.normalise import embedding_text
+from memory_pipeline.text.normalise import embedding_text
 
 Outcome = Literal["created", "unchanged", "new_version"]
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import cause_and_mend, resolve_links
+from memory_pipeline.files.writing import cause_and_mend, resolve_links
 from memory_pipeline.ingest.admission import says_same, version_id
 from memory_pipeline.ingest.candidates import UNREADABLE, Finding, Item, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
@@ -32,7 +32,7 @@ from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.missing import Progress
 from memory_pipeline.records import Memory, SourceFile
 from memory_pipeline.store import Store
-from memory_pipeline.wording.counts import how_many
+from memory_pipeline.text.counts import how_many
 
 _CHUNK = 1 << 20
 #: Counts how readers changed: the next night reads every file again when it is another.

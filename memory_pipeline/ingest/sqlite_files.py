@@ -12,7 +12,7 @@ from urllib.parse import quote
 import psutil
 
 from memory_pipeline.errors import InputError, StoreBusyError
-from memory_pipeline.files import check_has_contents, resolve_links
+from memory_pipeline.files.writing import check_has_contents, resolve_links
 
 _MAGIC = b"SQLite format 3\x00"
 _PAGE = 200

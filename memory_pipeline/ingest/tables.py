@@ -23,7 +23,7 @@ from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is
 from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, words_in
 from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_storable
 from memory_pipeline.records import Source
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.redaction import redact
 
 #: Rows in memory at once; few, because a row may have megabytes.
 _ROWS = 256

@@ -14,16 +14,16 @@ from datetime import UTC, datetime, tzinfo
 from typing import Literal
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.files.markers import MANAGERS, without_blocks
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.markdown import parts_of
 from memory_pipeline.ingest.openclaw_files import is_our_page
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
-from memory_pipeline.markers import MANAGERS, without_blocks
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
-from memory_pipeline.wording.normalise import clean_text
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.normalise import clean_text
+from memory_pipeline.text.redaction import redact
 
 Speaker = Literal["human", "agent"]
 #: The tags of those who speak: each turn has one of them.

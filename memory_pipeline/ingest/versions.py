@@ -15,9 +15,9 @@ from memory_pipeline.ingest.gate import mask_id
 from memory_pipeline.ingest.memories import Admitted
 from memory_pipeline.records import Atom, Causal, LineageLink, derived_id
 from memory_pipeline.store import Store, Transaction
-from memory_pipeline.wording.counts import how_many
-from memory_pipeline.wording.normalise import clean_text
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.normalise import clean_text
+from memory_pipeline.text.redaction import redact
 
 _PAGE = 500
 

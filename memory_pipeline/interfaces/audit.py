@@ -13,7 +13,9 @@ from pydantic import Field
 
 from memory_pipeline.config.loading import load_settings
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.distillers import attempt_in
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.plan import NightOptions
+from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import EmbeddingError, InputError
 from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, read_format
@@ -23,15 +25,13 @@ from memory_pipeline.models.choose import DEFAULT_CLAUDE
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.models.pricing import PRICES
-from memory_pipeline.night.context import Night
-from memory_pipeline.night.plan import NightOptions
-from memory_pipeline.night.run import run_night
 from memory_pipeline.reading.classifier import routine_among
 from memory_pipeline.recall.lineage import source_of
 from memory_pipeline.records import Memory
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store
-from memory_pipeline.wording.normalise import embedding_text
+from memory_pipeline.text.injections.detect import attempt_in
+from memory_pipeline.text.normalise import embedding_text
 
 #: With more entries, near copies are found by their words, in a tenth of the time.
 _MOST_EMBEDDED = 3_000

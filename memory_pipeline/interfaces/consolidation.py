@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_pipeline.config.loading import load_settings
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.plan import NightOptions
+from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders import choose_embedder
-from memory_pipeline.night.context import Night
-from memory_pipeline.night.plan import NightOptions
-from memory_pipeline.night.run import run_night
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store
 

@@ -18,7 +18,8 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, OutputError
-from memory_pipeline.files import cause_and_mend, directories, real_path, write_text
+from memory_pipeline.files.shared_files import change_text, remove_unless_changed
+from memory_pipeline.files.writing import cause_and_mend, directories, real_path, write_text
 from memory_pipeline.interfaces.mcp.install import (
     CLIENTS,
     change_file,
@@ -28,7 +29,6 @@ from memory_pipeline.interfaces.mcp.install import (
     without_value,
 )
 from memory_pipeline.orchestration.home import home_environment
-from memory_pipeline.shared_files import change_text, remove_unless_changed
 
 HOSTS = ("claude-code", "openclaw")
 _MODULE = "memory_pipeline.interfaces.hooked"

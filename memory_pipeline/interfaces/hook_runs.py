@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.compaction.acting import compact_and_index, note
-from memory_pipeline.compaction.transcripts import read_session_file
 from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.ingest.agents.openclaw_sessions import EVENTS, database_in, sessions_of
 from memory_pipeline.ingest.sqlite_files import reading, shows_table
 from memory_pipeline.interfaces.hooked import event_name
 from memory_pipeline.orchestration.home import load_project_settings
+from memory_pipeline.sessions.acting import compact_and_index, note
+from memory_pipeline.sessions.transcripts import read_session_file
 from memory_pipeline.workspace.pages import token_counter
 
 #: A host waits for its hook; so the hook does not wait long for a night.

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx2 as httpx
 
 from memory_pipeline.models.provider import CallError
-from memory_pipeline.wording.hidden import visible
+from memory_pipeline.text.hidden import visible
 
 #: A status that says: the same request may succeed later.
 _PASSING = frozenset((408, 409, 425, 429))

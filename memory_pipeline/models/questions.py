@@ -15,8 +15,8 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.models.choose import context_tokens, model_name
 from memory_pipeline.models.requests import Reply, Request
-from memory_pipeline.wording.hidden import visible
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.hidden import visible
+from memory_pipeline.text.redaction import redact
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 ResultT = TypeVar("ResultT")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory_pipeline.files import append_line
+from memory_pipeline.files.writing import append_line
 from memory_pipeline.killpoints import reached
 from memory_pipeline.models.requests import Reply, Request
 from memory_pipeline.records import CallMode, ModelAnswer, ModelBatch, ModelCall, derived_id

@@ -1,6 +1,6 @@
 """The gates and health bands as asset checks, evaluated in the step of their asset.
 
-None blocks: a cluster with a problem is refused before it is written (`night/gates.py`), and a check that fails
+None blocks: a cluster with a problem is refused before it is written (`consolidation/gates.py`), and a check that fails
 afterwards is a warning. A check in its own step would add a second per night.
 """
 
@@ -10,12 +10,12 @@ from typing import Any
 from dagster import AssetCheckResult, AssetCheckSeverity, AssetCheckSpec
 
 from memory_pipeline.config.night import RECALL_FLOOR
-from memory_pipeline.night.gates import (
+from memory_pipeline.consolidation.gates import (
     LOST_IN_LEVELS_MEND,
     lost_in_levels,
     problems_of,
 )
-from memory_pipeline.night.reading import NightReader
+from memory_pipeline.consolidation.reading import NightReader
 from memory_pipeline.records import Archive, AtomDecision, Distillation, NightError
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store

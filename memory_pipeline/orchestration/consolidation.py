@@ -21,10 +21,10 @@ from dagster import (
 )
 from dagster._core.errors import DagsterExecutionInterruptedError
 
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.phases import PHASES, run_phase
+from memory_pipeline.consolidation.run import take_snapshot
 from memory_pipeline.errors import InputError, RunStoppedError, SettingError, in_words
-from memory_pipeline.night.context import Night
-from memory_pipeline.night.phases import PHASES, run_phase
-from memory_pipeline.night.run import take_snapshot
 from memory_pipeline.orchestration.held import why_held
 from memory_pipeline.orchestration.resources import JobResource
 from memory_pipeline.orchestration.sentences import of_phase

@@ -48,7 +48,7 @@ compaction_job = define_asset_job(
     ),
 )
 def context_tokens(context: SensorEvaluationContext) -> RunRequest | SkipReason:
-    from memory_pipeline.compaction.triggers import CONTEXT
+    from memory_pipeline.sessions.triggers import CONTEXT
 
     return _watch(context, CONTEXT, "context sensor")
 
@@ -63,7 +63,7 @@ def context_tokens(context: SensorEvaluationContext) -> RunRequest | SkipReason:
     ),
 )
 def time_or_tokens(context: SensorEvaluationContext) -> RunRequest | SkipReason:
-    from memory_pipeline.compaction.triggers import HYBRID
+    from memory_pipeline.sessions.triggers import HYBRID
 
     return _watch(context, HYBRID, "hybrid sensor")
 
@@ -91,9 +91,9 @@ def look(
     settings: Settings, store: Store, cursor: str | None, now: datetime, kinds: Collection[TriggerKind], name: str
 ) -> tuple[RunRequest | SkipReason, str]:
     """A run for what fires now, or why nothing does, and the next cursor."""
-    from memory_pipeline.compaction.sessions import ACTIVE_FOR, find_sessions
-    from memory_pipeline.compaction.triggers import event_of, judge
-    from memory_pipeline.compaction.usage import Followed
+    from memory_pipeline.sessions.sessions import ACTIVE_FOR, find_sessions
+    from memory_pipeline.sessions.triggers import event_of, judge
+    from memory_pipeline.sessions.usage import Followed
 
     kept = _read(cursor)
     with store.reading() as tx:

@@ -21,8 +21,8 @@ from dagster import (
 from pydantic import ValidationError
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.context import Night
 from memory_pipeline.errors import SettingError, StoreBusyError
-from memory_pipeline.night.context import Night
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.processes import is_running
 from memory_pipeline.store import Store

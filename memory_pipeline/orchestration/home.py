@@ -29,7 +29,7 @@ from memory_pipeline.config.trust import (
     user_directory,
 )
 from memory_pipeline.errors import HistoryError, InputError, OutputError, SettingError
-from memory_pipeline.files import cause_and_mend, directories, nobody, real_path, write_text
+from memory_pipeline.files.writing import cause_and_mend, directories, nobody, real_path, write_text
 
 #: Names of the files that Dagster's command line obeys in its home and working directory.
 INSTANCE_FILES = ("dagster.yaml", "workspace.yaml", ".env")

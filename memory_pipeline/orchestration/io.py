@@ -14,12 +14,12 @@ from pydantic import TypeAdapter
 from upath import UPath
 
 from memory_pipeline import records
+from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport
+from memory_pipeline.consolidation.run import STEPS
 from memory_pipeline.documents import KeptDocument
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import writing_whole
+from memory_pipeline.files.writing import writing_whole
 from memory_pipeline.killpoints import reached
-from memory_pipeline.night.knowledge_base import KnowledgeBaseReport
-from memory_pipeline.night.run import STEPS
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import EDGE_SCHEMA

@@ -19,8 +19,15 @@ from dagster import (
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 from pydantic import Field
 
-from memory_pipeline.night.knowledge_base import KnowledgeBaseReport, compress_knowledge_base
-from memory_pipeline.night.run import run_night
+from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport, compress_knowledge_base
+from memory_pipeline.consolidation.review.rollback import (
+    RollbackResult,
+    RollbackScope,
+    as_text,
+    preview_rollback,
+    roll_back,
+)
+from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowledge_base_metadata, principles
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
 from memory_pipeline.orchestration.assets.rollups import ROLLUP_ASSETS
@@ -32,7 +39,6 @@ from memory_pipeline.orchestration.partitions import DAILY, EVERY_WEEK, MONTHLY,
 from memory_pipeline.orchestration.resources import NightResource, StoreResource
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.reporting.report import Report, closing_line
-from memory_pipeline.review.rollback import RollbackResult, RollbackScope, as_text, preview_rollback, roll_back
 
 night_job = define_asset_job(
     "night",

@@ -20,11 +20,11 @@ from dagster._core.remote_origin import GrpcServerCodeLocationOrigin
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import StoreError
+from memory_pipeline.files.places import demo_mark
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration import home
 from memory_pipeline.orchestration.home import load_project_settings
 from memory_pipeline.orchestration.location import LOCATION
-from memory_pipeline.places import demo_mark
 from memory_pipeline.store import Store
 
 

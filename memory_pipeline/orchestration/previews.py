@@ -12,9 +12,9 @@ import pyarrow as pa
 from dagster import MetadataValue
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.night.clustering import conflicts_in
-from memory_pipeline.night.context import Night
-from memory_pipeline.night.plan import NightPlan
+from memory_pipeline.consolidation.clustering import conflicts_in
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.plan import NightPlan
 from memory_pipeline.orchestration.sentences import Row, memories, plot, preview, table
 from memory_pipeline.recall import read_state
 from memory_pipeline.recall.series import show_series
@@ -35,8 +35,8 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store
-from memory_pipeline.wording.counts import how_many
-from memory_pipeline.wording.quoting import clipped
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.quoting import clipped
 from memory_pipeline.workspace import ExportResult
 from memory_pipeline.workspace.places import PAGES
 

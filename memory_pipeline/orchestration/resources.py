@@ -10,13 +10,13 @@ from dagster import ConfigurableResource, DagsterRun, InitResourceContext
 from pydantic import Field, PrivateAttr
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.knowledge_base import knowledge_base_night
+from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.errors import MemoryPipelineError
+from memory_pipeline.files.places import forgetting_mark
 from memory_pipeline.moments import latest_complete_day, read_day
-from memory_pipeline.night.context import Night
-from memory_pipeline.night.knowledge_base import knowledge_base_night
-from memory_pipeline.night.plan import NightOptions
 from memory_pipeline.orchestration.home import load_project_settings
-from memory_pipeline.places import forgetting_mark
 from memory_pipeline.records import MEMORY_TYPES
 from memory_pipeline.store import Store
 
@@ -147,7 +147,7 @@ class NightResource(StoreResource):
         key = (run_id, partition_key)
         if key not in self._nights:
             settings = self.effective_settings()
-            logger = log or logging.getLogger("memory_pipeline.night")
+            logger = log or logging.getLogger("memory_pipeline.consolidation")
             self._started[run_id] = datetime.now(UTC)
             if not dry_run:
                 _complete_forgetting(Store.of(settings), settings, logger)

@@ -14,9 +14,9 @@ from typing import Any
 import pyarrow as pa
 from dagster import AssetKey, MetadataValue, TableColumn, TableColumnDep, TableColumnLineage, TableSchema
 
+from memory_pipeline.consolidation.clustering import conflicts_in
+from memory_pipeline.consolidation.plan import NightPlan
 from memory_pipeline.documents import Document
-from memory_pipeline.night.clustering import conflicts_in
-from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import (
     DIGEST,
     Archive,
@@ -30,8 +30,8 @@ from memory_pipeline.records import (
     PrincipleResult,
 )
 from memory_pipeline.records.columns import columns_of
-from memory_pipeline.wording.counts import how_many
-from memory_pipeline.wording.quoting import clipped, plain
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.quoting import clipped, plain
 
 
 def memories(count: int) -> str:

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 from dagster import DefaultSensorStatus, RunRequest, SensorEvaluationContext, SkipReason, sensor
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.plan import next_night, night_of
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.moments import latest_complete_day
-from memory_pipeline.night.plan import next_night, night_of
 from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.jobs import sources_job
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import HOLDER_TAG
 from memory_pipeline.records import SourceFile
 from memory_pipeline.store import Store
-from memory_pipeline.wording.counts import how_many
+from memory_pipeline.text.counts import how_many
 
 if TYPE_CHECKING:  # importers and masking are loaded by a tick that has a source
     from memory_pipeline.ingest.sources import FoundFile

@@ -1,2 +1,2 @@
-"""Reading: the one place where texts become questions to a model, answers, and verified statements; and the classifier
-that stands in where there is no model. Values in, values out: nothing here opens a store."""
+"""Reads notes and conversations: questions to a model, and its answers as verified statements; a trained classifier
+where there is no model. Values in, values out."""

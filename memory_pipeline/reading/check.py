@@ -9,16 +9,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from memory_pipeline.distillers import attempt_by, attempt_in, find_invention
 from memory_pipeline.reading.answers import MOST_ASKED, MOST_DIGEST, MOST_STATEMENT, ReadingAnswer, SaidStatement
 from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.records import Statement
-from memory_pipeline.wording.days import days_meant
-from memory_pipeline.wording.facts import NEGATORS, Fact, find_facts
-from memory_pipeline.wording.hidden import without_scaffolding
-from memory_pipeline.wording.languages import is_german, negates, with_iso_days
-from memory_pipeline.wording.redaction import redact
-from memory_pipeline.wording.whole import keeps
+from memory_pipeline.text.days import days_meant
+from memory_pipeline.text.facts import NEGATORS, Fact, find_facts
+from memory_pipeline.text.hidden import without_scaffolding
+from memory_pipeline.text.injections.detect import attempt_by, attempt_in
+from memory_pipeline.text.languages import is_german, negates, with_iso_days
+from memory_pipeline.text.preservation import find_invention
+from memory_pipeline.text.redaction import redact
+from memory_pipeline.text.whole import keeps
 
 #: The cosine of two texts.
 Likeness = Callable[[str, str], float]

@@ -16,10 +16,10 @@ from importlib import resources
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_pipeline.distillers.orders import features_of
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import ExtractionKind, Memory, Speaker
-from memory_pipeline.wording.normalise import embedding_text
+from memory_pipeline.text.normalise import embedding_text
+from memory_pipeline.text.orders import features_of
 
 #: A note that lasts less than this is routine.
 _LEAST = 0.35

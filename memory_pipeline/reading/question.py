@@ -21,7 +21,7 @@ from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.check import Checked, Likeness, check_answer
 from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.records import LEAST_PATTERNS, Statement
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.redaction import redact
 
 #: Ends the second question, which is about what failed alone.
 _WANTED = (

@@ -12,7 +12,6 @@ from datetime import date
 from pydantic import BaseModel, ConfigDict, Field
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.distillers import attempt_in, find_invention
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import ModelError, NoModelError, in_words
 from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session
@@ -21,7 +20,9 @@ from memory_pipeline.models.pacing import Patience
 from memory_pipeline.reading.check import unknown_name
 from memory_pipeline.recall.documents import Context, ContextItem
 from memory_pipeline.store import Store
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.injections.detect import attempt_in
+from memory_pipeline.text.preservation import find_invention
+from memory_pipeline.text.redaction import redact
 
 #: Tokens of memories that a question is answered from.
 BUDGET = 1500

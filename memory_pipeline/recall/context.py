@@ -17,9 +17,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
-from memory_pipeline.distillers import guiding_entries, may_guide
 from memory_pipeline.documents import Document
-from memory_pipeline.knowledge.playbook import advice_of
 from memory_pipeline.recall.documents import (
     Context,
     ContextItem,
@@ -35,7 +33,9 @@ from memory_pipeline.recall.search import part_of
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_RAW, Memory, PlaybookEntry
 from memory_pipeline.records.cluster import only_counts
 from memory_pipeline.store import Transaction
-from memory_pipeline.wording.subject import with_subject
+from memory_pipeline.text.guidance import advice_of
+from memory_pipeline.text.orders import guiding_entries, may_guide
+from memory_pipeline.text.subject import with_subject
 
 #: Memories of a kind that are considered at most.
 _MOST = 60

@@ -12,7 +12,7 @@ from memory_pipeline.documents import Document, Moment
 from memory_pipeline.recall.atoms import DescribedAtom
 from memory_pipeline.records import MEMORY_TYPES, PATTERN_TYPES, Memory
 from memory_pipeline.store import Event, memory_table
-from memory_pipeline.wording.subject import with_lead_in
+from memory_pipeline.text.subject import with_lead_in
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,6 @@ import numpy as np
 from pydantic import Field, ValidationError, field_validator
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.distillers import attempt_in
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders import Embedder, choose_embedder
@@ -26,10 +25,11 @@ from memory_pipeline.recall.search import SearchIndex
 from memory_pipeline.records import EXTRACTED, MADE, Memory
 from memory_pipeline.records.cluster import LEAST_READINGS, SERIES
 from memory_pipeline.store import Store
-from memory_pipeline.wording.facts import find_facts
-from memory_pipeline.wording.normalise import embedding_text, line_shape
-from memory_pipeline.wording.quoting import clipped
-from memory_pipeline.wording.subject import with_subject
+from memory_pipeline.text.facts import find_facts
+from memory_pipeline.text.injections.detect import attempt_in
+from memory_pipeline.text.normalise import embedding_text, line_shape
+from memory_pipeline.text.quoting import clipped
+from memory_pipeline.text.subject import with_subject
 
 #: Tokens within which an answer is looked for: a paragraph, and what an agent can spare.
 BUDGETS = (250, 500, 1000, 2000)

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import EmbeddingError, StoreBusyError, StoreError
-from memory_pipeline.knowledge.contradictions import clear_conflicts, contradicting_ids, superseded_ids
 from memory_pipeline.models.embedders import Embedder, check_model
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.catalogue import Beside, Catalogue
@@ -37,8 +36,9 @@ from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores, que
 from memory_pipeline.records import Memory, with_asked
 from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Generation, Store, Transaction
-from memory_pipeline.wording.normalise import embedding_text
-from memory_pipeline.wording.subject import place_beside, with_lead_in, with_subject
+from memory_pipeline.text.memory_conflicts import clear_conflicts, contradicting_ids, superseded_ids
+from memory_pipeline.text.normalise import embedding_text
+from memory_pipeline.text.subject import place_beside, with_lead_in, with_subject
 
 _log = logging.getLogger(__name__)
 #: How long a search waits for a store, or for index files, that another process holds: with a state to answer from,

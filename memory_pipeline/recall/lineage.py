@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from memory_pipeline.distillers import marked, may_guide
 from memory_pipeline.recall.documents import (
     FoundThrough,
     LineageEdge,
@@ -18,7 +17,8 @@ from memory_pipeline.recall.documents import (
 from memory_pipeline.recall.words import query_terms, terms_of
 from memory_pipeline.records import MADE, LineageLink, Memory
 from memory_pipeline.store import Transaction
-from memory_pipeline.wording.subject import subject_beside, with_subject
+from memory_pipeline.text.orders import marked, may_guide
+from memory_pipeline.text.subject import subject_beside, with_subject
 
 _SUMMARY = 200
 #: Memories of one lineage that are shown; the raw sources are listed in full.

@@ -12,18 +12,18 @@ from pathlib import Path
 from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.distillers import marked
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
-from memory_pipeline.knowledge.contradictions import superseded_ids
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.moments import check_has_come, read_day, read_moment
 from memory_pipeline.recall.documents import MOST_RESULTS, Filters
 from memory_pipeline.recall.search import Hit, SearchIndex
 from memory_pipeline.records import EXPIRED, Memory
 from memory_pipeline.store import Store, Transaction, list_snapshots, snapshot_path
-from memory_pipeline.wording.quoting import clipped
-from memory_pipeline.wording.subject import with_subject
+from memory_pipeline.text.memory_conflicts import superseded_ids
+from memory_pipeline.text.orders import marked
+from memory_pipeline.text.quoting import clipped
+from memory_pipeline.text.subject import with_subject
 
 _HELP = (
     "use 'now', a day (YYYY-MM-DD), a moment (2026-03-14T09:30Z), 'night:YYYY-MM-DD' or a run id for the state after "

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from memory_pipeline.distillers import MARK, may_guide
-from memory_pipeline.knowledge.threads import find_threads
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.atoms import Guidance, in_words
 from memory_pipeline.recall.documents import ItemKind
@@ -15,7 +13,9 @@ from memory_pipeline.recall.index import Match
 from memory_pipeline.recall.lineage import source_of, speaker_in
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, binds
 from memory_pipeline.records.cluster import is_series, only_counts
-from memory_pipeline.wording.subject import with_subject
+from memory_pipeline.text.orders import MARK, may_guide
+from memory_pipeline.text.subject import with_subject
+from memory_pipeline.text.threads import find_threads
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import ValidationError
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.distillers import guiding_entries
 from memory_pipeline.errors import InputError, MemoryPipelineError, NotFoundError, StoreBusyError
 from memory_pipeline.ingest.candidates import Candidate, RowError
 from memory_pipeline.ingest.remembering import remember
@@ -65,7 +64,8 @@ from memory_pipeline.recall.ranking import MIN_RELEVANCE
 from memory_pipeline.records import EXPIRED, ExtractionFeedback, Memory, SessionUsage, Source, derived_id
 from memory_pipeline.records.conversation import MOST_TOKENS
 from memory_pipeline.store import Store, Transaction
-from memory_pipeline.wording.hidden import visible
+from memory_pipeline.text.hidden import visible
+from memory_pipeline.text.orders import guiding_entries
 
 if TYPE_CHECKING:
     import pandas as pd

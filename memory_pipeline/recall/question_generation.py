@@ -12,7 +12,6 @@ from math import ceil
 from pydantic import BaseModel, ConfigDict, Field
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.distillers import attempt_in, find_invention
 from memory_pipeline.errors import InputError, ModelError, NoModelError, in_words
 from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session
 from memory_pipeline.models.choose import has_model
@@ -21,9 +20,11 @@ from memory_pipeline.recall.evaluation import Asked, holds, raw_notes
 from memory_pipeline.records import Memory
 from memory_pipeline.records.cluster import LEAST_READINGS
 from memory_pipeline.store import Store
-from memory_pipeline.wording.normalise import line_shape
-from memory_pipeline.wording.redaction import redact
-from memory_pipeline.wording.subject import with_subject
+from memory_pipeline.text.injections.detect import attempt_in
+from memory_pipeline.text.normalise import line_shape
+from memory_pipeline.text.preservation import find_invention
+from memory_pipeline.text.redaction import redact
+from memory_pipeline.text.subject import with_subject
 
 #: Changes with the instructions, the fields of the answer, and the check.
 _VERSION = "question-generation-1"

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from memory_pipeline.wording.facts import STOP_WORDS
-from memory_pipeline.wording.normalise import embedding_text
+from memory_pipeline.text.facts import STOP_WORDS
+from memory_pipeline.text.normalise import embedding_text
 
 #: The number of words in a query: one in four of the memory's words, within these bounds.
 FEWEST_WORDS, MOST_WORDS = 3, 6

@@ -20,10 +20,10 @@ from memory_pipeline.recall.matrix import Matrix
 from memory_pipeline.recall.ranking import DEPTH, NamedTime, Searchable, Weights, listed, newest_first, rank
 from memory_pipeline.recall.words import NOTHING, WordIndex
 from memory_pipeline.records import Memory, with_asked
-from memory_pipeline.wording.facts import content_words, find_facts, stem
-from memory_pipeline.wording.normalise import embedding_text
-from memory_pipeline.wording.sentences import join_statements, split_statements
-from memory_pipeline.wording.subject import with_subject
+from memory_pipeline.text.facts import content_words, find_facts, stem
+from memory_pipeline.text.normalise import embedding_text
+from memory_pipeline.text.sentences import join_statements, split_statements
+from memory_pipeline.text.subject import with_subject
 
 _MONTHS = {name.casefold(): number for number, name in enumerate(calendar.month_name) if name}
 _MONTH = re.compile(

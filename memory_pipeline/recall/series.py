@@ -13,13 +13,13 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import writing_whole
-from memory_pipeline.places import check_is_free
+from memory_pipeline.files.places import check_is_free
+from memory_pipeline.files.writing import writing_whole
 from memory_pipeline.store import SeriesMemory, Store, Transaction
 from memory_pipeline.store.rows import only_one
-from memory_pipeline.wording.place_names import PlaceName, names_of
-from memory_pipeline.wording.readings import Series
-from memory_pipeline.wording.series_figures import Figure, Value
+from memory_pipeline.text.place_names import PlaceName, names_of
+from memory_pipeline.text.readings import Series
+from memory_pipeline.text.series_figures import Figure, Value
 
 #: The columns of a plot in text.
 _WIDTH = 40

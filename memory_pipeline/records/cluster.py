@@ -16,6 +16,9 @@ SERIES: Final = "series"
 LEAST_READINGS, LEAST_DAYS = 5, 2
 #: The most tokens of a series memory.
 MOST_TOKENS = 160
+#: The category of what was made from a cluster; starts the line of the facts that are attached to it; begins a fact
+#: that is attached as a quotation.
+COMPRESSED_CATEGORY, DETAILS_LABEL, QUOTE = "compressed", "Details:", "“"
 #: Reasons for which a cluster is deferred, not decided: the next night processes it.
 COST_CAP, TIME_LIMIT = "cost cap", "time limit"
 BATCH_UNDER_WAY, BATCH_EXPIRED, NO_ANSWER = "batch under way", "batch expired", "no answer"

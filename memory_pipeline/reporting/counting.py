@@ -8,15 +8,15 @@ from datetime import datetime
 from typing import Any
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.knowledge.contradictions import clear_conflicts, newer_of
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.distillation import answer_book
+from memory_pipeline.consolidation.plan import NightPlan
+from memory_pipeline.consolidation.reading import NightReader
+from memory_pipeline.consolidation.readings import ANY_ROOM, find_unread
+from memory_pipeline.consolidation.recall_check import RecallCheck, check_recall, measure_preservation
+from memory_pipeline.consolidation.review.conflicts import group_conflicts
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.models.reader import Waiting, describe_reader
-from memory_pipeline.night.context import Night
-from memory_pipeline.night.distillation import answer_book
-from memory_pipeline.night.plan import NightPlan
-from memory_pipeline.night.reading import NightReader
-from memory_pipeline.night.readings import ANY_ROOM, find_unread
-from memory_pipeline.night.recall_check import RecallCheck, check_recall, measure_preservation
 from memory_pipeline.records import (
     DIGEST,
     ESTABLISHED,
@@ -51,10 +51,10 @@ from memory_pipeline.reporting.model import (
     StoreFacts,
 )
 from memory_pipeline.reporting.outcome import NightOutcome, Tally
-from memory_pipeline.review.conflicts import group_conflicts
 from memory_pipeline.store import Transaction, facts_in
-from memory_pipeline.wording.hidden import visible
-from memory_pipeline.wording.subject import with_subject
+from memory_pipeline.text.hidden import visible
+from memory_pipeline.text.memory_conflicts import clear_conflicts, newer_of
+from memory_pipeline.text.subject import with_subject
 
 _EXAMPLES = 20
 _OUTCOMES = ("compressed", "skipped", "failed", "proposed")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from memory_pipeline.files import begins_with, check_output, directories, write_text
+from memory_pipeline.files.writing import begins_with, check_output, directories, write_text
 from memory_pipeline.recall.past import Difference
 from memory_pipeline.reporting.model import TITLES, NightFigures, Report
 from memory_pipeline.reporting.names import page_name, safe_name

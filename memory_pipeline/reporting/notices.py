@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memory_pipeline.errors import OutputError
-from memory_pipeline.files import append_line, directories
+from memory_pipeline.files.writing import append_line, directories
 from memory_pipeline.killpoints import reached
 from memory_pipeline.records import Notice, Priority, derived_id
-from memory_pipeline.wording.counts import how_many
+from memory_pipeline.text.counts import how_many
 
 if TYPE_CHECKING:
-    from memory_pipeline.night.context import Night
+    from memory_pipeline.consolidation.context import Night
     from memory_pipeline.reporting.model import Report
 
 RECIPIENT = "all"

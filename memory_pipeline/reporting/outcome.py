@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memory_pipeline.distillers import check_preservation
-from memory_pipeline.night.plan import NightPlan
+from memory_pipeline.consolidation.plan import NightPlan
+from memory_pipeline.consolidation.review.resolution import CONFLICT_POLICY
 from memory_pipeline.records import (
     READ,
     REFUSED,
@@ -25,8 +25,8 @@ from memory_pipeline.records import (
     Memory,
 )
 from memory_pipeline.records.drafts import DUPLICATE_POLICY
-from memory_pipeline.review.resolution import CONFLICT_POLICY
 from memory_pipeline.store import Store, Transaction
+from memory_pipeline.text.preservation import check_preservation
 
 #: Log rows with these policies concern single memories, not clusters.
 _NO_CLUSTERS = (DUPLICATE_POLICY, CONFLICT_POLICY, READ, REFUSED, REPEATED)

@@ -16,9 +16,9 @@ from memory_pipeline.reporting.figures import bar_figure, line_figure
 from memory_pipeline.reporting.model import LARGEST, TITLES, ClusterReport, ConflictReport, NightFigures, Report
 from memory_pipeline.reporting.names import page_name
 from memory_pipeline.reporting.summary import made_of, waiting
-from memory_pipeline.wording.counts import how_many
-from memory_pipeline.wording.hidden import visible
-from memory_pipeline.wording.quoting import INERT_PAGE, clipped, code, named, plain
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.hidden import visible
+from memory_pipeline.text.quoting import INERT_PAGE, clipped, code, named, plain
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.plan import NightPlan
 from memory_pipeline.errors import OutputError
-from memory_pipeline.night.context import Night
-from memory_pipeline.night.plan import NightPlan
 from memory_pipeline.records import NightError
 from memory_pipeline.reporting.counting import count_run
 from memory_pipeline.reporting.files import write_report_files

@@ -10,8 +10,8 @@ from pathlib import Path
 from memory_pipeline.config.night import RECALL_FLOOR
 from memory_pipeline.records import READING
 from memory_pipeline.reporting.model import TITLES, ClusterReport, Report
-from memory_pipeline.wording.counts import how_many
-from memory_pipeline.wording.quoting import clipped
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.quoting import clipped
 
 #: How many clusters, series, reasons and memories that were not found again are shown.
 CLUSTERS, SERIES, REASONS, MISSED = 5, 3, 3, 3

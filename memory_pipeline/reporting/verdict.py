@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from memory_pipeline.config.night import RECALL_FLOOR
-from memory_pipeline.night.eligibility import too_few
-from memory_pipeline.night.plan import NightPlan
+from memory_pipeline.consolidation.eligibility import too_few
+from memory_pipeline.consolidation.plan import NightPlan
 from memory_pipeline.records import NightError, Verdict
 from memory_pipeline.reporting.model import CountedRun, ErrorReport, Report
 from memory_pipeline.store import Store
-from memory_pipeline.wording.counts import how_many
-from memory_pipeline.wording.quoting import clipped
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.quoting import clipped
 
 _KINDS_TOLD, _MOST_ERROR = 3, 200
 #: Steps beside the compression: what fails there costs itself, and is told. Without any result, it is no failure of the

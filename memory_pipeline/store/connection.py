@@ -24,7 +24,7 @@ import portalocker
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import DamagedStoreError, StoreBusyError, StoreError
-from memory_pipeline.files import cause_and_mend
+from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
 from memory_pipeline.store.engine import refuse_other_files, was_a_store

@@ -13,7 +13,7 @@ from memory_pipeline.records import MADE, Memory
 from memory_pipeline.store.memories import Memories
 from memory_pipeline.store.rollbacks import RollbackPlan, Rollbacks
 from memory_pipeline.store.sql import Sql
-from memory_pipeline.wording.own_words import FORGOTTEN
+from memory_pipeline.text.own_words import FORGOTTEN
 
 #: Every link there is or ever was: a rollback removes those of what it retires, and the words of that stay on record.
 _LINKS = """

@@ -22,7 +22,7 @@ from memory_pipeline.store.rewriting import Forgetting, rewrite_without
 from memory_pipeline.store.seal import log_path
 from memory_pipeline.store.snapshots import list_snapshots, rewrite_snapshot, snapshot_directory, snapshot_path
 from memory_pipeline.store.transaction import Transaction
-from memory_pipeline.wording.own_words import OwnWords
+from memory_pipeline.text.own_words import OwnWords
 
 
 def forget_in_copies(store: Store, forgetting: Forgetting, words: OwnWords) -> tuple[list[str], list[str]]:

@@ -16,8 +16,8 @@ from memory_pipeline.records import MADE, Memory
 from memory_pipeline.store.memories import Memories
 from memory_pipeline.store.rows import from_utc
 from memory_pipeline.store.sql import Sql
-from memory_pipeline.wording.normalise import normalise
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.normalise import normalise
+from memory_pipeline.text.redaction import redact
 
 #: A tombstone: the new id, the project, and the hash of the words.
 Stone = tuple[str, str, str | None]

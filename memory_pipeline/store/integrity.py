@@ -18,8 +18,8 @@ from memory_pipeline.store.rows import LINEAGE, MEMORIES
 from memory_pipeline.store.rules import DEEP_RULES, RESTORE, RULES, Rule
 from memory_pipeline.store.series import SeriesMemories, wrong_in_series
 from memory_pipeline.store.sql import Row, Sql
-from memory_pipeline.wording.normalise import hashes_of
-from memory_pipeline.wording.witness import what_is_kept
+from memory_pipeline.text.normalise import hashes_of
+from memory_pipeline.text.witness import what_is_kept
 
 _MAX_PER_RULE = 20
 _HASHED_AT_ONCE, _READ_AT_ONCE = 2000, 500

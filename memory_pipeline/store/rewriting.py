@@ -28,8 +28,8 @@ from memory_pipeline.store.migrations import create_schema, create_triggers, dro
 from memory_pipeline.store.rows import AUDIT_LOG, EMBEDDINGS, LINEAGE, MEMORIES, MIGRATIONS, TABLES, to_utc
 from memory_pipeline.store.sql import Sql
 from memory_pipeline.store.transaction import Transaction
-from memory_pipeline.wording.normalise import hashes_of
-from memory_pipeline.wording.own_words import FORGOTTEN, OwnWords
+from memory_pipeline.text.normalise import hashes_of
+from memory_pipeline.text.own_words import FORGOTTEN, OwnWords
 
 #: Rows of one memory each, which go with it: table and column.
 _GO_WITH = (

@@ -24,7 +24,7 @@ from memory_pipeline.store.rows import to_utc
 from memory_pipeline.store.runs import Runs
 from memory_pipeline.store.sources import Sources
 from memory_pipeline.store.sql import Sql
-from memory_pipeline.wording.counts import how_many
+from memory_pipeline.text.counts import how_many
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from memory_pipeline.records.cluster import SERIES, SeriesFacts
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import from_utc, to_utc
 from memory_pipeline.store.sql import Sql
-from memory_pipeline.wording.normalise import line_shape
-from memory_pipeline.wording.readings import Reading, Series, read_memory, series_of
-from memory_pipeline.wording.series_words import WORDS_VERSION, is_true
+from memory_pipeline.text.normalise import line_shape
+from memory_pipeline.text.readings import Reading, Series, read_memory, series_of
+from memory_pipeline.text.series_words import WORDS_VERSION, is_true
 
 #: A shape has this many different texts, or it is one text (or one and its change) that was written again.
 LEAST_TEXTS = 3

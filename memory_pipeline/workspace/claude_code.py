@@ -6,10 +6,10 @@ from collections import Counter
 from pathlib import Path
 
 from memory_pipeline.errors import OutputError
-from memory_pipeline.markers import HEAD, block_in, export_of, marks, outside, seal_of_block, with_block
+from memory_pipeline.files.markers import HEAD, block_in, export_of, marks, outside, seal_of_block, with_block
 from memory_pipeline.records import Memory
-from memory_pipeline.wording.normalise import one_line
-from memory_pipeline.wording.quoting import clipped, plain
+from memory_pipeline.text.normalise import one_line
+from memory_pipeline.text.quoting import clipped, plain
 from memory_pipeline.workspace.contents import (
     NO_ROOM,
     Contents,

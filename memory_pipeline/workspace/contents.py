@@ -8,10 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from memory_pipeline.distillers import may_guide
 from memory_pipeline.errors import InputError
-from memory_pipeline.knowledge.contradictions import clear_conflicts
-from memory_pipeline.knowledge.playbook import guidance_of
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.reading.classifier import lasting_among
 from memory_pipeline.records import (
@@ -24,11 +21,14 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.records.cluster import is_series, only_counts
 from memory_pipeline.store import Store
-from memory_pipeline.wording.hidden import visible
-from memory_pipeline.wording.normalise import normalise, one_line
-from memory_pipeline.wording.sentences import split_statements
-from memory_pipeline.wording.subject import with_subject, words_alone
-from memory_pipeline.wording.whole import is_temporary
+from memory_pipeline.text.guidance import guidance_of
+from memory_pipeline.text.hidden import visible
+from memory_pipeline.text.memory_conflicts import clear_conflicts
+from memory_pipeline.text.normalise import normalise, one_line
+from memory_pipeline.text.orders import may_guide
+from memory_pipeline.text.sentences import split_statements
+from memory_pipeline.text.subject import with_subject, words_alone
+from memory_pipeline.text.whole import is_temporary
 from memory_pipeline.workspace.playbook_pages import playbook_in
 
 _TITLE = re.compile(r"^Title:[ \t]*(\S[^\n]*)", re.MULTILINE)

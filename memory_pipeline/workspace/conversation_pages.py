@@ -13,15 +13,15 @@ from typing import Any
 from memory_pipeline.config.conversations import BLOCK_TOKENS
 from memory_pipeline.config.exports import LOGS, RELATIONAL, SOUL, SUMMARIES, USER
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.conversations.extraction import MARKED, ROUTES
-from memory_pipeline.conversations.patterns import RelationshipPattern, Resolution, patterns_of
-from memory_pipeline.conversations.turns import MEND_SPEAKERS, NO_SPEAKER
+from memory_pipeline.files.markers import HEAD, MADE_AGAIN
 from memory_pipeline.killpoints import reached
-from memory_pipeline.markers import HEAD, MADE_AGAIN
+from memory_pipeline.reading.extraction import MARKED, ROUTES
+from memory_pipeline.reading.relationship_patterns import RelationshipPattern, Resolution, patterns_of
+from memory_pipeline.reading.turns import MEND_SPEAKERS, NO_SPEAKER
 from memory_pipeline.records import Destination, KeptExtraction, Speaker
 from memory_pipeline.store import Store, Transaction
-from memory_pipeline.wording.counts import how_many
-from memory_pipeline.wording.quoting import plain
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.quoting import plain
 from memory_pipeline.workspace.directory import write_pages
 from memory_pipeline.workspace.places import daily_log, daily_summary, pages_of
 

@@ -20,11 +20,11 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import OutputError, in_words
-from memory_pipeline.files import cause_and_mend, check_output, directories
-from memory_pipeline.markers import HEAD, block_in, export_of, is_as_written, sealed
-from memory_pipeline.places import check_is_free
-from memory_pipeline.shared_blocks import Body, SharedBlocks, shared_in_words
-from memory_pipeline.shared_files import change_text, changed_text, remove_unless_changed
+from memory_pipeline.files.markers import HEAD, block_in, export_of, is_as_written, sealed
+from memory_pipeline.files.places import check_is_free
+from memory_pipeline.files.shared_blocks import Body, SharedBlocks, shared_in_words
+from memory_pipeline.files.shared_files import change_text, changed_text, remove_unless_changed
+from memory_pipeline.files.writing import cause_and_mend, check_output, directories
 from memory_pipeline.workspace.places import keep_original, original_of
 
 _WORDS = re.compile(r"[^\W_]+")

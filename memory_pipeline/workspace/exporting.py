@@ -14,7 +14,7 @@ from memory_pipeline.config.exports import DEFAULT_CONTENTS, EXPORT_FORMATS, che
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, OutputError
-from memory_pipeline.files import real_path
+from memory_pipeline.files.writing import real_path
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.claude_code import INDEX_FILE, ClaudeCodeExport
 from memory_pipeline.workspace.contents import contents_of, project_named

@@ -6,10 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from memory_pipeline.markers import HEAD, block_in, marks
+from memory_pipeline.files.markers import HEAD, block_in, marks
 from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, labels_among
 from memory_pipeline.records.cluster import is_series
-from memory_pipeline.wording.quoting import plain
+from memory_pipeline.text.quoting import plain
 from memory_pipeline.workspace.contents import (
     Contents,
     is_undated,

@@ -10,12 +10,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from memory_pipeline.config.exports import DEFAULT_CONTENTS, MEMORY, PLAYBOOK, SERIES
-from memory_pipeline.markers import block_in, outside
+from memory_pipeline.files.markers import block_in, outside
+from memory_pipeline.files.shared_blocks import Body
 from memory_pipeline.records import Memory
-from memory_pipeline.shared_blocks import Body
-from memory_pipeline.wording.quoting import plain
-from memory_pipeline.wording.sentences import split_statements
-from memory_pipeline.wording.whole import whole_part
+from memory_pipeline.text.quoting import plain
+from memory_pipeline.text.sentences import split_statements
+from memory_pipeline.text.whole import whole_part
 from memory_pipeline.workspace.contents import (
     BLOCKS,
     CUT_OFF,

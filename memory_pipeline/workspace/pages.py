@@ -9,8 +9,8 @@ from pathlib import Path
 from memory_pipeline.config.exports import CONTENTS, DEFAULT_CONTENTS, LOGS, PROMOTIONS, ROLLUPS
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import EmbeddingError
+from memory_pipeline.files.shared_blocks import Body
 from memory_pipeline.models.embedders import choose_embedder
-from memory_pipeline.shared_blocks import Body
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.contents import contents_of
 from memory_pipeline.workspace.conversation_pages import conversation_blocks

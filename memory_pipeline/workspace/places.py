@@ -9,8 +9,8 @@ from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
-from memory_pipeline.files import directories, nobody, real_path, writing_whole
-from memory_pipeline.shared_blocks import FILES, WRITTEN
+from memory_pipeline.files.shared_blocks import FILES, WRITTEN
+from memory_pipeline.files.writing import directories, nobody, real_path, writing_whole
 
 #: Suffixes of the directories beside a store: its pages, and the first originals of files that exports changed.
 PAGES, ORIGINALS = ".pages", ".originals"

@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from memory_pipeline.wording.hidden import visible
-from memory_pipeline.wording.quoting import plain
+from memory_pipeline.text.hidden import visible
+from memory_pipeline.text.quoting import plain
 
 _ITEM = re.compile(r"([ \t]{0,12})([-*+]|\d{1,3}[.)])[ \t]+(?=\S)")
 _FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memory_pipeline.records import Memory, binds
-from memory_pipeline.wording.whole import is_cut_off
+from memory_pipeline.text.whole import is_cut_off
 from memory_pipeline.workspace.contents import is_undated, level_name
 
 #: How much importance, confidence, recency and use count; together 1.

@@ -15,11 +15,11 @@ from pydantic import Field
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import AlreadyRolledBackError, InputError, OutputError
-from memory_pipeline.files import begins_with, directories, write_text
+from memory_pipeline.files.markers import MADE_AGAIN
+from memory_pipeline.files.shared_blocks import WRITTEN, Body
+from memory_pipeline.files.writing import begins_with, directories, write_text
 from memory_pipeline.killpoints import reached
-from memory_pipeline.markers import MADE_AGAIN
-from memory_pipeline.shared_blocks import WRITTEN, Body
-from memory_pipeline.wording.normalise import content_hash
+from memory_pipeline.text.normalise import content_hash
 from memory_pipeline.workspace.directory import Outcome, write_pages
 from memory_pipeline.workspace.places import MEMORY_FILE, folder_of, pages_of
 

@@ -9,20 +9,20 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import InputError, StoreError
 from memory_pipeline.forgetting import Selection, forget, preview
 from memory_pipeline.forgetting.forget import ForgetPreview, Forgotten
 from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.ingest.remembering import remember
 from memory_pipeline.models.embedders.choose import Lexical
-from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store, create_snapshot, list_snapshots, restore_snapshot, verify_snapshot
 from memory_pipeline.workspace import export_to
 from memory_pipeline.workspace.pages import write_memory
 from memory_pipeline_tests.build import FIRST, NOW, candidate, fill, lesson, run, settings_for, sql_rows
+from memory_pipeline_tests.consolidation.test_conversations import FIRST_DAY, MONDAY, TUESDAY, read, spoken
 from memory_pipeline_tests.forgetting.searching import files_with
 from memory_pipeline_tests.ingest.test_whole_export import bring, exported
-from memory_pipeline_tests.night.test_conversations import FIRST_DAY, MONDAY, TUESDAY, read, spoken
 
 DAY = date(2026, 3, 2)
 #: A word that nothing else says; the third detail of the lesson gets it.

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from memory_pipeline.files.places import forgetting_mark
 from memory_pipeline.forgetting import complete_forgetting
-from memory_pipeline.places import forgetting_mark
 from memory_pipeline.store import Store, create_snapshot, list_snapshots, verify_snapshot
 from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import FIRST, candidate, fill, settings_for

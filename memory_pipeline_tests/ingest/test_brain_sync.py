@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.models.embedders.choose import Lexical
-from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store, list_snapshots, snapshot_directory
 from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for
 from memory_pipeline_tests.ingest.brains import EARLIER, SCHEMA, brain, change, rows_of

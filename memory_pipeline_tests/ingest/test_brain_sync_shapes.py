@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory_pipeline.review.rollback import RollbackScope, roll_back
+from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import lesson, run, settings_for
 from memory_pipeline_tests.ingest.brains import brain, change, rows_of

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.conversations.turns import turns_of
 from memory_pipeline.ingest import foreign
+from memory_pipeline.reading.turns import turns_of
 from memory_pipeline.store import Store
 from memory_pipeline_tests.ingest.bring import Found, bring, read
 

@@ -14,7 +14,7 @@ from memory_pipeline.ingest.markdown import parse_note
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Memory, Source
 from memory_pipeline.store import Store
-from memory_pipeline.wording.subject import shared_headings, subject_beside, with_subject, words_alone
+from memory_pipeline.text.subject import shared_headings, subject_beside, with_subject, words_alone
 from memory_pipeline_tests.build import candidate, fill, memory
 from memory_pipeline_tests.ingest.bring import bring, read
 

@@ -13,6 +13,10 @@ import pytest
 
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.review.conflicts import list_conflicts
+from memory_pipeline.consolidation.review.decisions import approve_proposals, find_proposals, reject_proposals
+from memory_pipeline.consolidation.review.resolution import Decision, resolve_conflict
+from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.demo.generate import LAST_DAY, ZONES
 from memory_pipeline.demo.workspace import demo_directory
 from memory_pipeline.ingest import export_memories, import_memories, read_format
@@ -21,10 +25,6 @@ from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall.atoms import state_atom
 from memory_pipeline.records import Causal
-from memory_pipeline.review.conflicts import list_conflicts
-from memory_pipeline.review.decisions import approve_proposals, find_proposals, reject_proposals
-from memory_pipeline.review.resolution import Decision, resolve_conflict
-from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline_tests.build import run, settings_for
 

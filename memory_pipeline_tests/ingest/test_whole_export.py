@@ -16,19 +16,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from memory_pipeline.distillers.extractive import Extractive
+from memory_pipeline.consolidation.distillers.extractive import Extractive
+from memory_pipeline.consolidation.playbook import update_playbook
+from memory_pipeline.consolidation.principles import form_principles
+from memory_pipeline.consolidation.review.conflicts import list_conflicts
+from memory_pipeline.consolidation.review.decisions import find_proposals, reject_proposals
+from memory_pipeline.consolidation.review.resolution import Decision, resolve_conflict
+from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import Rejected, Skipped
 from memory_pipeline.ingest.full_export import json_line
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.models.embedders.choose import Lexical
-from memory_pipeline.night.playbook import update_playbook
-from memory_pipeline.night.principles import form_principles
-from memory_pipeline.review.conflicts import list_conflicts
-from memory_pipeline.review.decisions import find_proposals, reject_proposals
-from memory_pipeline.review.resolution import Decision, resolve_conflict
-from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import RECORD_NAMES, Store
 from memory_pipeline.store.transfer import LEFT_BEHIND
 from memory_pipeline_tests.build import (

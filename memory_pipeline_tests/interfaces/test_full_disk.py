@@ -77,6 +77,6 @@ def test_a_dry_run_that_fails_is_one_sentence(data: Path, monkeypatch: pytest.Mo
     def broken(*_: object) -> None:
         raise OSError("the line broke")
 
-    monkeypatch.setattr("memory_pipeline.night.run.run_steps", broken)
+    monkeypatch.setattr("memory_pipeline.consolidation.run.run_steps", broken)
     done = command("night", DAY, "--dry-run")
     assert (done.code, done.told) == (1, "COMPRESSION BLOCKED: the line broke") and "bug" not in done.out + done.err

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from unittest import mock
 
-from memory_pipeline.night import context
+from memory_pipeline.consolidation import context
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 

@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory_pipeline.consolidation.distillers.draft import Member, Task
+from memory_pipeline.consolidation.distillers.extractive import Extractive
 from memory_pipeline.demo import texts
-from memory_pipeline.distillers import Member, Task
-from memory_pipeline.distillers.extractive import Extractive
-from memory_pipeline.distillers.preservation import check_preservation, find_invention
 from memory_pipeline.models import Declined
 from memory_pipeline.records import Cluster, fingerprint_of
+from memory_pipeline.text.preservation import check_preservation, find_invention
 from memory_pipeline_tests.build import FIRST, memory
 
 EPISODES = [episode for _, episodes in texts.CAUSAL for episode in episodes]

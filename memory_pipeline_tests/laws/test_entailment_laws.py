@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.demo import texts
-from memory_pipeline.distillers.entailment import Evidence, find_unborne
-from memory_pipeline.wording.sentences import split_statements
-from memory_pipeline_tests.distillers.answers import read_cases
+from memory_pipeline.text.entailment import Evidence, find_unborne
+from memory_pipeline.text.sentences import split_statements
+from memory_pipeline_tests.consolidation.distillers.answers import read_cases
 
 CLUSTERS = [
     *(episodes for _, episodes in texts.CAUSAL),

@@ -10,14 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.distillers.by_model import ModelDistiller
+from memory_pipeline.consolidation.distillers.draft import Draft
+from memory_pipeline.consolidation.distillers.judge import judge
 from memory_pipeline.demo import texts
-from memory_pipeline.distillers import Draft, judge
-from memory_pipeline.distillers.by_model import ModelDistiller
-from memory_pipeline.distillers.preservation import check_preservation, find_invention
 from memory_pipeline.models.pricing import Ledger, Price
 from memory_pipeline.models.requests import Reply
 from memory_pipeline.records import PATTERN_TYPES
-from memory_pipeline_tests.distillers.test_distillers import task_of
+from memory_pipeline.text.preservation import check_preservation, find_invention
+from memory_pipeline_tests.consolidation.distillers.test_distillers import task_of
 
 EPISODES = [episodes for _, episodes in texts.CAUSAL]
 STRANGE = [

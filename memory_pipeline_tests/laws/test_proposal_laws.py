@@ -8,12 +8,12 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_pipeline.conversations.extraction import ROUTES, found_by_reader, item_of, settle
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.check import check_answer, own_text
+from memory_pipeline.reading.extraction import ROUTES, found_by_reader, item_of, settle
 from memory_pipeline.reading.question import Reading
 from memory_pipeline.records import STATEMENT_KINDS, Turn
-from memory_pipeline_tests.conversations.saying import START, turn
+from memory_pipeline_tests.reading.saying import START, turn
 
 SENTENCES = [
     "I live in Lisbon with my wife.",

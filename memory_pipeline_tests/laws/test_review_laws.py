@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
+from memory_pipeline.consolidation.review.decisions import approve_proposals
 from memory_pipeline.ingest.candidates import Candidate
-from memory_pipeline.review.decisions import approve_proposals
 from memory_pipeline_tests.build import fill, run, settings_for
 from memory_pipeline_tests.laws.test_night_laws import DAYS, SLOW, histories, temporary_store, whole_hash
 

@@ -16,14 +16,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation import context, knowledge_base
+from memory_pipeline.consolidation.duplicates import archive_duplicates
+from memory_pipeline.consolidation.knowledge_base import compress_knowledge_base, knowledge_base_night
+from memory_pipeline.consolidation.phases import PHASES, run_phase
+from memory_pipeline.consolidation.run import run_week
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.models.embedders.model import Vectors
-from memory_pipeline.night import context, knowledge_base
-from memory_pipeline.night.duplicates import archive_duplicates
-from memory_pipeline.night.knowledge_base import compress_knowledge_base, knowledge_base_night
-from memory_pipeline.night.phases import PHASES, run_phase
-from memory_pipeline.night.run import run_week
 from memory_pipeline.orchestration.consolidation import scheduled_day
 from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY, newest_period, periods_ending_with
 from memory_pipeline.store import Store

@@ -8,9 +8,9 @@ from math import ceil
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_pipeline.wording.place_names import holds_readings
-from memory_pipeline.wording.series_words import day_in_words, describe_series, is_true
-from memory_pipeline_tests.wording.told_series import series, words
+from memory_pipeline.text.place_names import holds_readings
+from memory_pipeline.text.series_words import day_in_words, describe_series, is_true
+from memory_pipeline_tests.text.told_series import series, words
 
 NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta")
 #: Values near each other, values that return, and now and then a far one.

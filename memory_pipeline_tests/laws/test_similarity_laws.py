@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_pipeline.night.clustering import connected_components, link
-from memory_pipeline.night.similarity import Separation, find_crowd, pairs_up_to, similar_pairs
+from memory_pipeline.consolidation.clustering import connected_components, link
+from memory_pipeline.consolidation.similarity import Separation, find_crowd, pairs_up_to, similar_pairs
 
 THRESHOLD = 0.82
 

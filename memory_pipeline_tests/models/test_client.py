@@ -16,7 +16,7 @@ from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Qu
 from memory_pipeline.records import ModelCall
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson
-from memory_pipeline_tests.distillers.claude_nights import claude_settings, night, patience, serving
+from memory_pipeline_tests.consolidation.distillers.claude_nights import claude_settings, night, patience, serving
 from memory_pipeline_tests.messages_server import Body, Failure, MessagesServer, Raw, Said, faithful
 
 CITIES = ("Porto", "Oslo", "Lima")

@@ -19,6 +19,7 @@ from dagster._core.remote_origin import GrpcServerCodeLocationOrigin
 
 from memory_pipeline.definitions import defs
 from memory_pipeline.errors import InputError, StoreError
+from memory_pipeline.files.places import demo_mark
 from memory_pipeline.interfaces.cli.instances import check_address, instance_of, what_is_missing
 from memory_pipeline.interfaces.cli.nights import NightRequest, run_night_job
 from memory_pipeline.moments import latest_complete_day
@@ -26,7 +27,6 @@ from memory_pipeline.orchestration import home, partitions
 from memory_pipeline.orchestration import partitions as earlier_memories
 from memory_pipeline.orchestration.home import WORKSPACE
 from memory_pipeline.orchestration.resources import HOLDER_TAG
-from memory_pipeline.places import demo_mark
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 

@@ -10,21 +10,21 @@ from pathlib import Path
 import pytest
 from dagster import DagsterInstance, RunRequest, SkipReason, build_sensor_context, materialize
 
-from memory_pipeline.compaction.acting import act_on
-from memory_pipeline.compaction.documents import CompactedSession
-from memory_pipeline.compaction.triggers import CONTEXT, HYBRID
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.night.imported_notes import import_notes
+from memory_pipeline.consolidation.imported_notes import import_notes
 from memory_pipeline.orchestration import context_sensors
 from memory_pipeline.orchestration.assets.compactions import NAME, session_compactions
 from memory_pipeline.orchestration.context_sensors import context_tokens, look
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import SessionUsage, TriggerEvent
+from memory_pipeline.sessions.acting import act_on
+from memory_pipeline.sessions.documents import CompactedSession
+from memory_pipeline.sessions.triggers import CONTEXT, HYBRID
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.places import PAGES, pages_of
 from memory_pipeline_tests.build import candidate, fill, night_of, settings_for
-from memory_pipeline_tests.compaction.a_session import rows, session_file
-from memory_pipeline_tests.compaction.sessions import compacted, said
+from memory_pipeline_tests.sessions.a_session import rows, session_file
+from memory_pipeline_tests.sessions.sessions import compacted, said
 
 NOW = datetime.now(UTC)
 

@@ -21,10 +21,10 @@ from dagster import (
 )
 
 from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.consolidation import gates
+from memory_pipeline.consolidation.run import STEPS
 from memory_pipeline.definitions import defs
 from memory_pipeline.errors import OutputError
-from memory_pipeline.night import gates
-from memory_pipeline.night.run import STEPS
 from memory_pipeline.orchestration import checks, io
 from memory_pipeline.orchestration.assets.conversations import CONVERSATION_CHECKS
 from memory_pipeline.orchestration.assets.night import RESULT_TAG, VERDICT_TAG
@@ -47,8 +47,8 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
-from memory_pipeline_tests.conversations.model_answers import attentive
 from memory_pipeline_tests.messages_server import MessagesServer, faithful
+from memory_pipeline_tests.reading.model_answers import attentive
 
 DAY = "2026-03-03"
 ASSETS = (

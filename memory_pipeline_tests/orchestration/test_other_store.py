@@ -94,7 +94,7 @@ def test_what_a_tick_asks_for_names_the_store(instance: DagsterInstance, other: 
 def test_a_failed_night_is_reported_in_the_store_that_it_worked_on(
     instance: DagsterInstance, default: Path, other: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory_pipeline.night.context.Night.hold_lease", lambda _: 1 / 0)
+    monkeypatch.setattr("memory_pipeline.consolidation.context.Night.hold_lease", lambda _: 1 / 0)
     result = launch(instance, night_config(settings_for(other)))
     assert not result.success
     run = instance.get_run_by_id(result.run_id)

@@ -11,7 +11,7 @@ from memory_pipeline.definitions import defs
 from memory_pipeline.orchestration.assets.rollups import DAYS, MONTHS, WEEKS, YEARS
 from memory_pipeline.orchestration.partitions import EVERY_WEEK, MONTHLY, YEARLY, rollups_ending_with
 from memory_pipeline.orchestration.schedules import ROLLUP_SCHEDULES
-from memory_pipeline.rollups.running import periods_to_make, roll_up
+from memory_pipeline.periods.running import periods_to_make, roll_up
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, settings_for
 

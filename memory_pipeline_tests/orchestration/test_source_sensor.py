@@ -10,7 +10,7 @@ import pytest
 
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.night.imported_notes import import_notes
+from memory_pipeline.consolidation.imported_notes import import_notes
 from memory_pipeline.orchestration import source_sensor
 from memory_pipeline.orchestration.source_sensor import Changes, Cursor, find_changes
 from memory_pipeline.store import Store

@@ -11,8 +11,8 @@ from dagster import (
     DagsterInstance,
 )
 
+from memory_pipeline.consolidation import run
 from memory_pipeline.definitions import defs
-from memory_pipeline.night import run
 from memory_pipeline.orchestration import io
 from memory_pipeline.records import (
     Archive,

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.night.conversation_runs import run_conversations
+from memory_pipeline.consolidation.conversation_runs import run_conversations
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.places import PAGES, pages_of
 from memory_pipeline_tests.build import fill
-from memory_pipeline_tests.night.test_conversations import MONDAY, NOW, TUESDAY, files_of, spoken, standing
+from memory_pipeline_tests.consolidation.test_conversations import MONDAY, NOW, TUESDAY, files_of, spoken, standing
 from memory_pipeline_tests.reading.answering import Answer, Asked, Model, answer, statement
 
 RULE = "The agent never touches the production database."

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.night.principles import form_principles, misplaced_patterns
+from memory_pipeline.consolidation.principles import form_principles, misplaced_patterns
+from memory_pipeline.consolidation.review.decisions import approve_proposals, reject_proposals
+from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.records import Memory, PrincipleResult
-from memory_pipeline.review.decisions import approve_proposals, reject_proposals
-from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, night_of, settings_for
 from memory_pipeline_tests.reading.answering import Answer, Asked, Model, answer, statement

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from memory_pipeline.consolidation.conversation_runs import list_days
+from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, roll_back
 from memory_pipeline.models.reader import Waiting, describe_reader
-from memory_pipeline.night.conversation_runs import list_days
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.reporting.notices import priority_of
 from memory_pipeline.reporting.summary import summary
-from memory_pipeline.review.rollback import RollbackScope, as_text, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, run, settings_for
-from memory_pipeline_tests.night.test_conversations import MONDAY, spoken, standing
+from memory_pipeline_tests.consolidation.test_conversations import MONDAY, spoken, standing
 from memory_pipeline_tests.reading.answering import Answer, Asked, Model, answer, statement
 
 DAYS = [MONDAY + timedelta(days=n) for n in range(3)]

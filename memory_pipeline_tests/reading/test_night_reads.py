@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from memory_pipeline.consolidation.review.decisions import approve_proposals, reject_proposals
+from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.forgetting import Selection, forget, preview
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Memory
 from memory_pipeline.reporting.summary import summary
-from memory_pipeline.review.decisions import approve_proposals, reject_proposals
-from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill
 from memory_pipeline_tests.reading.answering import Answer, Asked, Model, answer, statement

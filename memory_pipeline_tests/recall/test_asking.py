@@ -14,7 +14,7 @@ from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, settings_for
-from memory_pipeline_tests.distillers.claude_nights import claude_settings, serving
+from memory_pipeline_tests.consolidation.distillers.claude_nights import claude_settings, serving
 from memory_pipeline_tests.interfaces.api.running import running
 from memory_pipeline_tests.interfaces.in_process import command
 from memory_pipeline_tests.messages_server import Body, MessagesServer, Said

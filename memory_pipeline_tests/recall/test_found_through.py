@@ -14,8 +14,8 @@ from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.contents import COUNTS, contents_of
 from memory_pipeline_tests.build import FIRST, candidate, fill, run, settings_for
+from memory_pipeline_tests.consolidation.test_series import lines
 from memory_pipeline_tests.interfaces.in_process import command
-from memory_pipeline_tests.night.test_series import lines
 
 TIMES = ("61.25", "62.50", "64.75", "60.10", "63.33", "62.90", "61.75", "62.05")
 

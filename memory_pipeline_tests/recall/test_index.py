@@ -15,6 +15,7 @@ from typing import NoReturn
 import numpy as np
 import pytest
 
+from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import StoreBusyError, StoreError
 from memory_pipeline.ingest.remembering import remember
 from memory_pipeline.interfaces.api.documents import SearchFilters
@@ -26,7 +27,6 @@ from memory_pipeline.recall.matrix import SIGNS_FROM, Matrix, signs_of
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.recall.ranking import DEPTH
 from memory_pipeline.recall.words import Scores, WordIndex
-from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store, create_snapshot, restore_snapshot
 from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import candidate, fill, lesson, memory, run, settings_for

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.distillers import MARK, marked, may_guide
+from memory_pipeline.periods.days import entries_of_day
 from memory_pipeline.recall.past import describe_hits, list_state, read_state
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.recall.search import Hit
 from memory_pipeline.records import EXTRACTED, Causal, Contribution, Source
-from memory_pipeline.rollups.days import entries_of_day
 from memory_pipeline.store import Guidance, Store
+from memory_pipeline.text.orders import MARK, marked, may_guide
 from memory_pipeline.workspace.contents import STEERING, contents_of
 from memory_pipeline_tests.build import FIRST, candidate, fill, memory, settings_for
 

@@ -16,6 +16,8 @@ from typing import Any
 import duckdb
 import pytest
 
+from memory_pipeline.consolidation.review.decisions import approve_proposals
+from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import StoreError
 from memory_pipeline.recall import read_state
 from memory_pipeline.records import (
@@ -24,8 +26,6 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.records.columns import fixed_in, flat_columns_of
 from memory_pipeline.records.drafts import drafted
-from memory_pipeline.review.decisions import approve_proposals
-from memory_pipeline.review.rollback import RollbackScope, roll_back
 from memory_pipeline.store import Store, connection, migrations
 from memory_pipeline.store.audit import triggers
 from memory_pipeline.store.rows import AUDIT_LOG, TABLES

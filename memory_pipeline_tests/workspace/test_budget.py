@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date, timedelta
 
-from memory_pipeline.conversations.patterns import patterns_of
+from memory_pipeline.reading.relationship_patterns import patterns_of
 from memory_pipeline.records import Destination, ExtractionKind, KeptExtraction
 from memory_pipeline.workspace.conversation_pages import CHARACTERS_PER_TOKEN, fitting, relational_block, user_block
 

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from memory_pipeline.config.conversations import Destinations
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.night.conversation_runs import ConversationRun, run_conversations
+from memory_pipeline.consolidation.conversation_runs import ConversationRun, run_conversations
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.conversation_pages import CHARACTERS_PER_TOKEN
 from memory_pipeline.workspace.places import pages_of

@@ -17,10 +17,10 @@ import yaml
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, OutputError
-from memory_pipeline.markers import is_as_written
+from memory_pipeline.files.markers import is_as_written
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store
-from memory_pipeline.wording.normalise import normalise
+from memory_pipeline.text.normalise import normalise
 from memory_pipeline.workspace import Exported, export_to
 from memory_pipeline.workspace.claude_code import MOST_BYTES, MOST_LINES
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, sql_rows

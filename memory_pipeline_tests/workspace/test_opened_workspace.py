@@ -11,12 +11,12 @@ import pytest
 from memory_pipeline import killpoints
 from memory_pipeline.config.exports import CONTENTS, ExportTable
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.conversation_runs import run_conversations
+from memory_pipeline.consolidation.review import rollback
+from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import AlreadyRolledBackError, InputError
-from memory_pipeline.markers import outside
-from memory_pipeline.night.conversation_runs import run_conversations
-from memory_pipeline.review import rollback
-from memory_pipeline.review.rollback import RollbackScope, roll_back
-from memory_pipeline.rollups.running import finish_rollups, periods_to_make, roll_up
+from memory_pipeline.files.markers import outside
+from memory_pipeline.periods.running import finish_rollups, periods_to_make, roll_up
 from memory_pipeline.store import Store
 from memory_pipeline.workspace import export_to
 from memory_pipeline.workspace.places import original_of, pages_of, written_files

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 from memory_pipeline.config.conversations import Destinations
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.files.markers import with_block
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.openclaw import read_openclaw
 from memory_pipeline.ingest.sources import workspace_of
-from memory_pipeline.markers import with_block
 from memory_pipeline.workspace.places import MEMORY_FILE, daily_log, daily_summary, folder_of
 
 DAY = date(2026, 3, 2)

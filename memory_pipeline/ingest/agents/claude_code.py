@@ -17,7 +17,9 @@ from typing import Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import resolve_links
+from memory_pipeline.files.markers import without_blocks
+from memory_pipeline.files.places import QUESTIONS
+from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.agents.claude_transcripts import read_transcript
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice, readable_name
@@ -27,13 +29,11 @@ from memory_pipeline.ingest.markdown import Page, parse_note, parts_of, parts_of
 from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
 from memory_pipeline.ingest.turns import Transcripts, without_put_in
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LINE_BYTES
-from memory_pipeline.markers import without_blocks
 from memory_pipeline.moments import minutes_ahead
-from memory_pipeline.places import QUESTIONS
 from memory_pipeline.records import Source
-from memory_pipeline.wording.counts import how_many
-from memory_pipeline.wording.kinds import kind_of
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.kinds import kind_of
+from memory_pipeline.text.redaction import redact
 
 INDEX = "MEMORY.md"
 #: The types of facts in Claude Code, and the memory type of each; None for one that the words tell.

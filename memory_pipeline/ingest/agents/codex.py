@@ -14,7 +14,8 @@ from pathlib import Path
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import resolve_links
+from memory_pipeline.files.markers import without_blocks
+from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice, readable_name
@@ -24,11 +25,10 @@ from memory_pipeline.ingest.markdown import Entry, parse_note, parts_of_entry
 from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
 from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
-from memory_pipeline.markers import without_blocks
 from memory_pipeline.moments import FIRST_MEMORY, minutes_ahead
 from memory_pipeline.records import Source
-from memory_pipeline.wording.kinds import kind_of
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.kinds import kind_of
+from memory_pipeline.text.redaction import redact
 
 _NAMED = ("MEMORY.md", "raw_memories.md", "memory_summary.md")
 _SUMMARIES = "rollout_summaries"

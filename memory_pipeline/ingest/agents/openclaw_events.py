@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.foreign import Blocks, foreign_id, project_name
 from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speaker, Transcripts, Turn, texts_in
-from memory_pipeline.wording.hidden import unwrapped
+from memory_pipeline.text.hidden import unwrapped
 
 #: Number and content of each event of a session, or why it cannot be read; called anew for each pass.
 Events = Callable[[], Iterator[tuple[int, Mapping[str, Any]] | Rejected]]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TextIO
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import resolve_links
+from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.agents.openclaw_events import Events, read_session
 from memory_pipeline.ingest.candidates import UNREADABLE, Reading, Rejected, Skipped
 from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice, readable_name

@@ -16,7 +16,8 @@ from typing import Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import real_path, resolve_links
+from memory_pipeline.files.markers import without_blocks
+from memory_pipeline.files.writing import real_path, resolve_links
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
@@ -26,11 +27,10 @@ from memory_pipeline.ingest.importer import FilesImporter
 from memory_pipeline.ingest.markdown import Entry, Page, parse_note, parts_of_entry, split_front_matter
 from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
-from memory_pipeline.markers import without_blocks
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
-from memory_pipeline.wording.kinds import kind_of
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.kinds import kind_of
+from memory_pipeline.text.redaction import redact
 
 #: A single sign in brackets is a task's, and a clock time that of a transcript.
 _OBSERVATION = re.compile(

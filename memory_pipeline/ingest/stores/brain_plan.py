@@ -32,8 +32,8 @@ from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import BESIDE, EXPIRED, MADE, LogRow, Memory, derived_id, fingerprint_of
 from memory_pipeline.store import Store
-from memory_pipeline.wording.normalise import clean_text, content_hash
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.normalise import clean_text, content_hash
+from memory_pipeline.text.redaction import redact
 
 
 @dataclass(frozen=True)

@@ -39,9 +39,9 @@ from memory_pipeline.ingest.turns import (
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
-from memory_pipeline.wording.kinds import kind_of
-from memory_pipeline.wording.normalise import clean_text
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.kinds import kind_of
+from memory_pipeline.text.normalise import clean_text
+from memory_pipeline.text.redaction import redact
 
 #: Real agent files have up to 1.2 MB, most of it sources of tools.
 _MOST_BYTES, _MOST_PARTS = 32_000_000, 2_000_000

@@ -17,7 +17,7 @@ import uvicorn
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import cause_and_mend
+from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.interfaces.api.app import Mounted, create_app
 from memory_pipeline.interfaces.api.gate import REQUEST_TIMEOUT_S
 from memory_pipeline.interfaces.api.protocol import MOST_HEAD_BYTES, BoundedProtocol

@@ -23,7 +23,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import write_text
+from memory_pipeline.files.writing import write_text
 from memory_pipeline.interfaces.api.access import SCOPES, Access, Scope
 from memory_pipeline.store.rows import only_one
 

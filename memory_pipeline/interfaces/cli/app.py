@@ -379,8 +379,8 @@ def check(
 ) -> None:
     """Check the store: blocks, links, hashes of sources, vectors, log and audit trail. Exits with 1 if something is
     wrong."""
+    from memory_pipeline.consolidation.gates import levels_that_lack, unreadable_drafts
     from memory_pipeline.interfaces.cli.results import CheckResult
-    from memory_pipeline.night.gates import levels_that_lack, unreadable_drafts
 
     _, opened = open_store(store)
     if opened.exists():

@@ -16,11 +16,11 @@ from memory_pipeline.config.loading import LoadedSettings
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import CONFIG_FILE
 from memory_pipeline.errors import InputError, MemoryPipelineError
-from memory_pipeline.files import real_path
+from memory_pipeline.files.places import check_is_free, forgetting_mark
+from memory_pipeline.files.writing import real_path
 from memory_pipeline.interfaces.cli.output import be_quiet, complain
 from memory_pipeline.moments import read_day
 from memory_pipeline.orchestration.home import load_project_settings, project_home
-from memory_pipeline.places import check_is_free, forgetting_mark
 from memory_pipeline.store import Store
 
 #: The commands that most people need, by what they are for, in the order in which they are needed.

@@ -13,11 +13,11 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, current_user, open_store, settings_of
 from memory_pipeline.interfaces.cli.output import emit, table
 from memory_pipeline.records.conversation import TriggerAction
-from memory_pipeline.wording.counts import how_many
+from memory_pipeline.text.counts import how_many
 
 if TYPE_CHECKING:  # importers are loaded by the commands that read a transcript
-    from memory_pipeline.compaction.documents import FlushedFile
-    from memory_pipeline.compaction.transcripts import Session
+    from memory_pipeline.sessions.documents import FlushedFile
+    from memory_pipeline.sessions.transcripts import Session
 
 triggers_app = typer.Typer(
     help="What starts flushes and compactions of live sessions: check, list.", no_args_is_help=True
@@ -56,9 +56,9 @@ def flush(
 ) -> None:
     """Write the decisions, rules, dead ends, facts, changed settings and progress of live sessions into the daily log,
     word for word, before their agents forget them. What is flushed again replaces what was there."""
-    from memory_pipeline.compaction.flushing import flush_session
-    from memory_pipeline.compaction.instruction import instruction as told
-    from memory_pipeline.compaction.transcripts import read_session_file
+    from memory_pipeline.sessions.flushing import flush_session
+    from memory_pipeline.sessions.instruction import instruction as told
+    from memory_pipeline.sessions.transcripts import read_session_file
 
     if instruction:
         text = told(datetime.now(UTC))
@@ -111,9 +111,9 @@ def compact(
 ) -> None:
     """Flush live sessions, keep their rules, reasoned decisions and sure facts in MEMORY.md, and summarise them into
     the daily log. Exits with 1 if a gate failed that may not: then every file has its bytes back."""
-    from memory_pipeline.compaction.acting import compact_and_index
-    from memory_pipeline.compaction.compacting import compact_session
-    from memory_pipeline.compaction.transcripts import read_session_file
+    from memory_pipeline.sessions.acting import compact_and_index
+    from memory_pipeline.sessions.compacting import compact_session
+    from memory_pipeline.sessions.transcripts import read_session_file
     from memory_pipeline.workspace.pages import token_counter
 
     settings = settings_of(store)
@@ -154,14 +154,14 @@ def files_told(files: Iterable[FlushedFile], run_id: str | None) -> list[str]:
 
 def noted(settings: Settings, session: Session, action: TriggerAction, *, ok: bool) -> None:
     """Record what a command did, so that no sensor does it again."""
-    from memory_pipeline.compaction.acting import note
+    from memory_pipeline.sessions.acting import note
 
     note(settings, session, "command", action, current_user(), "a command", ok=ok)
 
 
 def transcripts_of(settings: Settings, named: list[str] | None) -> list[str]:
     """The transcripts that are named, or those of all live sessions."""
-    from memory_pipeline.compaction.sessions import find_sessions, named_session
+    from memory_pipeline.sessions.sessions import find_sessions, named_session
 
     live = find_sessions(settings, datetime.now(UTC))
     if named:
@@ -174,7 +174,7 @@ def transcripts_of(settings: Settings, named: list[str] | None) -> list[str]:
 @triggers_app.command("check", epilog="Example: memory-pipeline triggers check")
 def triggers_check(store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show how full the context of every live session is, what would fire now, and why or why not. Starts nothing."""
-    from memory_pipeline.compaction.sessions import look_at_sessions
+    from memory_pipeline.sessions.sessions import look_at_sessions
 
     settings, opened = open_store(store)
     shown, problems = look_at_sessions(settings, opened, datetime.now(UTC))
@@ -193,7 +193,7 @@ def triggers_list(
     json_: JsonOption = False,
 ) -> None:
     """Show what fired, when, at what share of the window, and what became of it; the newest first."""
-    from memory_pipeline.compaction.documents import events_shown
+    from memory_pipeline.sessions.documents import events_shown
 
     _, opened = open_store(store)
     shown = events_shown(opened, most)

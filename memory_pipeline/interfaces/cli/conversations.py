@@ -52,7 +52,7 @@ def conversations_run(
 ) -> None:
     """Read days of conversations, and write what is worth keeping to where it belongs. A day that was read before is
     replaced."""
-    from memory_pipeline.night.conversation_runs import day_as_text, run_conversations
+    from memory_pipeline.consolidation.conversation_runs import day_as_text, run_conversations
 
     if bool(days) == all_open:
         raise InputError("give --date DAY, or --all-open")
@@ -88,7 +88,7 @@ def conversations_run(
 @conversations_app.command("list", epilog="Example: memory-pipeline conversations list --project webshop")
 def conversations_list(project: ProjectOption = None, store: StoreOption = None, json_: JsonOption = False) -> None:
     """List the days on which something was said, and whether they were read."""
-    from memory_pipeline.night.conversation_runs import list_days, speakers_in_words
+    from memory_pipeline.consolidation.conversation_runs import list_days, speakers_in_words
 
     settings, opened = open_store(store)
     check_project(opened, project)
@@ -108,7 +108,7 @@ def conversations_show(
     json_: JsonOption = False,
 ) -> None:
     """Show what was read on a day, what was kept and where it went, and what was dropped and why."""
-    from memory_pipeline.night.conversation_runs import day_as_text, show_day
+    from memory_pipeline.consolidation.conversation_runs import day_as_text, show_day
 
     _, opened = open_store(store)
     check_project(opened, project)
@@ -137,7 +137,7 @@ def conversations_accept(extraction: _ExtractionArgument, store: StoreOption = N
 
 
 def _decide(extraction: str, decision: Literal["confirmed", "rejected"], store: StoreOption, json_: bool) -> None:
-    from memory_pipeline.review.decisions import decide_extraction
+    from memory_pipeline.consolidation.review.decisions import decide_extraction
 
     settings, opened = open_store(store)
     done = decide_extraction(opened, settings, extraction, decision, actor=current_user(), now=datetime.now(UTC))

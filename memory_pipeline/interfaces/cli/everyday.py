@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import check_output, nobody, write_text
+from memory_pipeline.files.writing import check_output, nobody, write_text
 from memory_pipeline.interfaces.cli.base import (
     JsonOption,
     QuietOption,
@@ -27,12 +27,12 @@ from memory_pipeline.interfaces.cli.history import event_text
 from memory_pipeline.interfaces.cli.output import emit, progress_printer, say
 from memory_pipeline.interfaces.cli.recall import ProjectOption, opened_memory
 from memory_pipeline.interfaces.cli.review import conflicts_app, patterns_app, quarantine
-from memory_pipeline.wording.counts import how_many
+from memory_pipeline.text.counts import how_many
 
 if TYPE_CHECKING:
+    from memory_pipeline.consolidation.review.inbox import Inbox
     from memory_pipeline.interfaces.audit import Audit
     from memory_pipeline.recall.evaluation import Evaluation
-    from memory_pipeline.review.inbox import Inbox
 
 review_app = typer.Typer(
     help="Everything that waits for your decision, and the commands that decide it.", invoke_without_command=True
@@ -55,7 +55,7 @@ def review(
     """Everything that waits for your decision, and the commands that decide it."""
     if context.invoked_subcommand is not None:
         return
-    from memory_pipeline.review.inbox import read_inbox
+    from memory_pipeline.consolidation.review.inbox import read_inbox
 
     _, opened = open_store(store)
     check_project(opened, project)
@@ -284,7 +284,7 @@ def undo(
     json_: JsonOption = False,
 ) -> None:
     """Undo a night, another run, or one memory that was made: its sources are active again, and it stays on record."""
-    from memory_pipeline.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
+    from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 
     settings, opened = open_store(store)
     with opened.reading() as tx:

@@ -11,7 +11,7 @@ import typer
 from memory_pipeline.config.exports import CONTENTS
 from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, open_store, settings_of
 from memory_pipeline.interfaces.cli.output import emit, table
-from memory_pipeline.wording.counts import how_many
+from memory_pipeline.text.counts import how_many
 
 exports_app = typer.Typer(
     help="What nights write for agents and people to read: list, add, remove.", no_args_is_help=True

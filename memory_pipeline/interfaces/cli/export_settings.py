@@ -16,7 +16,7 @@ from memory_pipeline.config.memory_sources import key_of
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import real_path
+from memory_pipeline.files.writing import real_path
 from memory_pipeline.ingest import check_export
 from memory_pipeline.interfaces.cli.base import check_target, utf8_path
 from memory_pipeline.interfaces.cli.exports import check_options

@@ -11,7 +11,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import EXPORT_FORMATS, export_memories
 from memory_pipeline.store import Store
-from memory_pipeline.wording.counts import how_many
+from memory_pipeline.text.counts import how_many
 from memory_pipeline.workspace import DIRECTORY_FORMATS, Exported, export_to
 
 

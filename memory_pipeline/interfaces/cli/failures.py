@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from memory_pipeline.errors import MemoryPipelineError, StoreBusyError
-from memory_pipeline.files import cause_and_mend
+from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.interfaces.cli.output import complain, flush, write_line
 
 #: Commands that end with one of those lines.

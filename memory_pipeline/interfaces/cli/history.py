@@ -24,7 +24,7 @@ from memory_pipeline.interfaces.cli.output import emit, table
 from memory_pipeline.moments import check_has_come, read_moment
 
 if TYPE_CHECKING:
-    from memory_pipeline.review.decisions import DecidedProposal
+    from memory_pipeline.consolidation.review.decisions import DecidedProposal
     from memory_pipeline.store import Event
 
 
@@ -52,7 +52,7 @@ def rollback(
     json_: JsonOption = False,
 ) -> None:
     """Restore archived memories and retire the abstractions made of them, which stay on record."""
-    from memory_pipeline.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
+    from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 
     if run is not None and run_id is not None:
         raise InputError(f"give the run once: '{run}' or --run-id '{run_id}'")
@@ -218,7 +218,7 @@ def proposals_list(
     json_: JsonOption = False,
 ) -> None:
     """Show the proposals that await a decision."""
-    from memory_pipeline.review.proposals import describe_proposals
+    from memory_pipeline.consolidation.review.proposals import describe_proposals
 
     _, opened = open_store(store)
     with opened.reading() as tx:
@@ -233,8 +233,8 @@ def proposals_list(
 @proposals_app.command("show", epilog="Example: memory-pipeline proposals show 3f0c")
 def proposals_show(ids: IdsArgument = None, store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show each cluster next to the text that would replace it: what is kept, what is attached."""
-    from memory_pipeline.review.decisions import find_proposals
-    from memory_pipeline.review.proposals import describe_proposals, proposal_text
+    from memory_pipeline.consolidation.review.decisions import find_proposals
+    from memory_pipeline.consolidation.review.proposals import describe_proposals, proposal_text
 
     _, opened = open_store(store)
     found = find_proposals(opened, ids or [])
@@ -248,7 +248,7 @@ def proposals_approve(
     ids: IdsArgument = None, all_: AllOption = False, store: StoreOption = None, json_: JsonOption = False
 ) -> None:
     """Apply proposals as of their nights, each in one transaction."""
-    from memory_pipeline.review.decisions import approve_proposals
+    from memory_pipeline.consolidation.review.decisions import approve_proposals
 
     settings, opened = open_store(store)
     _decided(approve_proposals(opened, settings, _named(ids, all_=all_), current_user()), json_=json_)
@@ -263,7 +263,7 @@ def proposals_reject(
     json_: JsonOption = False,
 ) -> None:
     """Reject proposals; no night makes them again."""
-    from memory_pipeline.review.decisions import reject_proposals
+    from memory_pipeline.consolidation.review.decisions import reject_proposals
 
     _, opened = open_store(store)
     _decided(reject_proposals(opened, _named(ids, all_=all_), current_user(), reason), json_=json_)

@@ -23,7 +23,7 @@ from memory_pipeline.config.described import own_variable
 from memory_pipeline.config.loading import plain
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import HistoryError, InputError, StoreError
-from memory_pipeline.files import cause_and_mend, directories, real_path
+from memory_pipeline.files.writing import cause_and_mend, directories, real_path
 from memory_pipeline.orchestration.home import (
     dagster_home,
     home_environment,

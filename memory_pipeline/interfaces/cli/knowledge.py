@@ -27,7 +27,7 @@ from memory_pipeline.interfaces.cli.results import ExportedReadings
 from memory_pipeline.reporting.summary import Heading
 
 if TYPE_CHECKING:
-    from memory_pipeline.knowledge.playbook import DescribedGuidance
+    from memory_pipeline.text.guidance import DescribedGuidance
 
 series_app = typer.Typer(
     help="Lines that differ only in values: list, show and export their readings.", no_args_is_help=True
@@ -47,8 +47,8 @@ def playbook_list(
     json_: JsonOption = False,
 ) -> None:
     """Show the current guidance by category, highest confidence first."""
-    from memory_pipeline.distillers import guiding_entries
-    from memory_pipeline.knowledge.playbook import DescribedGuidance
+    from memory_pipeline.text.guidance import DescribedGuidance
+    from memory_pipeline.text.orders import guiding_entries
 
     _, opened = open_store(store)
     check_project(opened, project)
@@ -92,9 +92,9 @@ def kb_compress(
     json_: JsonOption = False,
 ) -> None:
     """Make one canonical entry of knowledge-base entries that say the same, and archive the originals."""
+    from memory_pipeline.consolidation.plan import NightOptions
     from memory_pipeline.interfaces.cli.instances import instance_of
     from memory_pipeline.interfaces.cli.nights import run_kb_job
-    from memory_pipeline.night.plan import NightOptions
 
     settings = settings_of(store)
     options = {"threshold": threshold, "days": days, "dry_run": dry_run}

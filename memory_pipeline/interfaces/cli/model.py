@@ -120,7 +120,7 @@ def embed(
     from memory_pipeline.models.embedders.missing import embed_store
     from memory_pipeline.orchestration.home import config_file, load_project_settings
     from memory_pipeline.store import Store
-    from memory_pipeline.wording.counts import how_many
+    from memory_pipeline.text.counts import how_many
 
     set_now = load_project_settings(named_store(store)).values
     wanted = {} if model is None else {"embedding.model": model}

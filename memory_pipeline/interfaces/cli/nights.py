@@ -22,7 +22,7 @@ from memory_pipeline.store import Store
 if TYPE_CHECKING:
     from dagster import DagsterInstance
 
-    from memory_pipeline.night.knowledge_base import KnowledgeBaseReport
+    from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport
     from memory_pipeline.orchestration.job_records import JobRecord
     from memory_pipeline.reporting.model import Report
 
@@ -200,7 +200,7 @@ def _raise_if_skipped(instance: DagsterInstance, run_id: str) -> None:
 
 def check_request(settings: Settings, request: NightRequest) -> None:
     """Raises InputError for an impossible night and StoreBusyError while another one runs, before any work is done."""
-    from memory_pipeline.night.plan import NightOptions
+    from memory_pipeline.consolidation.plan import NightOptions
 
     store = Store.of(settings)
     check_days(settings, request.partition, request.partition)
@@ -227,8 +227,8 @@ def check_days(settings: Settings, first: date, last: date) -> None:
 
 
 def _failed(result: Any, store: Store, settings: Settings, request: NightRequest, started: datetime) -> Report:
-    from memory_pipeline.night.context import Night
-    from memory_pipeline.night.plan import NightOptions
+    from memory_pipeline.consolidation.context import Night
+    from memory_pipeline.consolidation.plan import NightOptions
     from memory_pipeline.reporting.report import Report, failed_night
 
     causes = causes_of(result)

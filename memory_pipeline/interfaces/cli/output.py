@@ -14,9 +14,9 @@ from typing import Any, TextIO
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import OutputError
-from memory_pipeline.files import cause_and_mend
+from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.reporting.summary import Heading
-from memory_pipeline.wording.hidden import UNSEEN, visible
+from memory_pipeline.text.hidden import UNSEEN, visible
 
 #: The marks around what a command prints into a file of Markdown, and how the names of such files end.
 _BLOCK, _MARKDOWN = "<!-- memory-pipeline:output:{} -->", (".md", ".markdown")

@@ -13,7 +13,7 @@ import typer
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, current_user, open_store
 from memory_pipeline.interfaces.cli.output import emit
-from memory_pipeline.wording.counts import how_many
+from memory_pipeline.text.counts import how_many
 
 if TYPE_CHECKING:
     from memory_pipeline.recall.asking import Reply

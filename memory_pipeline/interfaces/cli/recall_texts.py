@@ -17,7 +17,7 @@ from memory_pipeline.recall.documents import (
     SearchResults,
 )
 from memory_pipeline.recall.lineage import speaker_in
-from memory_pipeline.wording.counts import how_many
+from memory_pipeline.text.counts import how_many
 
 _LEVELS = ("raw", "merged", "pattern", "principle")
 #: Lines of a memory's words that a terminal shows, and the narrowest and widest that they become.

@@ -19,7 +19,7 @@ from memory_pipeline.interfaces.cli.base import (
     open_store,
 )
 from memory_pipeline.interfaces.cli.output import emit, table
-from memory_pipeline.wording.counts import how_many
+from memory_pipeline.text.counts import how_many
 
 conflicts_app = typer.Typer(
     help="Memories that contradict each other: list, show, resolve, reopen.", no_args_is_help=True
@@ -44,7 +44,7 @@ def conflicts_list(
     json_: JsonOption = False,
 ) -> None:
     """Show the contradictions that await a decision, clearest first; of several that share memories, only one."""
-    from memory_pipeline.review.conflicts import list_conflicts
+    from memory_pipeline.consolidation.review.conflicts import list_conflicts
 
     _, opened = open_store(store)
     check_project(opened, project)
@@ -84,7 +84,7 @@ def _none_words(project: str | None, kind: str | None, *, settled: bool) -> str:
 @conflicts_app.command("show", epilog="Example: memory-pipeline conflicts show 3f0c")
 def conflicts_show(conflict_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show both sides of a contradiction, and how it was settled."""
-    from memory_pipeline.review.conflicts import conflict_text, describe_conflicts
+    from memory_pipeline.consolidation.review.conflicts import conflict_text, describe_conflicts
 
     _, opened = open_store(store)
     with opened.reading() as tx:
@@ -107,8 +107,8 @@ def conflicts_resolve(
     json_: JsonOption = False,
 ) -> None:
     """Settle a contradiction. The side that is not kept is archived into the other one; nothing is deleted."""
-    from memory_pipeline.review.conflicts import conflict_text, describe_conflicts
-    from memory_pipeline.review.resolution import Decision, Keep, resolve_conflict
+    from memory_pipeline.consolidation.review.conflicts import conflict_text, describe_conflicts
+    from memory_pipeline.consolidation.review.resolution import Decision, Keep, resolve_conflict
 
     settings, opened = open_store(store)
     decision = Decision(cast(Keep, keep), current_user(), scope_a, scope_b, note)
@@ -122,8 +122,8 @@ def conflicts_resolve(
 @conflicts_app.command("reopen", epilog="Example: memory-pipeline conflicts reopen 3f0c")
 def conflicts_reopen(conflict_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
     """Reverse a decision: what it archived is active again, and the contradiction is open."""
-    from memory_pipeline.review.resolution import reopen_conflict
-    from memory_pipeline.review.rollback import as_text
+    from memory_pipeline.consolidation.review.resolution import reopen_conflict
+    from memory_pipeline.consolidation.review.rollback import as_text
 
     settings, opened = open_store(store)
     result = reopen_conflict(opened, settings, conflict_id)
@@ -153,7 +153,7 @@ def patterns_list(
     json_: JsonOption = False,
 ) -> None:
     """List the patterns that wait for a decision: those that fade, and those that something may contradict."""
-    from memory_pipeline.review.patterns import list_patterns, pattern_as_text
+    from memory_pipeline.consolidation.review.patterns import list_patterns, pattern_as_text
 
     _, opened = open_store(store)
     check_project(opened, project)
@@ -176,7 +176,7 @@ def patterns_reject(pattern: PatternArgument, store: StoreOption = None, json_: 
 
 
 def _decide(pattern: str, decision: Literal["confirmed", "rejected"], store: StoreOption, json_: bool) -> None:
-    from memory_pipeline.review.patterns import decide_pattern, pattern_as_text
+    from memory_pipeline.consolidation.review.patterns import decide_pattern, pattern_as_text
 
     settings, opened = open_store(store)
     done, problems = decide_pattern(opened, settings, pattern, decision, actor=current_user(), now=datetime.now(UTC))

@@ -29,7 +29,7 @@ from memory_pipeline.moments import latest_complete_day
 if TYPE_CHECKING:
     from dagster import DagsterInstance, TimeWindowPartitionsDefinition
 
-    from memory_pipeline.rollups.running import MadeRollup
+    from memory_pipeline.periods.running import MadeRollup
 
 rollups_app = typer.Typer(help="What days, weeks, months and years amount to: run, show, list.", no_args_is_help=True)
 app.add_typer(rollups_app, name="rollups")
@@ -51,7 +51,7 @@ def rollups_run(
 ) -> None:
     """Make the summaries of every day, week, month and year that holds one of these days and has ended, and write their
     pages beside the store. Running it again changes nothing, unless the notes of a day have changed."""
-    from memory_pipeline.rollups.running import finish_rollups, periods_to_make, roll_up
+    from memory_pipeline.periods.running import finish_rollups, periods_to_make, roll_up
 
     settings, opened = open_store(store)
     newest = latest_complete_day(datetime.now(UTC))
@@ -90,7 +90,7 @@ def rollups_list(
     json_: JsonOption = False,
 ) -> None:
     """List the summaries: their periods, how many notes each has, and their tokens."""
-    from memory_pipeline.rollups.shown import list_rollups
+    from memory_pipeline.periods.shown import list_rollups
 
     _, opened = open_store(store)
     check_project(opened, project)
@@ -114,8 +114,8 @@ def rollups_show(
     json_: JsonOption = False,
 ) -> None:
     """Show the summary of a day, a week, a month or a year, with the memories behind it."""
-    from memory_pipeline.rollups.periods import read_period
-    from memory_pipeline.rollups.shown import show_rollups
+    from memory_pipeline.periods.periods import read_period
+    from memory_pipeline.periods.shown import show_rollups
 
     asked = read_period(period)
     _, opened = open_store(store)

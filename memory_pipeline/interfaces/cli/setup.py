@@ -16,9 +16,10 @@ from pydantic import Field
 
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.imported_notes import import_source
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import real_path
+from memory_pipeline.files.writing import real_path
 from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, read_format, recognise, the_format_of
 from memory_pipeline.ingest.candidates import Skipped, in_numbers
 from memory_pipeline.ingest.dates import zone
@@ -35,14 +36,13 @@ from memory_pipeline.models.choose import has_model
 from memory_pipeline.models.discovery import find_models
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.moments import latest_complete_day
-from memory_pipeline.night.imported_notes import import_source
 from memory_pipeline.orchestration.home import config_file, load_project_settings
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.report import closing_line
 from memory_pipeline.reporting.summary import Heading, summary
 from memory_pipeline.store import Store
-from memory_pipeline.wording.counts import how_many
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.redaction import redact
 
 if TYPE_CHECKING:
     from memory_pipeline.demo.scorecard import DemoResult

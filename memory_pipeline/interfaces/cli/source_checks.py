@@ -13,6 +13,8 @@ from pydantic import Field
 from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.imported_notes import waiting_edits
+from memory_pipeline.consolidation.plan import next_night, night_of, waiting_in_words
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.ingest import ImportSummary
@@ -30,10 +32,8 @@ from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.interfaces.cli.output import say
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.models.embedders.missing import Progress
-from memory_pipeline.night.imported_notes import waiting_edits
-from memory_pipeline.night.plan import next_night, night_of, waiting_in_words
 from memory_pipeline.store import Store
-from memory_pipeline.wording.counts import how_many
+from memory_pipeline.text.counts import how_many
 
 _MOST_NAMED = 3
 #: Of more bytes than this, reading takes longer than a person waits without a word.

@@ -16,9 +16,10 @@ from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.editing import add_table, remove_table
 from memory_pipeline.config.memory_sources import SourceTable, key_of
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.plan import next_night, night_of
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
-from memory_pipeline.files import real_path
+from memory_pipeline.files.writing import real_path
 from memory_pipeline.ingest import IMPORTERS, importer_of, recognise, the_format_of
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.formats import check_path
@@ -31,7 +32,6 @@ from memory_pipeline.ingest.sources import (
     with_known_projects,
 )
 from memory_pipeline.interfaces.cli.base import utf8_path
-from memory_pipeline.night.plan import next_night, night_of
 from memory_pipeline.orchestration.home import config_file, load_project_settings
 from memory_pipeline.records import SourceFile
 from memory_pipeline.store import Store

@@ -20,7 +20,7 @@ from memory_pipeline.interfaces.cli.base import (
     settings_of,
 )
 from memory_pipeline.interfaces.cli.output import complain, emit, progress_printer, table
-from memory_pipeline.wording.counts import how_many
+from memory_pipeline.text.counts import how_many
 
 sources_app = typer.Typer(
     help="The workspaces and files that nights read first: list, add, remove, check, gone.", no_args_is_help=True

@@ -20,7 +20,7 @@ from memory_pipeline.recall.documents import (
     Remembered,
     SearchResults,
 )
-from memory_pipeline.wording.quoting import clipped
+from memory_pipeline.text.quoting import clipped
 
 Level = Literal["raw", "merged", "pattern", "principle"]
 LEVELS: tuple[Level, ...] = ("raw", "merged", "pattern", "principle")

@@ -20,7 +20,7 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, OutputError
-from memory_pipeline.files import cause_and_mend, directories, real_path, writing_whole
+from memory_pipeline.files.writing import cause_and_mend, directories, real_path, writing_whole
 from memory_pipeline.orchestration.home import home_environment
 
 _SPACE = re.compile(r"[ \t\r\n]*")

@@ -22,8 +22,8 @@ from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.models.embedders.minilm import model_directory
 from memory_pipeline.models.embedders.model import Embedder, check_model, check_vectors
 from memory_pipeline.store import Store, Transaction
-from memory_pipeline.wording.normalise import embedding_text
-from memory_pipeline.wording.subject import words_alone
+from memory_pipeline.text.normalise import embedding_text
+from memory_pipeline.text.subject import words_alone
 
 Progress = Callable[[str, int, int], None]
 #: The most memories, and about the most characters, that an interruption loses the vectors of.

@@ -14,7 +14,7 @@ from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.models.http import send_json
 from memory_pipeline.models.pacing import backoff
 from memory_pipeline.models.provider import CallError
-from memory_pipeline.wording.redaction import redact
+from memory_pipeline.text.redaction import redact
 
 _BATCH = 64
 _TIMEOUT_S = 60

@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 
 from memory_pipeline.errors import ModelError
-from memory_pipeline.files import append_line
+from memory_pipeline.files.writing import append_line
 from memory_pipeline.models.pricing import FREE
 from memory_pipeline.models.provider import CallError
 from memory_pipeline.models.requests import Answer, Request

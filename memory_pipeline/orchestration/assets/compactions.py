@@ -16,10 +16,10 @@ from dagster import (
 )
 from pydantic import Field
 
-from memory_pipeline.compaction.documents import CompactedSession
 from memory_pipeline.orchestration.location import OWNERS
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.orchestration.sentences import schema_of_document
+from memory_pipeline.sessions.documents import CompactedSession
 
 GROUP = "conversations"
 NAME = "session_compactions"
@@ -57,7 +57,7 @@ class CompactionConfig(Config):
 def session_compactions(
     context: AssetExecutionContext, config: CompactionConfig, night: NightResource
 ) -> MaterializeResult:  # type: ignore[type-arg]
-    from memory_pipeline.compaction.acting import act_on, compact_live
+    from memory_pipeline.sessions.acting import act_on, compact_live
     from memory_pipeline.workspace.pages import token_counter
 
     settings, store = night.effective_settings(), night.store()

@@ -18,20 +18,20 @@ from dagster import (
     multi_asset,
 )
 
-from memory_pipeline.conversations.day import is_routed_as_told
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.conversation_reading import ModelBill, bill_of
+from memory_pipeline.consolidation.conversations import DayOfProject, read_conversations
+from memory_pipeline.consolidation.run import report_failure, take_snapshot
 from memory_pipeline.models.choose import model_reads
-from memory_pipeline.night.context import Night
-from memory_pipeline.night.conversation_reading import ModelBill, bill_of
-from memory_pipeline.night.conversations import DayOfProject, read_conversations
-from memory_pipeline.night.run import report_failure, take_snapshot
 from memory_pipeline.orchestration.held import why_held
 from memory_pipeline.orchestration.location import CONVERSATIONS_GROUP, NIGHTLY, OWNERS
 from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.orchestration.sentences import Row, lineage_of_columns, preview, schema_of
+from memory_pipeline.reading.conversation_day import is_routed_as_told
 from memory_pipeline.records import Chunk, ConversationDay, KeptExtraction, Turn
-from memory_pipeline.wording.counts import how_many
-from memory_pipeline.wording.quoting import clipped
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.quoting import clipped
 from memory_pipeline.workspace.conversation_pages import place_of
 
 LOGS, CHUNKS, EXTRACTIONS, ROUTED = "conversation_logs", "conversation_chunks", "extractions", "routed_updates"

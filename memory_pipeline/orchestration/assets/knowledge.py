@@ -17,9 +17,9 @@ from dagster import (
     asset,
 )
 
-from memory_pipeline.night.knowledge_base import KnowledgeBaseReport, compress_knowledge_base
-from memory_pipeline.night.principles import misplaced_patterns
-from memory_pipeline.night.run import report_failure, run_week
+from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport, compress_knowledge_base
+from memory_pipeline.consolidation.principles import misplaced_patterns
+from memory_pipeline.consolidation.run import report_failure, run_week
 from memory_pipeline.orchestration import previews, sentences
 from memory_pipeline.orchestration.held import unchecked, why_held
 from memory_pipeline.orchestration.location import IO, KNOWLEDGE_GROUP, MONTHLY_FRESH, OWNERS, WEEKLY_FRESH

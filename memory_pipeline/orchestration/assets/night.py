@@ -1,6 +1,6 @@
 """The night as daily-partitioned assets, in the order of the data.
 
-`night/run.py` defines what each step does, `shown.py` what the UI shows of it.
+`consolidation/run.py` defines what each step does, `shown.py` what the UI shows of it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,9 +19,9 @@ from dagster import (
     asset,
 )
 
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.run import ORDER, STEPS, Step, last_of, report_failure, take_snapshot
 from memory_pipeline.errors import MemoryPipelineError
-from memory_pipeline.night.context import Night
-from memory_pipeline.night.run import ORDER, STEPS, Step, last_of, report_failure, take_snapshot
 from memory_pipeline.orchestration import previews, sentences
 from memory_pipeline.orchestration.assets.conversations import conversations
 from memory_pipeline.orchestration.assets.shown import RECORDS, SHOWN

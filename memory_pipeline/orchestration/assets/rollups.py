@@ -23,10 +23,10 @@ from dagster import (
     asset,
 )
 
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.conversation_reading import bill_of
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.moments import latest_complete_day
-from memory_pipeline.night.context import Night
-from memory_pipeline.night.conversation_reading import bill_of
 from memory_pipeline.orchestration.held import unchecked, why_held
 from memory_pipeline.orchestration.location import (
     DAILY_SUMMED,
@@ -39,14 +39,14 @@ from memory_pipeline.orchestration.location import (
 from memory_pipeline.orchestration.partitions import EVERY_DAY, EVERY_WEEK, MONTHLY, YEARLY
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.orchestration.sentences import Row, preview, schema_of_rows
+from memory_pipeline.periods.entries import best_of_each_kind, from_json
+from memory_pipeline.periods.in_short import SAID
+from memory_pipeline.periods.making import rollup_id
+from memory_pipeline.periods.periods import Period, period_of
+from memory_pipeline.periods.running import MadeRollup, finish_rollups, roll_up
+from memory_pipeline.periods.shown import RollupProblems, find_problems
 from memory_pipeline.records.night import ROLLUP_LEVELS
-from memory_pipeline.rollups.entries import best_of_each_kind, from_json
-from memory_pipeline.rollups.in_short import SAID
-from memory_pipeline.rollups.making import rollup_id
-from memory_pipeline.rollups.periods import Period, period_of
-from memory_pipeline.rollups.running import MadeRollup, finish_rollups, roll_up
-from memory_pipeline.rollups.shown import RollupProblems, find_problems
-from memory_pipeline.wording.counts import how_many
+from memory_pipeline.text.counts import how_many
 
 DAYS, WEEKS, MONTHS, YEARS = "daily_summaries", "weekly_rollups", "monthly_rollups", "yearly_rollups"
 #: The periods of which a finer one is a part, as far as there are partitions of them.

@@ -15,7 +15,7 @@ from dagster import (
     TimeWindowPartitionMapping,
 )
 
-from memory_pipeline.night.context import Night
+from memory_pipeline.consolidation.context import Night
 from memory_pipeline.orchestration import previews, sentences
 from memory_pipeline.orchestration.checks import (
     ARCHIVE_CHECKS,

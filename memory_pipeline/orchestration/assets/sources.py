@@ -29,9 +29,9 @@ from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.plan import waiting_in_words
+from memory_pipeline.consolidation.run import STEPS, report_failure, take_snapshot
 from memory_pipeline.errors import InputError
-from memory_pipeline.night.plan import waiting_in_words
-from memory_pipeline.night.run import STEPS, report_failure, take_snapshot
 from memory_pipeline.orchestration.held import unchecked, why_held
 from memory_pipeline.orchestration.location import IO, LOCATION, NIGHTLY, OBSERVED, OWNERS, SOURCES_GROUP, SOURCES_JOB
 from memory_pipeline.orchestration.partitions import DAILY
@@ -39,7 +39,7 @@ from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.orchestration.sentences import preview, schema_of
 from memory_pipeline.records import Memory, SourceReading
 from memory_pipeline.store import Store
-from memory_pipeline.wording.counts import how_many
+from memory_pipeline.text.counts import how_many
 
 #: With a larger share of rows in quarantine, a source is probably read in the wrong way.
 _MOST_QUARANTINED = 0.1

@@ -46,7 +46,7 @@ def newer(monkeypatch: pytest.MonkeyPatch) -> Newer:
     """The model that the settings name now."""
     model = Newer()
     monkeypatch.setattr(embedding_module, "choose_embedder", lambda _: model)
-    monkeypatch.setattr("memory_pipeline.night.context.choose_embedder", lambda _: model)
+    monkeypatch.setattr("memory_pipeline.consolidation.context.choose_embedder", lambda _: model)
     return model
 
 

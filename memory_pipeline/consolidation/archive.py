@@ -1,0 +1,305 @@
+"""Writes accepted distillations to the store: one transaction writes the abstraction and archives its sources.
+
+The abstraction is embedded before the transaction starts, and becomes searchable at the same instant in which its
+sources are archived. Several clusters share a transaction; if one of them fails, it is rolled back, the others are
+written one by one, and the failure is logged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast, get_args
+
+from memory_pipeline.consolidation.abstractions import (
+    DISTILLED,
+    abstraction_id,
+    make_abstraction,
+    vectors_of_abstractions,
+)
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.gates import refusals_of
+from memory_pipeline.consolidation.plan import NightPlan
+from memory_pipeline.consolidation.principle_growth import carry_principles
+from memory_pipeline.consolidation.reading import NightReader
+from memory_pipeline.consolidation.review.proposals import propose_distillation
+from memory_pipeline.errors import in_words
+from memory_pipeline.models.embedders import check_vectors
+from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.records import (
+    ESTABLISHED,
+    REPLACED,
+    SERIES,
+    Archive,
+    ArchiveStatus,
+    Cluster,
+    Conflict,
+    Decided,
+    Distillation,
+    LineageLink,
+    LogRow,
+    Measured,
+    Memory,
+    derived_id,
+)
+from memory_pipeline.store import AWAITS_REVIEW, Candidate, Replacement, Transaction
+
+#: Clusters written in one transaction; each of them is compressed as a whole or not at all.
+_CLUSTERS_AT_ONCE = 50
+
+
+class SourcesChangedError(Exception):
+    """Sources were archived, pinned or raised to critical since the cluster was formed."""
+
+
+def archive_distillations(night: Night, distillations: Iterable[Distillation]) -> list[Archive]:
+    """The result for every distillation, in their order."""
+    todo = list(distillations)
+    results: list[Archive] = []
+    for start in range(0, len(todo), _CLUSTERS_AT_ONCE):
+        night.hold_lease()
+        results += _settle(night, todo[start : start + _CLUSTERS_AT_ONCE])
+        night.progress("archive", len(results), len(todo))
+    return results
+
+
+def _settle(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
+    """Write several clusters in one transaction; if one of them fails, write each one separately, without that one."""
+    try:
+        return _settle_together(night, drafts)
+    except Exception as error:  # a failing cluster is rolled back completely; the others continue
+        if len(drafts) > 1:
+            return [result for draft in drafts for result in _settle(night, [draft])]
+        result = _broken(night, drafts[0], error)
+    with night.writing() as tx:
+        tx.journal.log([_log_row(night.plan, result)])
+    return [result]
+
+
+def _broken(night: Night, draft: Distillation, error: Exception) -> Archive:
+    if isinstance(error, SourcesChangedError):
+        return _result(draft, "skipped", str(error))
+    night.log.error("archiving cluster %s", draft.id, exc_info=error)
+    night.note_error(draft.id, "write", error)
+    return _result(draft, "failed", in_words(error)[:500])
+
+
+def _settle_together(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
+    refusals = refusals_of(night.reader, drafts)
+    for cluster_id in refusals:
+        night.log.warning("cluster %s is left alone: it did not pass a gate", cluster_id)
+    passed = [d for d in drafts if d.outcome == "accepted" and d.id not in refusals]
+    proposed = [d for d in passed if night.settings.is_reviewed(d.cluster.project_id)]
+    written = [d for d in passed if not night.settings.is_reviewed(d.cluster.project_id)]
+    made = make_abstractions(night.reader, written)
+    left = {d.id: _left_alone(d, refusals) for d in drafts if d not in passed}
+    with night.writing() as tx:
+        for draft in proposed:
+            propose_distillation(night.plan, tx, draft)
+        done = {archive.id: archive for archive in write_abstractions(night.plan, tx, written, made)}
+        tx.journal.log([_log_row(night.plan, archive) for archive in left.values()])
+    done |= {d.id: _proposed(d) for d in proposed}
+    return [(done | left)[d.id] for d in drafts]
+
+
+def _proposed(draft: Distillation) -> Archive:
+    """Leave a proposal for a person. The next steps know the memory that a merge would make, because a pattern may
+    depend on it."""
+    result = _result(draft, "proposed", AWAITS_REVIEW)
+    return (
+        result if draft.relation in (DISTILLED, ESTABLISHED) else replace(result, abstraction_id=abstraction_id(draft))
+    )
+
+
+def _left_alone(draft: Distillation, refusals: Mapping[str, str]) -> Archive:
+    if draft.outcome == "accepted":
+        return _result(draft, "skipped", refusals[draft.id])
+    return _result(draft, "failed" if draft.outcome == "failed" else "skipped", draft.reason)
+
+
+def apply_distillation(
+    night: Night, distillation: Distillation, also: Callable[[Transaction], None] = lambda tx: None
+) -> Archive:
+    """Write one abstraction, archive its sources and do `also`, in one transaction.
+
+    Raises SourcesChangedError if a source may no longer be archived.
+    """
+    made = make_abstractions(night.reader, [distillation])
+    with night.writing() as tx:
+        (result,) = write_abstractions(night.plan, tx, [distillation], made)
+        also(tx)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The memories made from accepted distillations, in their order, and their vectors by a model, float32 (n,
+    dimension)."""
+
+    memories: tuple[Memory, ...]
+    vectors: Vectors
+    model: str
+
+
+def make_abstractions(reader: NightReader, distillations: Sequence[Distillation]) -> Made:
+    """The memories with their vectors, before any transaction starts."""
+    memories = tuple(make_abstraction(distillation, reader.plan.as_of) for distillation in distillations)
+    vectors = vectors_of_abstractions(distillations, reader.embedder, reader.vectors_of)
+    model, dimension = reader.embedder.name, reader.embedder.dimension
+    check_vectors(vectors, [memory.id for memory in memories], dimension, model)
+    return Made(memories, vectors, model)
+
+
+def write_abstractions(
+    plan: NightPlan, tx: Transaction, distillations: Sequence[Distillation], made: Made
+) -> list[Archive]:
+    """Write the abstractions and archive their sources, with lineage, log, causal findings and contradictions.
+
+    Raises SourcesChangedError if a source may no longer be archived; the caller must roll back the whole
+    transaction.
+    """
+    memories, there = _under_free_ids(tx, made.memories)
+    tx.memories.revive([memory.id for memory in memories if memory.id in there])
+    tx.memories.add([memory for memory in memories if memory.id not in there])
+    tx.vectors.add([memory.id for memory in memories], made.vectors, made.model)
+    pairs = list(zip(distillations, memories, strict=True))
+    sources = [
+        Replacement(source, d.id, memory.id, is_version=d.relation == DISTILLED)
+        for d, memory in pairs
+        for source in d.archived_ids
+    ]
+    if len({source.id for source in sources}) < len(sources):
+        raise SourcesChangedError("a source is in two clusters")
+    archived = tx.memories.archive(
+        sources,
+        archived_at=plan.as_of,
+        critical_floor=plan.settings.compression.critical_floor,
+    )
+    for distillation in distillations:
+        gone = sorted(set(distillation.archived_ids) - archived)
+        if gone:
+            raise SourcesChangedError(f"{len(gone)} sources changed since the cluster was formed, first '{gone[0]}'")
+    tx.lineage.add(
+        [
+            LineageLink(memory.id, source, d.relation, similarity)
+            for d, memory in pairs
+            for source, similarity in zip(d.member_ids, d.similarities, strict=True)
+        ],
+    )
+    _replace_statements(plan, tx, pairs)
+    grown = {source: memory for d, memory in pairs for source in _earlier_versions(tx, d)}
+    new_vectors = {memory.id: vector for memory, vector in zip(memories, made.vectors, strict=True)}
+    carry_principles(plan, tx, grown, new_vectors, made.model)
+    results = [
+        replace(_result(d, "compressed", None, archived=d.archived_ids), abstraction_id=memory.id)
+        for d, memory in pairs
+    ]
+    tx.journal.log([_log_row(plan, result) for result in results])
+    causes = [Candidate(memory.id, memory.project_id, d.causal) for d, memory in pairs if d.relation == DISTILLED]
+    tx.atoms.note_candidates(causes, plan.run_id, plan.as_of)
+    for memory in (memory for d, memory in pairs if d.relation == SERIES):
+        tx.conflicts.settle_within(tx.lineage.raw_sources_of([memory.id]).get(memory.id, []), SERIES)
+    tx.conflicts.record([conflict for d in distillations for conflict in _contradictions(d)], plan.as_of)
+    return results
+
+
+def _earlier_versions(tx: Transaction, distillation: Distillation) -> list[str]:
+    """What a new pattern is the next version of: the pattern among its sources, or those that its statement replaced
+    and whose notes it has."""
+    if distillation.relation == DISTILLED:
+        return list(distillation.member_ids)
+    if distillation.relation != ESTABLISHED:
+        return []
+    older = [i for ids in tx.lineage.replaced_by(distillation.archived_ids).values() for i in ids]
+    return [i for i, notes in tx.lineage.witnesses_of(older).items() if set(notes) <= set(distillation.stays)]
+
+
+def _replace_statements(plan: NightPlan, tx: Transaction, pairs: Sequence[tuple[Distillation, Memory]]) -> None:
+    """Archive the statements that newer ones take the place of, into these."""
+    floor = plan.settings.compression.critical_floor
+    for distillation, memory in pairs:
+        for old in distillation.replaces:
+            if tx.memories.supersede(
+                old, winner=memory.id, archived_by=distillation.id, at=plan.as_of, critical_floor=floor
+            ):
+                tx.lineage.add([LineageLink(memory.id, old, REPLACED, 1.0)])
+
+
+def _under_free_ids(tx: Transaction, memories: Sequence[Memory]) -> tuple[list[Memory], set[str]]:
+    """The abstractions with usable ids, and those ids that the store already has.
+
+    If a rolled-back abstraction is made again with the same text, it returns under its own id; otherwise the new one
+    gets the next id.
+    """
+    there = tx.memories.read([memory.id for memory in memories])
+    free = [_under_free_id(tx, memory) if memory.id in there else memory for memory in memories]
+    return free, set(tx.memories.read([memory.id for memory in free])) if there else set()
+
+
+def _under_free_id(tx: Transaction, memory: Memory) -> Memory:
+    """The abstraction with a usable id. If a rolled-back one is made again with the same text, it returns under its
+    own id; otherwise the new one gets the next id."""
+    candidate, generation = memory, 1
+    while True:
+        there = tx.memories.read([candidate.id]).get(candidate.id)
+        if there is None or there.rolled_back_at is None:
+            return candidate
+        before = replace(
+            there,
+            importance=there.importance_before if there.importance_before is not None else there.importance,
+            importance_before=None,
+            archived_by=None,
+            archived_at=None,
+            rolled_back_at=None,
+            updated_at=None,
+            reuse_count=candidate.reuse_count,
+            useful_count=candidate.useful_count,
+        )
+        if before == candidate:
+            return candidate
+        generation += 1
+        candidate = replace(memory, id=derived_id("abstraction", memory.id, str(generation)))
+
+
+def _contradictions(distillation: Distillation) -> list[Conflict]:
+    """Members that contradict each other according to the model, for a person to review; the abstraction quotes
+    both."""
+    similarity = dict(zip(distillation.member_ids, distillation.similarities, strict=True))
+    return [
+        Conflict(
+            distillation.cluster.project_id,
+            pair.a,
+            pair.b,
+            "contradiction",
+            "found in distillation",
+            min(similarity[pair.a], similarity[pair.b]),
+        )
+        for pair in distillation.contradictions
+    ]
+
+
+def _result(
+    distillation: Distillation, status: ArchiveStatus, reason: str | None, archived: tuple[str, ...] = ()
+) -> Archive:
+    return Archive(distillation.cluster, status, reason, archived_ids=archived, measured=distillation.measured)
+
+
+def settled_archive(cluster: Cluster) -> Archive:
+    """The result of a cluster that an earlier night decided: nothing is done or logged."""
+    return Archive(cluster, "settled", cluster.settled, measured=Measured(tokens_before=cluster.total_tokens))
+
+
+def _log_row(plan: NightPlan, result: Archive) -> LogRow:
+    assert result.status in get_args(Decided), "what is proposed or settled is not logged"
+    return LogRow(
+        id=derived_id("log", result.cluster.policy, result.cluster.fingerprint, plan.as_of.isoformat(), result.status),
+        cluster_fingerprint=result.cluster.fingerprint,
+        policy=result.cluster.policy,
+        compressed_memory_id=result.abstraction_id,
+        status=cast(Decided, result.status),
+        reason=result.reason,
+        member_count=len(result.member_ids),
+        compression_ratio=result.measured.compression_ratio,
+        run_id=plan.run_id,
+        created_at=plan.as_of,
+    )

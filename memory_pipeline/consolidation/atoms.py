@@ -1,0 +1,126 @@
+"""Causal atoms: causal statements in the night's abstractions become atoms, or strengthen known ones.
+
+Each finding is decided in its own transaction, separate from the archive, so that nothing here can undo or stop a
+compression; a failing one waits for the next night.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, replace
+
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.plan import NightPlan
+from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.recall.atoms import FIELDS, AtomIndex, embed_atom
+from memory_pipeline.records import Atom, AtomDecision, Causal, derived_id
+from memory_pipeline.store import FIRST_CONFIDENCE, Store
+from memory_pipeline.text.conflicts import WORDING, find_conflict
+from memory_pipeline.text.support import find_addition, find_clash
+
+_LONGEST_FIELD = 300
+#: Cosines from which two atoms have one subject, and one action.
+_SAME_SUBJECT, _SAME_ACTION = 0.85, 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    memory_id: str
+    project_id: str
+    causal: Causal
+    sources: tuple[str, ...]
+
+
+def grow_atoms(night: Night) -> list[AtomDecision]:
+    """Decide every waiting causal finding, and return the decisions, including those that are not causal."""
+    night.hold_lease()
+    waiting, decisions = _waiting(night.store, night.plan)
+    indexes: dict[str, AtomIndex] = {}
+    for done, finding in enumerate(waiting, start=1):
+        night.hold_lease()
+        try:
+            decisions.append(_settle(night, finding, indexes))
+        except Exception as error:  # an atom never stops the night; its error is in the report, and it is retried
+            night.log.error("the atom of %s", finding.memory_id, exc_info=error)
+            night.note_error(finding.memory_id, "enrich", error)
+        night.progress("atoms", done, len(waiting))
+    return sorted(decisions, key=lambda decision: decision.memory_id)
+
+
+def _waiting(store: Store, plan: NightPlan) -> tuple[list[_Finding], list[AtomDecision]]:
+    """The waiting findings with the content of their raw sources, and the decisions that this run has already made."""
+    with store.reading() as tx:
+        decided = tx.atoms.decisions_of(plan.run_id)
+        pending = tx.atoms.pending_candidates(plan.as_of)
+        sources = tx.lineage.raw_sources_of(memory_id for memory_id, _, _ in pending)
+        memories = tx.memories.read({i for ids in sources.values() for i in ids})
+    waiting = [
+        _Finding(memory_id, project, causal, tuple(memories[i].content for i in sources.get(memory_id, [])))
+        for memory_id, project, causal in pending
+    ]
+    return waiting, decided
+
+
+def _settle(night: Night, finding: _Finding, indexes: dict[str, AtomIndex]) -> AtomDecision:
+    causal = Causal(*(" ".join(part.split()) for part in astuple(finding.causal)))
+    problem = _problem(causal, finding.sources)
+    decision = AtomDecision(finding.memory_id, finding.project_id, "skipped", None, problem, causal)
+    if problem:
+        with night.writing() as tx:
+            tx.atoms.decide(decision, night.options.run_id, night.as_of)
+        return decision
+    if finding.project_id not in indexes:
+        indexes[finding.project_id] = AtomIndex.of(
+            night.store, night.embedder, finding.project_id, night.holder, night.options.run_id
+        )
+    index, vectors = indexes[finding.project_id], embed_atom(night.embedder, causal)
+    known = find_known_atom(index, causal, vectors)
+    atom = known or Atom(
+        id=derived_id("atom", finding.memory_id),
+        project_id=finding.project_id,
+        causal=causal,
+        confidence=FIRST_CONFIDENCE,
+        source_ids=(finding.memory_id,),
+        created_at=night.as_of,
+    )
+    decision = replace(decision, status="strengthened" if known else "created", atom_id=atom.id)
+    with night.writing() as tx:
+        if known:
+            tx.atoms.strengthen(known.id, [finding.memory_id], night.as_of)
+        else:
+            tx.atoms.write(atom, vectors, FIELDS, night.embedder.name)
+        tx.atoms.decide(decision, night.options.run_id, night.as_of)
+    if not known:
+        index.add(atom, vectors)
+    return decision
+
+
+def find_known_atom(index: AtomIndex, causal: Causal, vectors: Vectors) -> Atom | None:
+    """The atom that says the same: a similar subject and action, and no contradiction.
+
+    `vectors`: as returned by `embed_atom`.
+    """
+    subject, action = (vectors[FIELDS.index(field)] for field in ("subject", "action"))
+    for found in index.nearest("subject", subject, _SAME_SUBJECT):
+        same_action = float(index.vector(found.atom, "action") @ action) >= _SAME_ACTION
+        conflict = find_conflict(_sentence(found.atom.causal), _sentence(causal))
+        if same_action and (conflict is None or conflict.kind == WORDING):
+            return found.atom
+    return None
+
+
+def _problem(causal: Causal, sources: Sequence[str]) -> str | None:
+    """Why a finding does not become an atom: a field is missing or too long, or the sources do not support it."""
+    for name in ("subject", "action", "outcome"):
+        if not getattr(causal, name):
+            return f"no {name}"
+    longest = max(astuple(causal), key=len)
+    if len(longest) > _LONGEST_FIELD:
+        return f"a field of {len(longest)} characters; the maximum is {_LONGEST_FIELD}"
+    problem = next((found for part in astuple(causal) if (found := find_addition(part, sources))), None)
+    problem = problem or find_clash(_sentence(causal), sources)
+    return f"unsupported: {problem}" if problem else None
+
+
+def _sentence(causal: Causal) -> str:
+    return f"{causal.subject} {causal.action}: {causal.outcome}"

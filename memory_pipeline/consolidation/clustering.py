@@ -1,0 +1,365 @@
+"""Forms clusters from edges, links conflicts and keeps them apart, and marks clusters decided on earlier nights."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from memory_pipeline.config.policies import Linkage, Policy
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.plan import NightPlan
+from memory_pipeline.consolidation.review.proposals import kept_apart
+from memory_pipeline.records import (
+    SERIES,
+    Cluster,
+    Conflict,
+    EligibleMemory,
+    derived_id,
+    fingerprint_of,
+)
+from memory_pipeline.store import SAID_AGAIN, Store
+from memory_pipeline.text.contradictions import Contradiction
+from memory_pipeline.text.memory_conflicts import BY_MODEL, contradiction_of
+
+Edges = Mapping[tuple[int, int], float]
+#: Something that takes so many values is measured or happens again, and none of them contradicts another.
+SERIES_OF_VALUES = 4
+#: How a night closes a conflict between statements that can both be true; between readings, it is SERIES.
+COMPATIBLE = "compatible"
+UNCATEGORISED = "uncategorised"
+
+
+def link_conflicts(night: Night, edges: pa.Table) -> None:
+    """Link the contradictions among the pairs in the store. A proposed memory is linked when it is written."""
+    with night.store.reading() as tx:
+        there = tx.memories.existing(sorted({*edges["a"].to_pylist(), *edges["b"].to_pylist()}))
+    link_contradictions(night, [c for c in conflicts_in(edges) if {c.a, c.b} <= there.keys()])
+
+
+def cut_clusters(
+    store: Store, plan: NightPlan, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table
+) -> list[Cluster]:
+    """The clusters of one policy, largest first; those that an earlier night or a person decided are marked settled."""
+    with store.reading() as tx:
+        apart = kept_apart(tx)
+    usable = _without(edges, apart)
+    clusters = find_clusters(eligible, usable, policy)
+    if policy.linkage != "complete":
+        clusters = _split_by_conflict(eligible, usable, policy, clusters)
+    return mark_settled(store, plan, policy.name, clusters)
+
+
+def mark_settled(store: Store, plan: NightPlan, policy: str, clusters: Iterable[Cluster]) -> list[Cluster]:
+    """The clusters, with the reason for those that the night leaves alone."""
+    ttl = plan.settings.compression.fingerprint_ttl_days
+    with store.reading() as tx:
+        settled = tx.journal.settled_fingerprints(plan.as_of, ttl)
+        reviewed = tx.proposals.reviewed_fingerprints()
+    decided = {**{key: f"{status} within {ttl} days" for key, status in settled.items()}, **reviewed}
+    wanted = plan.options.cluster_id
+    marked = []
+    for cluster in clusters:
+        why = decided.get((policy, cluster.fingerprint))
+        if wanted and wanted not in (cluster.cluster_id, cluster.fingerprint):
+            marked.append(replace(cluster, settled="another cluster was asked for"))
+        else:
+            marked.append(replace(cluster, settled=None if wanted else why))
+    return marked
+
+
+def _split_by_conflict(
+    eligible: list[EligibleMemory],
+    edges: pa.Table,
+    policy: Policy,
+    clusters: list[Cluster],
+) -> list[Cluster]:
+    """Split clusters that contain a conflict with complete linkage, which keeps its sides apart."""
+    pairs = [(conflict["a"], conflict["b"]) for conflict in edges.to_pylist() if conflict["conflict_kind"]]
+    found: list[Cluster] = []
+    for cluster in clusters:
+        members = set(cluster.member_ids)
+        if any(a in members and b in members for a, b in pairs):
+            mine = [memory for memory in eligible if memory.id in members]
+            found += find_clusters(mine, edges, replace(policy, linkage="complete"))
+        else:
+            found.append(cluster)
+    return sorted(found, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
+
+
+def _without(edges: pa.Table, groups: Sequence[frozenset[str]]) -> pa.Table:
+    """The edges without those inside one of the groups."""
+    if not groups:
+        return edges
+    pairs = zip(edges["a"].to_pylist(), edges["b"].to_pylist(), strict=True)
+    return edges.filter(pa.array([not any({a, b} <= group for group in groups) for a, b in pairs], pa.bool_()))
+
+
+def conflicts_in(edges: pa.Table) -> list[Conflict]:
+    """The pairs of an edge table that contradict each other. Pairs that are only kept apart have no detail, and are not
+    linked."""
+    return [
+        Conflict(row["project_id"], row["a"], row["b"], row["conflict_kind"], row["conflict_detail"], row["score"])
+        for row in edges.to_pylist()
+        if row["conflict_kind"] is not None and row["conflict_detail"] is not None
+    ]
+
+
+def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Policy) -> list[Cluster]:
+    """Clusters of one policy, by size (largest first) and fingerprint.
+
+    Edges below the policy's threshold (or the project's own), between groups, and with a conflict do not link; for
+    merging, memories that say one thing link at any stored score. A cluster needs two memories that represent the
+    minimum number of raw ones. The result does not depend on the order of memories or edges.
+    """
+    groups: dict[str, list[EligibleMemory]] = {}
+    cuts = {project: policy.of_project(project) for project in {memory.project_id for memory in eligible}}
+    for memory in eligible:
+        cut = cuts[memory.project_id]
+        if cut is not None and takes(cut, memory):
+            groups.setdefault(memory.project_id, []).append(memory)
+    scores = _usable_scores(edges, {memory.id: memory for members in groups.values() for memory in members}, cuts)
+    clusters = [
+        cluster
+        for project, members in sorted(groups.items())
+        if (cut := cuts[project]) is not None and project in scores
+        for cluster in _clusters_of_project(members, scores[project], cut)
+    ]
+    return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
+
+
+def _may_link(policy: Policy, one: EligibleMemory, other: EligibleMemory) -> bool:
+    """Whether the policy's grouping lets two memories of a project into one cluster.
+
+    Two wordings of one statement may tell two types (`Never do X`, `X fails silently`), so types that only the wording
+    tells do not keep near-copies from merging.
+    """
+    if policy.group_by != "memory_type" or one.memory_type == other.memory_type:
+        return True
+    return policy.method == "merge" and one.type_is_told and other.type_is_told
+
+
+def takes(policy: Policy, memory: EligibleMemory) -> bool:
+    """Entries of the knowledge base only become canonical entries: otherwise their form would be lost."""
+    if memory.is_entry != (policy.method == "canonical"):
+        return False
+    return not policy.memory_types or memory.memory_type in policy.memory_types
+
+
+def _usable_scores(
+    edges: pa.Table, memories: Mapping[str, EligibleMemory], cuts: Mapping[str, Policy | None]
+) -> dict[str, dict[tuple[str, str], float]]:
+    """By project, the pairs that link: not kept apart by the grouping, no conflict, and at or above its threshold or,
+    for merging, said again."""
+    scores: dict[str, dict[tuple[str, str], float]] = {}
+    columns = zip(
+        *(edges[name].to_pylist() for name in ("a", "b", "score", "conflict_kind", "conflict_detail")), strict=True
+    )
+    for a, b, score, conflict, detail in columns:
+        one, other = memories.get(a), memories.get(b)
+        if conflict is not None or one is None or other is None or one.project_id != other.project_id:
+            continue
+        cut = cuts[one.project_id]
+        if cut is None or not _may_link(cut, one, other):
+            continue
+        if score >= cut.threshold or (cut.method == "merge" and detail == SAID_AGAIN):
+            scores.setdefault(one.project_id, {})[(min(a, b), max(a, b))] = score
+    return scores
+
+
+def _clusters_of_project(
+    members: list[EligibleMemory], pairs: Mapping[tuple[str, str], float], policy: Policy
+) -> list[Cluster]:
+    memories = {memory.id: memory for memory in members}
+    ids = sorted(memories)
+    number = {memory_id: index for index, memory_id in enumerate(ids)}
+    scores = {(number[a], number[b]): score for (a, b), score in pairs.items()}
+    i, j = (np.fromiter(column, dtype=np.int64) for column in zip(*scores, strict=True))
+    labels = connected_components(len(ids), i, j)
+    components: dict[int, list[int]] = {}
+    for node in np.unique(np.concatenate([i, j])).tolist():
+        components.setdefault(int(labels[node]), []).append(node)
+    inside: dict[int, dict[tuple[int, int], float]] = {}
+    for pair, score in scores.items():
+        inside.setdefault(int(labels[pair[0]]), {})[pair] = score
+
+    def is_large(nodes: Sequence[int]) -> bool:
+        return len(nodes) > 1 and sum(memories[ids[node]].stands_for for node in nodes) >= policy.min_size
+
+    return [
+        describe_cluster([memories[ids[node]] for node in group], _scores_within(group, inside[label]), policy.name)
+        for label, nodes in components.items()
+        if is_large(nodes)
+        for group in link(nodes, _at_least(policy.threshold, inside[label]), policy.linkage, policy.threshold)
+        if is_large(group)
+    ]
+
+
+def _at_least(threshold: float, edges: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
+    """The edges with the scores by which they link: every one of them is at the threshold."""
+    return {pair: max(score, threshold) for pair, score in edges.items()}
+
+
+def _scores_within(group: list[int], edges: dict[tuple[int, int], float]) -> list[float]:
+    return [edges[(x, y)] for place, x in enumerate(group) for y in group[place + 1 :] if (x, y) in edges]
+
+
+def describe_cluster(members: Sequence[EligibleMemory], scores: Sequence[float], policy: str) -> Cluster:
+    """The cluster of these members. `scores`: the cosines that join them."""
+    ids = tuple(sorted(memory.id for memory in members))
+    fingerprint = fingerprint_of(ids)
+    project = members[0].project_id
+    counts = Counter(category for memory in members for category in memory.categories)
+    top = [category for category, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+    return Cluster(
+        cluster_id=derived_id(policy, project, fingerprint),
+        fingerprint=fingerprint,
+        policy=policy,
+        project_id=project,
+        member_ids=ids,
+        member_count=len(ids),
+        avg_similarity=round(float(np.mean(scores)), 6),
+        min_similarity=round(float(np.min(scores)), 6),
+        dominant_category=top[0] if top else UNCATEGORISED,
+        top_categories=tuple(top[:2]),
+        total_tokens=sum(memory.token_count for memory in members),
+        max_importance=max(memory.importance for memory in members),
+        oldest_member_at=min(memory.created_at for memory in members),
+        newest_member_at=max(memory.created_at for memory in members),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    conflict: Conflict
+    found: Contradiction
+
+
+def link_contradictions(night: Night, candidates: Sequence[Conflict]) -> None:
+    """Record the contradictions among the candidates of the similarity pass, and close open conflicts that are none,
+    as an earlier version found them or because of what has been told since."""
+    with night.store.reading() as tx:
+        known = [conflict for conflict in tx.conflicts.open() if conflict.kind != BY_MODEL]
+        pairs = {(conflict.a, conflict.b): conflict for conflict in (*candidates, *known)}
+        memories = tx.memories.read({side for pair in pairs for side in pair})
+    cases: list[_Case] = []
+    closed: dict[str, list[tuple[str, str]]] = {SERIES: [], COMPATIBLE: []}
+    for pair, conflict in sorted(pairs.items()):
+        found = contradiction_of(memories[pair[0]], memories[pair[1]])
+        if found is None:
+            closed[COMPATIBLE].append(pair)
+        else:
+            cases.append(_Case(replace(conflict, kind=found.kind, detail=found.detail), found))
+    repeated = _repeated(cases)
+    closed[SERIES] = [(case.conflict.a, case.conflict.b) for case in cases if _subject(case) in repeated]
+    new = [case.conflict for case in cases if _subject(case) not in repeated]
+    before = {(conflict.a, conflict.b) for conflict in known}
+    if any((c.a, c.b) not in before for c in new) or any(before & set(pairs) for pairs in closed.values()):
+        with night.writing() as tx:
+            tx.conflicts.record(new, night.as_of)
+            for resolution, settled in closed.items():
+                tx.conflicts.resolve(settled, resolution)
+
+
+def link_alike(night: Night, ids: Sequence[str], fresh: Sequence[str]) -> None:
+    """Record the contradictions of fresh memories with others of their project whose texts begin or end alike,
+    however low their cosine. `ids`: the project's memories, including the fresh ones."""
+    with night.store.reading() as tx:
+        pairs = tx.conflicts.pairs_alike(ids, set(fresh), night.embedder.name)
+        memories = tx.memories.read({side for pair in pairs for side in (pair.a, pair.b)})
+    found = [(pair, contradiction_of(memories[pair.a], memories[pair.b])) for pair in pairs]
+    conflicts = [replace(pair, kind=one.kind, detail=one.detail) for pair, one in found if one is not None]
+    if conflicts:
+        with night.writing() as tx:
+            tx.conflicts.record(conflicts, night.as_of)
+
+
+def _subject(case: _Case) -> tuple[str, str]:
+    return case.conflict.project_id, case.found.about
+
+
+def _repeated(cases: Iterable[_Case]) -> set[tuple[str, str]]:
+    """Projects and subjects with so many values that they are a series."""
+    told: dict[tuple[str, str], set[str]] = {}
+    for case in cases:
+        told.setdefault(_subject(case), set()).update(side.casefold() for side in case.found.sides)
+    return {subject for subject, values in told.items() if len(values) >= SERIES_OF_VALUES}
+
+
+def connected_components(n: int, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Label of every node 0..n-1: the smallest node number of its component.
+
+    Minimum labels are propagated along the edges and replaced by the label of their label until nothing changes
+    (Shiloach and Vishkin's pointer jumping, vectorised).
+    """
+    labels = np.arange(n, dtype=np.int64)
+    while len(i):
+        lower = np.minimum(labels[i], labels[j])
+        before = labels.copy()
+        np.minimum.at(labels, i, lower)
+        np.minimum.at(labels, j, lower)
+        np.minimum.at(labels, before[i], lower)
+        np.minimum.at(labels, before[j], lower)
+        labels = labels[labels]
+        if np.array_equal(labels, before):
+            break
+    return labels
+
+
+def link(nodes: Sequence[int], edges: Edges, linkage: Linkage, threshold: float) -> list[list[int]]:
+    """Groups of one connected component by agglomeration, each sorted, ordered by their first node.
+
+    `edges`: (i, j) with i < j -> score, every pair at or above `threshold`. Pairs without an edge count as below it:
+    with `average` they count as 0, which can only keep groups apart.
+    """
+    if linkage == "single":
+        return [sorted(nodes)]
+    return _agglomerate(nodes, edges, linkage, threshold)
+
+
+def _agglomerate(nodes: Sequence[int], edges: Edges, linkage: Linkage, threshold: float) -> list[list[int]]:
+    """Repeatedly merge the closest pair of groups; ties are broken by the smallest node numbers."""
+    groups: dict[int, list[int]] = {node: [node] for node in nodes}
+    # For complete linkage: the minimum score between two groups. For average: the sum of scores.
+    links: dict[int, dict[int, float]] = {node: {} for node in nodes}
+    for (i, j), score in edges.items():
+        links[i][j] = links[j][i] = score
+    heap = [(-score, i, j) for (i, j), score in edges.items()]
+    heapq.heapify(heap)
+    while heap:
+        negative, a, b = heapq.heappop(heap)
+        if a not in groups or b not in groups or _height(groups, links, a, b, linkage) != -negative:
+            continue
+        if -negative < threshold:
+            break
+        groups[a] = sorted(groups[a] + groups.pop(b))
+        theirs, mine = links.pop(b), links[a]
+        links[a] = _joined(mine, theirs, a, b, linkage)
+        for other in (mine.keys() | theirs.keys()) - {a, b}:
+            links[other].pop(b, None)
+            if other in links[a]:
+                links[other][a] = links[a][other]
+                first, second = min(a, other), max(a, other)
+                heapq.heappush(heap, (-_height(groups, links, first, second, linkage), first, second))
+            else:
+                links[other].pop(a, None)
+    return sorted(groups.values())
+
+
+def _joined(mine: dict[int, float], theirs: dict[int, float], a: int, b: int, linkage: Linkage) -> dict[int, float]:
+    if linkage == "complete":
+        return {other: min(mine[other], theirs[other]) for other in mine.keys() & theirs.keys()}
+    every = (mine.keys() | theirs.keys()) - {a, b}
+    return {other: mine.get(other, 0.0) + theirs.get(other, 0.0) for other in every}
+
+
+def _height(
+    groups: dict[int, list[int]], links: dict[int, dict[int, float]], a: int, b: int, linkage: Linkage
+) -> float:
+    score = links[a].get(b, -1.0)
+    return score if linkage == "complete" else score / (len(groups[a]) * len(groups[b]))

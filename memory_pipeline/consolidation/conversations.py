@@ -1,0 +1,286 @@
+"""Conversations in a night: what was said on its day is read, and what is worth keeping goes where it belongs.
+
+A day is read as a whole and written in one transaction; its files follow, and are made again of what the store holds
+until they are written. A day that is read again is replaced, and no other. What a night finds open before its own day
+is read too (`conversation_reading.py`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.conversation_reading import ConversationOrder, names_in, names_of, read_turns
+from memory_pipeline.consolidation.distillation import answer_book
+from memory_pipeline.errors import MemoryPipelineError, ModelError, in_words
+from memory_pipeline.killpoints import reached
+from memory_pipeline.models.choose import model_reads
+from memory_pipeline.periods.running import renew_stale
+from memory_pipeline.reading.conversation_day import ReadDay, read_day
+from memory_pipeline.reading.extraction import MEMORY_TYPE, importance_of
+from memory_pipeline.reading.turns import turns_of
+from memory_pipeline.records import (
+    EXTRACTED,
+    ConversationDay,
+    Destination,
+    Extraction,
+    KeptExtraction,
+    LineageLink,
+    Memory,
+    Source,
+    derived_id,
+)
+from memory_pipeline.store import Transaction
+from memory_pipeline.store.conversations import SpokenDay
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.injections.detect import attempt_by
+from memory_pipeline.workspace.conversation_pages import WrittenFiles, standing_in, write_files
+from memory_pipeline.workspace.session_pages import mend_session_pages
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfProject:
+    """One day of one project that was read: what was found, and what the store holds of it now."""
+
+    project_id: str
+    night: date
+    found: ReadDay
+    kept: ConversationDay
+    extractions: tuple[KeptExtraction, ...]
+    is_changed: bool
+
+
+def keep_conversations(night: Night) -> list[ConversationDay]:
+    """Read the conversations of the night's day, and those before it that are open; returns the days that were read."""
+    return [day.kept for day in read_conversations(night)]
+
+
+def read_conversations(night: Night) -> list[DayOfProject]:
+    """Read the conversations of the night's day, and those before it that are open, and write what is kept of them.
+
+    An error costs its day and project alone, and is noted; the next night reads that day.
+    """
+    if night.options.moment is not None:  # words are still being said on that day
+        return []
+    last = night.options.partition
+    answer_book(night).take_over_previews()  # of flushes too, whether or not this night asks a model
+    with night.store.reading() as tx:
+        order = ConversationOrder(
+            tx, last, asks=model_reads(night.settings), names=names_in(night.store, night.settings)
+        )
+    done = read_days(night, order, [day for day in order.spoken if day.night == last])
+    write_pages(night)
+    if left := [day for day in order.taken_back() if night.plan.may_touch(day.project_id)]:
+        night.log.info("%s", left_in_words(left))
+    return done
+
+
+def left_in_words(days: Sequence[SpokenDay]) -> str:
+    """That days were taken back by a person, and how they are read again."""
+    nights = sorted({day.night for day in days})
+    return (
+        f"{how_many(len(nights), 'day')} of conversations stay taken back, as a rollback left them, until "
+        f"'memory-pipeline conversations run --date {nights[0]}' asks for them"
+    )
+
+
+def _days_to_read(
+    night: Night,
+    order: ConversationOrder,
+    asked: Collection[SpokenDay],
+    problems: Sequence[ModelError],
+    *,
+    also_open: bool,
+) -> Iterator[SpokenDay]:
+    """Each day to read, in order, with those that come open while the days before them are read. Once the model could
+    not be asked, what waits for nothing but a model is left."""
+    for day in order.spoken:
+        is_due = day in asked or (also_open and order.is_due(day) and not (problems and order.waits_for_model(day)))
+        if is_due and night.plan.may_touch(day.project_id):
+            yield day
+
+
+def read_days(
+    night: Night, order: ConversationOrder, asked: Collection[SpokenDay], *, also_open: bool = True
+) -> list[DayOfProject]:
+    """Read the days that are asked for, and with `also_open` those that are open, in order, each in a transaction of
+    its own."""
+    done: list[DayOfProject] = []
+    problems: list[ModelError] = []
+    due = 0 if not also_open else sum(map(order.is_due, order.spoken))
+    for number, day in enumerate(_days_to_read(night, order, asked, problems, also_open=also_open)):
+        night.hold_lease()
+        try:
+            done.append(_read_day(night, day, order.basis_of(day), problems))
+            with night.store.reading() as tx:
+                order.note_read(tx, done[-1].kept)
+        except Exception as error:  # one day never costs the others, or the night
+            if not isinstance(error, MemoryPipelineError):
+                night.log.error("reading the conversations of %s on %s", day.project_id, day.night, exc_info=error)
+            night.note_error("", "conversations", f"{day.project_id}, {day.night}: {in_words(error)}")
+        night.progress("conversations", number + 1, max(len(asked), due, number + 1))
+    return done
+
+
+def write_pages(night: Night) -> WrittenFiles:
+    """Write the pages that do not say what the store holds, also those that a killed correction left; nothing in a dry
+    run. Returns what became of them."""
+    if night.is_preview:
+        return WrittenFiles()
+    written = write_files(night.store, night.settings, night.holder, night.options.run_id)
+    _, failed = renew_stale(night.store, night.settings, holder=night.holder, run_id=night.options.run_id)
+    for problem in (*written.problems, *failed, *mend_session_pages(night.settings)):
+        night.note_error("", "conversations", problem)
+    for told in written.moved:
+        night.note_moved(told)
+    return written
+
+
+def _read_day(night: Night, day: SpokenDay, basis: str, problems: list[ModelError]) -> DayOfProject:
+    rules = night.settings
+    with night.store.reading() as tx:
+        memories = tx.conversations.turns(day.project_id, day.night)
+        known = standing_in(tx.conversations.standing(day.project_id, before=day.night, also_refused=True))
+        refused = tx.refusals.of(day.project_id)
+        utility = tx.opinions.utility(day.project_id, _end_of(day.night))
+    read = turns_of(memories, names_of(night.store, rules, day.project_id, memories))
+    found = read_day(
+        len(memories),
+        read,
+        read_turns(night, read.turns, [one for one in known if one.night < day.night], problems),
+        utility=utility,
+        known=known,
+        closed=_closed(rules),
+        steers=lambda one: attempt_by(one.speaker, one.text) is not None,
+    )
+    run_id, as_of = night.options.run_id, _end_of(day.night)
+    by_id = {memory.id: memory for memory in memories}
+    made: list[Memory] = []
+    kept: list[KeptExtraction] = []
+    for one in found.extracted.extractions:
+        destination = found.routes[one.id].destination
+        memory = _memory_of(night, one, by_id[one.turn_id], as_of) if destination == "memory" else None
+        made += [memory] if memory and one.id not in refused else []
+        kept.append(_kept(one, day.night, run_id, destination, memory))
+    row = ConversationDay(
+        project_id=day.project_id,
+        night=day.night,
+        run_id=run_id,
+        digest=day.digest,
+        topics=(),
+        coverage=json.dumps(found.coverage(), sort_keys=True, ensure_ascii=False),
+        basis=basis,
+    )
+    reached("conversations.day")
+    with night.writing() as tx:
+        left = tx.conversations.keep(row, kept, as_of)
+        if left is not None:
+            tx.memories.take_back(tx.extracted.superseded_by(left), at=as_of)
+            tx.extracted.retire(left, as_of, f"conversations:{run_id}")
+            _put(tx, made, [one for one in kept if one.id not in refused])
+            _supersede(tx, known, kept, as_of, rules.compression.critical_floor)
+        stands = tx.conversations.day(day.project_id, day.night) or row
+    reached("conversations.kept")
+    return DayOfProject(day.project_id, day.night, found, stands, tuple(kept), left is not None)
+
+
+def _end_of(day: date) -> datetime:
+    """The end of a day, by UTC."""
+    return datetime.combine(day + timedelta(days=1), time(), UTC)
+
+
+def _closed(settings: Settings) -> frozenset[Destination]:
+    """The destinations that the settings leave empty."""
+    names = settings.compression.destinations
+    given: dict[Destination, str] = {
+        "user": names.user,
+        "relational": names.relational,
+        "soul": names.soul,
+        "memory": names.embeddings,
+    }
+    return frozenset(destination for destination, name in given.items() if not name)
+
+
+def _kept(one: Extraction, night: date, run_id: str, destination: Destination, memory: Memory | None) -> KeptExtraction:
+    told = {name: getattr(one, name) for name in Extraction.__dataclass_fields__}
+    return KeptExtraction(
+        **told, night=night, run_id=run_id, destination=destination, memory_id=memory.id if memory else None
+    )
+
+
+def _memory_of(night: Night, one: Extraction, turn: Memory, as_of: datetime) -> Memory | None:
+    """The memory of what an extraction says, through the gate of imports; None if that refuses it.
+
+    It is as old as its turn, and known from the end of its day.
+    """
+    # Importers and masking take long to load, and a night without conversations makes no such memory.
+    from memory_pipeline.ingest.admission import Occurrences, admit
+    from memory_pipeline.ingest.candidates import Candidate, RowError
+    from memory_pipeline.ingest.gate import check_candidate, mask_candidate
+
+    candidate = Candidate(
+        native_id=derived_id("extracted", one.id, one.text),
+        project_id=one.project_id,
+        content=one.text,
+        memory_type=MEMORY_TYPE[one.kind],
+        categories=one.topics[:2],
+        tags=(f"kind:{one.kind}", *one.topics),
+        importance=importance_of(one),
+        created_at=as_of,
+        created_at_quality=turn.created_at_quality,
+        effective_date=turn.effective_date,
+        utc_offset=turn.utc_offset,
+        source=Source(EXTRACTED, turn.source.file, turn.source.line),
+    )
+    try:
+        check_candidate(candidate)
+        if night.settings.import_.redact:
+            candidate, _ = mask_candidate(candidate)
+        return admit(candidate, Occurrences(), one.project_id, night.embedder, as_of).memory
+    except RowError as error:
+        night.log.warning("what was extracted from '%s' is no memory: %s", one.turn_id, error)
+        return None
+
+
+def _put(tx: Transaction, made: Sequence[Memory], kept: Iterable[KeptExtraction]) -> None:
+    """Write the memories that the store does not have, and let those be in use again that it has."""
+    turn_of = {one.memory_id: one.turn_id for one in kept if one.memory_id}
+    known = tx.memories.read(turn_of)
+    fresh = {memory.id: memory for memory in made if memory.id not in known}
+    for memory_id in tx.forgotten.ids_among(fresh):
+        del fresh[memory_id]
+    tx.memories.add(list(fresh.values()))
+    tx.lineage.add([LineageLink(memory_id, turn_of[memory_id], "extracted", 1.0) for memory_id in fresh])
+    tx.extracted.put_in_use(
+        {memory_id: turn_of[memory_id] for memory_id, memory in known.items() if memory.rolled_back_at is not None}
+    )
+
+
+def _supersede(
+    tx: Transaction,
+    known: Sequence[KeptExtraction],
+    kept: Sequence[KeptExtraction],
+    as_of: datetime,
+    critical_floor: float,
+) -> None:
+    """Archive the memories of what was said earlier and is withdrawn now into the memory of what corrects it."""
+    memory_of = {one.id: one.memory_id for one in known if one.memory_id}
+    for one in kept:
+        for old in one.withdraws:
+            loser, winner = memory_of.get(old), one.memory_id
+            if (
+                loser
+                and winner
+                and tx.memories.supersede(
+                    loser,
+                    winner=winner,
+                    archived_by=derived_id("withdrawn", loser, winner),
+                    at=as_of,
+                    critical_floor=critical_floor,
+                )
+            ):
+                tx.lineage.add([LineageLink(winner, loser, "superseded", 1.0)])

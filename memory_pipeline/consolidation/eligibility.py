@@ -1,0 +1,113 @@
+"""Eligibility: which memories the night may cluster.
+
+Eligible memories have an importance below the critical floor, are not distilled from others, not archived, not
+pinned, of level 0 or 1, at least 24 hours old as of the night, no readings (series.py), and have a vector of the
+current model.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.plan import NightPlan
+from memory_pipeline.consolidation.reading import PAGE
+from memory_pipeline.consolidation.review.proposals import held_by_proposals
+from memory_pipeline.consolidation.shapes import note_shapes
+from memory_pipeline.errors import EmbeddingError
+from memory_pipeline.records import LEVEL_RAW, MADE, DuplicateGroup, EligibleMemory, Memory
+from memory_pipeline.records.cluster import LEAST_READINGS
+from memory_pipeline.store import Store
+from memory_pipeline.text.entries import is_entry
+from memory_pipeline.text.kinds import OTHER, kind_of
+
+
+def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[EligibleMemory]:
+    """The eligible memories, ordered by creation time and id, after embedding those without a vector.
+
+    `duplicates` are excluded (in a dry run they are not archived). With fewer active memories than
+    `compression.min_active_memories`, nothing is eligible. If the embedder fails, the error is recorded and only
+    memories with a vector take part.
+    """
+    night.hold_lease()
+    if too_few(night.store, night.plan) is not None:
+        return []
+    try:
+        night.embed_missing()
+    except EmbeddingError as error:
+        night.note_error("", "embed", error)
+    if night.settings.series.enabled:
+        note_shapes(night)
+    created_from = night.as_of - timedelta(days=night.options.days) if night.options.days else None
+    copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
+    with night.store.reading() as tx:
+        readings = tx.series.reading_ids(night.plan.fresh_after, LEAST_READINGS)
+        left_alone = copies | held_by_proposals(tx) | (readings if night.settings.series.enabled else set())
+        left_alone |= tx.extracted.turns_kept_elsewhere(night.as_of)
+    eligible: list[EligibleMemory] = []
+    after: Memory | None = None
+    while True:
+        with night.store.reading() as tx:
+            page = tx.memories.candidates(
+                created_before=night.plan.fresh_after,
+                created_from=created_from,
+                as_of=night.as_of,
+                critical_floor=night.settings.compression.critical_floor,
+                after=after,
+                most=PAGE,
+            )
+            embedded = night.reader.with_vector(tx, [memory.id for memory in page])
+            stands_for = tx.lineage.count_raw_sources([m.id for m in page if m.source.connector == MADE])
+        eligible += [
+            as_eligible(night.settings, memory, stands_for.get(memory.id, 1))
+            for memory in page
+            if memory.id in embedded
+            and memory.id not in left_alone
+            and night.plan.may_touch(memory.project_id)
+            and _in_scope(night.plan, memory)
+        ]
+        if len(page) < PAGE:
+            return eligible
+        after = page[-1]
+
+
+def _in_scope(plan: NightPlan, memory: Memory) -> bool:
+    """Whether this memory is in the scope of the run; a night includes all."""
+    scope = plan.options
+    if scope.memory_types and memory.memory_type not in scope.memory_types:
+        return False
+    if scope.unconsolidated_only and memory.abstraction_level != LEVEL_RAW:
+        return False
+    day = memory.created_at.date()
+    return (scope.first_day is None or day >= scope.first_day) and (scope.last_day is None or day <= scope.last_day)
+
+
+def too_few(store: Store, plan: NightPlan) -> str | None:
+    """Why the night ends early, or None: it began with fewer active memories than the setting requires."""
+    least = plan.settings.compression.min_active_memories
+    with store.reading() as tx:
+        count = tx.memories.count_before_night(plan.as_of)
+    return f"Insufficient memories (min {least}, found {count})" if count < least else None
+
+
+def is_entry_of(settings: Settings, memory: Memory) -> bool:
+    """Whether a memory belongs to the knowledge base: by its form, or by its type if configured."""
+    return memory.memory_type in settings.knowledge_base.memory_types or is_entry(memory.content)
+
+
+def as_eligible(settings: Settings, memory: Memory, stands_for: int) -> EligibleMemory:
+    """The fields of a memory that clustering needs; `stands_for`: the number of raw memories it was merged from."""
+    return EligibleMemory(
+        id=memory.id,
+        project_id=memory.project_id,
+        memory_type=memory.memory_type,
+        categories=memory.categories,
+        importance=memory.importance,
+        token_count=memory.token_count,
+        created_at=memory.created_at,
+        effective_date=memory.effective_date,
+        stands_for=stands_for,
+        is_entry=is_entry_of(settings, memory),
+        type_is_told=memory.memory_type == OTHER or memory.memory_type == kind_of(memory.content),
+    )

@@ -1,0 +1,293 @@
+"""The gates: conditions that must hold before anything is archived, checked again from the store, independently of
+earlier steps.
+
+A cluster with a problem is refused before it is written. The checks that examine a night's results afterwards call
+the same functions on the same data: they can warn but stop nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from memory_pipeline.consolidation.plan import NightPlan
+from memory_pipeline.consolidation.reading import NightReader
+from memory_pipeline.consolidation.recall_check import losses_of
+from memory_pipeline.records import (
+    ESTABLISHED,
+    LEVEL_PATTERN,
+    MADE,
+    ROUTINE,
+    SERIES,
+    STATED,
+    Archive,
+    Distillation,
+    Memory,
+)
+from memory_pipeline.records.drafts import drafts_of
+from memory_pipeline.store import Finding, Transaction, wrong_in_series
+from memory_pipeline.text.conflicts import find_conflict
+from memory_pipeline.text.entries import claim_of, find_loss, read_entry
+from memory_pipeline.text.injections.detect import steering_draft
+from memory_pipeline.text.merging import find_unmerged
+from memory_pipeline.text.normalise import line_shape
+from memory_pipeline.text.preservation import find_invention
+from memory_pipeline.text.redaction import redact
+
+#: The fix for a merged memory that lacks something: its sources are archived and complete.
+LOST_IN_LEVELS_MEND = "run 'memory-pipeline rollback --abstraction ID', which restores its sources"
+
+_LEVELS_AT_ONCE = 500
+#: A cluster has at least two members, and a draft is shorter than they are; a canonical entry repeats their ids.
+_LEAST_SOURCES = 2
+_LONGEST_BESIDE_SOURCES = 2
+#: What a reader found was checked against the items that the reader was given, with what these stand under.
+_OF_READER = (STATED, ROUTINE)
+_MARGIN = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The input of a gate: an accepted draft, its members as they are in the store now, and the night's rules.
+
+    `members` lacks memories that no longer exist; `told`: those whose words the draft has to keep, for a pattern that
+    grows the raw memories behind it; `readings`: of a series, the raw memories behind its members and
+    those that break it.
+    """
+
+    draft: Distillation
+    members: tuple[Memory, ...]
+    plan: NightPlan
+    readings: tuple[Memory, ...] = ()
+    told: tuple[Memory, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A condition for a draft: the kind of reason for a refusal, and a function that returns the violations in
+    words."""
+
+    reason: str
+    find: Callable[[Evidence], list[str]]
+
+
+def refusals_of(reader: NightReader, drafts: Sequence[Distillation]) -> dict[str, str]:
+    """The reasons why accepted drafts must not be written, by cluster id. Every writer calls this first."""
+    return {
+        evidence.draft.id: reason
+        for evidence in _evidence(reader, drafts)
+        if (reason := _refusal(evidence)) is not None
+    }
+
+
+def problems_of(reader: NightReader, drafts: Sequence[Distillation]) -> dict[str, list[str]]:
+    """The findings of each gate in the accepted drafts, in words, by the gate's name."""
+    evidence = _evidence(reader, drafts)
+    return {name: [text for one in evidence for text in gate.find(one)] for name, gate in GATES.items()}
+
+
+def _refusal(evidence: Evidence) -> str | None:
+    for gate in GATES.values():
+        problems = gate.find(evidence)
+        if problems:
+            return f"{gate.reason}: {problems[0]}"[:500]
+    return None
+
+
+def lost_words(members: Sequence[Memory], content: str, tags: Sequence[str], *, canonical: bool) -> list[str]:
+    """What a merged memory or canonical entry lacks of its members, in words. Used by the judge before the write, by
+    the check after it and by `check --deep`; the order of the members does not matter."""
+    ordered = sorted(members, key=lambda memory: (memory.effective_date, memory.id))
+    if canonical:
+        return find_loss([(member.id, read_entry(member)) for member in ordered], content, tags)
+    return [f"lacks: {text}" for text in find_unmerged([member.content for member in ordered], content)]
+
+
+def unkept_statements(evidence: Evidence) -> list[str]:
+    """What an accepted merge or canonical entry would lack of its sources, in words."""
+    draft = evidence.draft
+    if draft.relation not in ("merged", "canonical"):
+        return []
+    return lost_words(evidence.members, draft.content, draft.tags, canonical=draft.relation == "canonical")
+
+
+def losses(evidence: Evidence) -> list[str]:
+    """What an accepted draft loses, or that it saves nothing, in words. Its sources are read again from the store,
+    by another reader than the one that accepted it. A canonical entry may be longer than its members, because it
+    lists them."""
+    draft = evidence.draft
+    if draft.relation in (SERIES, ESTABLISHED, *_OF_READER):
+        return []  # a series says what its readings amount to: see `untrue_series`
+    lost = losses_of([memory.content for memory in evidence.told], draft.content)
+    if lost:
+        return [f"{draft.id}: {len(lost)} facts lost, first {lost[0]}"]
+    if draft.relation != "canonical" and draft.measured.tokens_after >= draft.measured.tokens_before:
+        return [f"{draft.id}: {draft.measured.tokens_after} of {draft.measured.tokens_before} tokens"]
+    return []
+
+
+def lost_in_levels(reader: NightReader, archives: Sequence[Archive]) -> list[str]:
+    """What merged memories and canonical entries lack of their sources, all recomputed from the store, in words."""
+    memories = reader.memories({i for a in archives for i in (*a.member_ids, a.abstraction_id or "")})
+    problems = []
+    for archive in archives:
+        made = memories.get(archive.abstraction_id or "")
+        members = [memories[i] for i in archive.member_ids if i in memories]
+        if made is None:
+            problems.append(f"{archive.id}: nothing was written")
+            continue
+        lost = lost_words(members, made.content, made.tags, canonical=made.is_canonical)
+        problems += [f"'{made.id}' {text}" for text in lost]
+    return problems
+
+
+def levels_that_lack(tx: Transaction) -> list[Finding]:
+    """Every merged memory and canonical entry in the store that lacks something of its sources; an earlier version
+    may have left such memories. The sources are complete and the store is sound, so it is for a person to decide."""
+    levels = list(tx.lineage.of_levels().items())
+    findings = []
+    for start in range(0, len(levels), _LEVELS_AT_ONCE):
+        page = levels[start : start + _LEVELS_AT_ONCE]
+        memories = tx.memories.read({i for made_id, sources in page for i in (made_id, *sources)})
+        for made_id, sources in page:
+            made, members = memories[made_id], [memories[i] for i in sources]
+            lost = lost_words(members, made.content, made.tags, canonical=made.is_canonical)
+            if lost:
+                mend = LOST_IN_LEVELS_MEND.replace("ID", made_id)
+                findings.append(
+                    Finding(
+                        rule="what was merged holds all that its sources say",
+                        where=made_id,
+                        problem=lost[0],
+                        mend=mend,
+                    )
+                )
+    return findings
+
+
+def unreadable_drafts(tx: Transaction) -> list[Finding]:
+    """Every waiting proposal whose draft cannot be used."""
+    waiting = tx.proposals.list()
+    usable = drafts_of(waiting)
+    return [
+        Finding(
+            rule="proposals hold drafts",
+            where=proposal.id,
+            problem="holds no draft of its members",
+            mend=f"run 'memory-pipeline proposals reject {proposal.id}'",
+        )
+        for proposal in waiting
+        if proposal not in usable
+    ]
+
+
+def unsafe_members(evidence: Evidence) -> list[str]:
+    """Sources of an accepted draft that a night must not touch, in words."""
+    draft, plan = evidence.draft, evidence.plan
+    there = {memory.id for memory in evidence.members}
+    patterns = [memory.id for memory in evidence.members if memory.abstraction_level >= LEVEL_PATTERN]
+    if len(patterns) > 1 or (patterns and draft.relation != "distilled"):
+        return [f"'{patterns[-1]}' is a pattern, and no other memory may be made of it than its next version"]
+    problems = [f"'{memory_id}' does not exist" for memory_id in draft.member_ids if memory_id not in there]
+    for memory in evidence.members:
+        if memory.id in draft.stays:
+            continue
+        if memory.archived_at is not None and memory.archived_by != draft.id:
+            problems.append(f"'{memory.id}' is archived")
+        elif max(memory.importance, memory.importance_before or 0.0) >= plan.settings.compression.critical_floor:
+            problems.append(f"'{memory.id}' is critical")
+        elif memory.pinned:
+            problems.append(f"'{memory.id}' is pinned")
+        elif plan.is_fresh(memory):
+            problems.append(f"'{memory.id}' is fresh")
+        elif memory.project_id != draft.cluster.project_id:
+            problems.append(f"'{memory.id}' belongs to project '{memory.project_id}'")
+    return problems
+
+
+def conflicts_inside(evidence: Evidence) -> list[str]:
+    """Pairs of sources of an accepted draft that contradict each other, in words."""
+    if evidence.draft.relation in (SERIES, ESTABLISHED, *_OF_READER):
+        return []  # readings are never a conflict, and a statement may say which of two values holds
+    problems = []
+    for a, b in combinations(evidence.told, 2):
+        finding = find_conflict(claim_of(a.content), claim_of(b.content))
+        if finding is not None:
+            problems.append(f"'{a.id}' and '{b.id}': {finding.kind}, {finding.detail}")
+    return problems
+
+
+def untrue_series(evidence: Evidence) -> list[str]:
+    """What is wrong in the draft of a series memory, in words: it does not say what its readings amount to, or one of
+    its sources is no reading of it."""
+    facts = evidence.draft.series
+    if evidence.draft.relation != SERIES or facts is None:
+        return [] if evidence.draft.relation != SERIES else ["it does not name the shapes of its readings"]
+    foreign = [
+        m.id for m in evidence.members if m.source.connector != MADE and line_shape(m.content) not in facts.shapes
+    ]
+    if foreign:
+        return [f"'{foreign[0]}' is no reading of this series"]
+    wrong = wrong_in_series(evidence.draft.content, facts, evidence.readings)
+    return [wrong] if wrong else []
+
+
+def unlike_sources(evidence: Evidence) -> list[str]:
+    """What in an accepted draft cannot come from its sources, in words: too few of them, far too much text, another
+    date, a secret or a figure that none of them has, or an attempt to steer its reader. A draft need not be the one
+    that was judged: it may come from a file, or from a proposal that another store exported."""
+    draft, members = evidence.draft, evidence.told
+    if draft.relation == SERIES:
+        return []  # see `untrue_series`
+    if draft.relation == ESTABLISHED:
+        stated = [memory.content for memory in evidence.members if memory.id in draft.archived_ids]
+        return [] if stated == [draft.content] else ["it does not say what its statement says"]
+    if len(set(draft.member_ids)) < _LEAST_SOURCES and draft.relation not in _OF_READER:
+        return ["it has fewer than two sources"]
+    contents = [memory.content for memory in members]
+    if not draft.content.strip() or len(draft.content) > _LONGEST_BESIDE_SOURCES * sum(map(len, contents)) + _MARGIN:
+        return [f"{len(draft.content)} characters from sources of {sum(map(len, contents))}"]
+    if draft.effective_date != max((memory.effective_date for memory in members), default=None):
+        return [f"its date is {draft.effective_date.isoformat()}, not that of its newest source"]
+    if steering := steering_draft(draft.content):
+        return [steering]
+    _, masked = redact(draft.content)
+    _, masked_before = redact("\n".join(contents))
+    if unknown := masked.keys() - masked_before.keys():
+        return [f"no source has a {min(unknown)}"]
+    days = {memory.day for memory in members}
+    is_checked = draft.relation in ("canonical", *_OF_READER)
+    invented = None if is_checked else find_invention(contents, draft.content, days)
+    return [f"no source has the {invented.kind} '{invented.text}'"] if invented else []
+
+
+#: The gates in their order.
+GATES: dict[str, Gate] = {
+    "unsafe_members": Gate("a source may not be archived", unsafe_members),
+    "unlike_sources": Gate("it is not made of its sources", unlike_sources),
+    "losses": Gate("preservation", losses),
+    "unkept_statements": Gate("preservation", unkept_statements),
+    "conflicts_inside": Gate("sources contradict each other", conflicts_inside),
+    "untrue_series": Gate("it does not say what its readings say", untrue_series),
+}
+
+
+def _evidence(reader: NightReader, drafts: Sequence[Distillation]) -> list[Evidence]:
+    """The accepted drafts with their members, read from the store together."""
+    accepted = [draft for draft in drafts if draft.outcome == "accepted"]
+    memories = reader.memories({i for draft in accepted for i in draft.member_ids}) if accepted else {}
+    readings: dict[str, tuple[Memory, ...]] = {}
+    with reader.store.reading() as tx:
+        for draft in accepted:
+            if draft.series is not None:
+                raw = tx.series.readings(draft.member_ids, draft.series.breaking_ids, reader.plan.as_of)
+                readings[draft.id] = tuple(raw)
+    versions = {i for i, memory in memories.items() if memory.abstraction_level == LEVEL_PATTERN}
+    behind = reader.witnesses(versions) if versions else {}
+    evidence = []
+    for draft in accepted:
+        members = [memories[i] for i in draft.member_ids if i in memories]
+        told = [one for member in members for one in behind.get(member.id, [member])]
+        evidence.append(Evidence(draft, tuple(members), reader.plan, readings.get(draft.id, ()), tuple(told)))
+    return evidence

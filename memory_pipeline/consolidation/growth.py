@@ -1,0 +1,216 @@
+"""A pattern grows: what new memories say again becomes the next version of it, instead of another pattern.
+
+The next version is made from the raw memories of the pattern and the new ones, never from the pattern's own words.
+The version before it is archived into it with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from memory_pipeline.config.policies import Policy
+from memory_pipeline.consolidation.claims import by_claims, claim_edges, claim_threshold, is_claim, without_claims_of
+from memory_pipeline.consolidation.clustering import cut_clusters, describe_cluster, link_conflicts, mark_settled, takes
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.eligibility import as_eligible
+from memory_pipeline.consolidation.established import find_established
+from memory_pipeline.consolidation.reading import NightReader
+from memory_pipeline.consolidation.similarity import (
+    edges_among,
+    exact_scores,
+    guard_edges,
+    proposal_margin,
+    similar_pairs,
+)
+from memory_pipeline.models.choose import has_model
+from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.records import MADE, READING, Cluster, EligibleMemory, Memory, Source
+from memory_pipeline.store import EDGE_SCHEMA
+from memory_pipeline.text.agreement import says_the_same
+from memory_pipeline.text.conflicts import find_conflict
+from memory_pipeline.text.entries import claim_of
+from memory_pipeline.text.sentences import split_statements, strip_lead_in
+
+#: Statements that are alike by at least this cosine on average may teach one lesson: a model says whether they do.
+#: Below it, notes of one subject that share no lesson crowd in (built-in model).
+STATEMENT_COSINE = 0.55
+#: Of more statements of a project the newest are compared: this bounds the pairs.
+_MOST_STATEMENTS = 400
+#: Rows of both sides that are compared at once: this bounds the memory.
+_AT_ONCE = 2048
+
+
+def find_growth(reader: NightReader, policy: Policy, eligible: Sequence[EligibleMemory]) -> list[Cluster]:
+    """By pattern that new memories say again, a cluster of it and of these, largest first.
+
+    A memory joins the nearest pattern of its project at or above the policy's threshold, if it has a statement that
+    one of the two says in the words of the other, and contradicts nothing in it, nor in the raw memories behind it, nor
+    in a nearer one that joins it; below the threshold, if that statement is a claim. Patterns made tonight or later are
+    left to the next night.
+    """
+    plan = reader.plan
+    with reader.store.reading() as tx:
+        patterns = tx.memories.patterns(plan.as_of, policy.name, plan.settings.compression.critical_floor)
+    mine = {pattern.id: pattern for pattern in patterns if plan.may_touch(pattern.project_id)}
+    joined: dict[str, dict[str, tuple[EligibleMemory, float]]] = {}
+    for project in sorted({pattern.project_id for pattern in mine.values()}):
+        here = {i: pattern for i, pattern in mine.items() if pattern.project_id == project}
+        others = {memory.id: memory for memory in eligible if memory.project_id == project}
+        cut = policy.of_project(project)
+        if cut is None:
+            continue
+        others = {i: memory for i, memory in others.items() if takes(cut, memory)}
+        for pattern_id, memory_id, score in _nearest(reader, cut, here, others):
+            joined.setdefault(pattern_id, {})[memory_id] = (others[memory_id], score)
+    agreeing = {i: _agreeing(reader, i, {m: score for m, (_, score) in new.items()}) for i, new in joined.items()}
+    found = [
+        describe_cluster(
+            [as_eligible(plan.settings, mine[i], 1), *(joined[i][memory_id][0] for memory_id in ids)],
+            [joined[i][memory_id][1] for memory_id in ids],
+            policy.name,
+        )
+        for i, ids in sorted(agreeing.items())
+        if ids
+    ]
+    return sorted(found, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
+
+
+def _agreeing(reader: NightReader, pattern_id: str, scores: Mapping[str, float]) -> list[str]:
+    """Of the memories that say a pattern again, by cosine, those that conflict with none of the raw memories behind it
+    and with no nearer one. The others stay as they are, and do not keep the pattern from growing."""
+    contents = reader.memories(scores)
+    behind = {i: raw for i, raw in reader.witnesses([pattern_id, *scores]).items() if raw}
+    told = [raw.content for raw in behind.get(pattern_id, [])]
+    taken: list[str] = []
+    for memory_id in sorted(scores, key=lambda i: (-scores[i], i)):
+        says = [raw.content for raw in behind.get(memory_id, [])] or [contents[memory_id].content]
+        if all(find_conflict(claim_of(one), claim_of(other)) is None for one in told for other in says):
+            taken.append(memory_id)
+            told += says
+    return sorted(taken)
+
+
+def _nearest(
+    reader: NightReader, policy: Policy, patterns: Mapping[str, Memory], others: Mapping[str, EligibleMemory]
+) -> list[tuple[str, str, float]]:
+    """For each memory that says again what a pattern says: the nearest such pattern, the memory and their cosine.
+
+    A pattern is as near as the nearest of it and the raw memories behind it: the more details it has gathered, the
+    farther it is from a short note of the same thing.
+    """
+    owner = {source.id: i for i, sources in reader.witnesses(patterns).items() for source in sources}
+    owner |= {i: i for i in patterns}
+    source_ids, sources = reader.vectors_of(sorted(owner))
+    ids, vectors = reader.vectors_of(sorted(others))
+    near: dict[str, dict[str, float]] = {}
+    for i, j, score in _pairs(sources, vectors, claim_threshold(reader.plan, policy)):
+        found = near.setdefault(ids[j], {})
+        found[owner[source_ids[i]]] = max(score, found.get(owner[source_ids[i]], -1.0))
+    contents = reader.memories(near)
+    return [
+        (pattern_id, memory_id, scores[pattern_id])
+        for memory_id, scores in sorted(near.items())
+        if (pattern_id := _first_said(patterns, contents[memory_id], scores, policy)) is not None
+    ]
+
+
+def _first_said(
+    patterns: Mapping[str, Memory], memory: Memory, scores: Mapping[str, float], policy: Policy
+) -> str | None:
+    """The nearest pattern that the memory says again."""
+    for pattern_id in sorted(scores, key=lambda i: (-scores[i], i)):
+        pattern = patterns[pattern_id]
+        of_one_kind = policy.group_by != "memory_type" or pattern.memory_type == memory.memory_type
+        claims = scores[pattern_id] < policy.threshold
+        if of_one_kind and says_again(pattern.content, memory.content, only_claims=claims):
+            return pattern_id
+    return None
+
+
+def _pairs(sources: Vectors, vectors: Vectors, threshold: float) -> Iterator[tuple[int, int, float]]:
+    """Rows of both with a cosine at or above the threshold. Vectors: float32 (n, dimension), unit length."""
+    lowest = np.float32(threshold - proposal_margin(vectors.shape[1]))
+    for left in range(0, len(vectors), _AT_ONCE):
+        for top in range(0, len(sources), _AT_ONCE):
+            rows, columns = sources[top : top + _AT_ONCE], vectors[left : left + _AT_ONCE]
+            i, j = np.nonzero(rows @ columns.T >= lowest)
+            scores = exact_scores(np.concatenate([rows, columns]), i, j + len(rows))
+            for a, b, score in zip(i, j, scores, strict=True):
+                if score >= threshold:
+                    yield int(a) + top, int(b) + left, float(score)
+
+
+def says_again(pattern: str, content: str, *, only_claims: bool = False) -> bool:
+    """Whether a content has a statement (of those that are a claim) that a pattern makes as well, in its words, and
+    contradicts nothing in it."""
+    ours, theirs = (
+        [said for said in map(strip_lead_in, split_statements(text)) if not only_claims or is_claim(said)]
+        for text in (pattern, content)
+    )
+    same = any(says_the_same(one, other) or says_the_same(other, one) for one in ours for other in theirs)
+    return same and find_conflict(pattern, content) is None
+
+
+def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
+    """Tonight's established statements and clusters of every `distill` policy, largest first; conflicts are linked in
+    the store on the way.
+
+    What says again what a pattern says joins that pattern; the rest may form new ones: of near memories, then of those
+    that make one claim, and then, if a model says what they teach, of statements that are alike in meaning. `eligible`
+    and `edges`: what merging left. A memory is in at most one cluster. A fingerprint decided within the last
+    `fingerprint_ttl_days` as of the night is marked settled. With `cluster_id`, all other clusters are marked settled.
+    """
+    night.hold_lease()
+    # Edges from a file may be those of an earlier run, whose memories have been archived since.
+    edges = edges_among(edges, [memory.id for memory in eligible])
+    link_conflicts(night, edges)
+    clusters = find_established(night, eligible)
+    for policy in night.plan.policies:
+        if policy.method == "distill":
+            taken = _members(clusters)
+            left = [memory for memory in eligible if memory.id not in taken]
+            grown = mark_settled(night.store, night.plan, policy.name, find_growth(night.reader, policy, left))
+            # Also those of clusters that were declined: a second run must not make of them what the first one did not.
+            again = _members(grown)
+            rest = [memory for memory in left if memory.id not in again]
+            near = cut_clusters(night.store, night.plan, policy, rest, edges)
+            joined = _members(near)
+            apart = [memory for memory in rest if memory.id not in joined]
+            made = _members(cluster for cluster in near if cluster.settled is None)
+            apart = without_claims_of(night.reader, apart, sorted(made))
+            far = cut_clusters(
+                night.store, night.plan, by_claims(night.plan, policy), apart, claim_edges(night.reader, apart)
+            )
+            clusters += [*grown, *near, *far, *_alike(night, policy, apart, _members(far))]
+    return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
+
+
+def _alike(night: Night, policy: Policy, apart: Sequence[EligibleMemory], taken: set[str]) -> list[Cluster]:
+    """Clusters of statements that are alike in meaning; none without a model, which alone can tell what they share."""
+    if not has_model(night.settings) or night.options.threshold is not None:
+        return []
+    memories = night.reader.memories(memory.id for memory in apart if memory.id not in taken)
+    stated = [memory for memory in memories.values() if memory.source == Source(MADE, READING)]
+    newest: dict[str, list[str]] = {}
+    for memory in sorted(stated, key=lambda memory: (memory.effective_date, memory.id), reverse=True):
+        newest.setdefault(memory.project_id, []).append(memory.id)
+    tables, taken_part = [EDGE_SCHEMA.empty_table()], set[str]()
+    for project, statement_ids in sorted(newest.items()):
+        ids, vectors = night.reader.vectors_of(sorted(statement_ids[:_MOST_STATEMENTS]))
+        taken_part.update(ids)
+        pairs = similar_pairs(vectors, STATEMENT_COSINE, block_size=night.settings.compression.block_size)
+        tables.append(guard_edges(night, project, ids, pairs))
+    own = {name: table.model_copy(update={"threshold": STATEMENT_COSINE}) for name, table in policy.own.items()}
+    loose = replace(policy, threshold=STATEMENT_COSINE, linkage="average", own=own)
+    statements = [memory for memory in apart if memory.id in taken_part]
+    found = cut_clusters(night.store, night.plan, loose, statements, pa.concat_tables(tables))
+    # Two statements, of however many notes, are not yet a lesson: a model that was shown 65 such pairs declined 56.
+    return [cluster for cluster in found if cluster.member_count >= policy.min_size]
+
+
+def _members(clusters: Iterable[Cluster]) -> set[str]:
+    return {memory_id for cluster in clusters for memory_id in cluster.member_ids}

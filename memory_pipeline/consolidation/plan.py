@@ -1,0 +1,132 @@
+"""What a night is: its options, and which night takes what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property
+
+from memory_pipeline.config.policies import Policy
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import InputError
+from memory_pipeline.moments import latest_complete_day
+from memory_pipeline.records import MADE, Memory
+from memory_pipeline.store import Store
+from memory_pipeline.text.counts import how_many
+
+#: The longest period that `--days` may ask for: no memory is older.
+MOST_DAYS = 18_250
+
+
+@dataclass(frozen=True, slots=True)
+class NightOptions:
+    """The options of a night: `threshold` and `days` override the settings for this run, `cluster_id` selects one
+    cluster, and `no_cache` asks the model again instead of using cached answers.
+
+    `projects`, `memory_types`, `first_day`, `last_day` (by creation, both included) and `unconsolidated_only` limit
+    the scope of the run; a named project is included even if it has not opted in. `moment` is the logical time of a
+    run that a person starts for now. With `whole_weeks`, a job forms principles as of the last week that has ended,
+    as the weekly asset does, instead of its day.
+    """
+
+    partition: date
+    run_id: str
+    dry_run: bool = False
+    threshold: float | None = None
+    days: int | None = None
+    cluster_id: str | None = None
+    no_cache: bool = False
+    projects: tuple[str, ...] = ()
+    memory_types: tuple[str, ...] = ()
+    first_day: date | None = None
+    last_day: date | None = None
+    unconsolidated_only: bool = False
+    moment: datetime | None = None
+    whole_weeks: bool = False
+
+    def __post_init__(self) -> None:
+        if self.threshold is not None and not 0.5 <= self.threshold <= 1.0:
+            raise InputError(f"--threshold is {self.threshold}; use a cosine between 0.5 and 1.0")
+        if self.days is not None and not 1 <= self.days <= MOST_DAYS:
+            raise InputError(f"--days is {self.days}; use 1 to {MOST_DAYS}")
+
+    @property
+    def as_of(self) -> datetime:
+        """The logical time of the night: the end of its day in UTC, or the given moment."""
+        return self.moment or datetime.combine(self.partition + timedelta(days=1), time(), UTC)
+
+
+@dataclass(frozen=True)
+class NightPlan:
+    """The scope and thresholds of a night; it reads and writes nothing."""
+
+    settings: Settings
+    options: NightOptions
+
+    @property
+    def run_id(self) -> str:
+        """The run that executes the plan."""
+        return self.options.run_id
+
+    @property
+    def as_of(self) -> datetime:
+        """The logical time of the night."""
+        return self.options.as_of
+
+    @property
+    def fresh_after(self) -> datetime:
+        """Memories created after this time are too recent to touch."""
+        return self.as_of - timedelta(hours=self.settings.compression.freshness_hours)
+
+    def is_fresh(self, memory: Memory) -> bool:
+        """Whether a memory is too recent to touch. What a night made, or what its file alone dates, is as old as the
+        night: it was said before."""
+        if memory.source.connector == MADE or memory.created_at_quality == "mtime":
+            return memory.counts_from > self.as_of
+        return memory.created_at > self.fresh_after
+
+    @cached_property
+    def policies(self) -> tuple[Policy, ...]:
+        """The policies of the night, in their order."""
+        return self.settings.night_policies(self.options.threshold)
+
+    def threshold_of(self, project_id: str) -> float:
+        """The cosine at or above which memories of a project are distilled as one tonight."""
+        mine = [p for policy in self.policies if policy.method == "distill" and (p := policy.of_project(project_id))]
+        return min((policy.threshold for policy in mine), default=1.0)
+
+    def floor_of(self, project_id: str) -> float:
+        """The lowest threshold in use for a project; its pairs are computed and stored from this value."""
+        mine = (policy.of_project(project_id) for policy in (*self.policies, *self.settings.night_policies()))
+        return min((policy.threshold for policy in mine if policy), default=1.0)
+
+    def may_touch(self, project_id: str) -> bool:
+        """Whether a project is in the scope of the run."""
+        if self.options.projects:
+            return project_id in self.options.projects
+        return self.settings.is_consolidated(project_id)
+
+
+def next_night(store: Store, now: datetime) -> date:
+    """The day of the night that runs next: that of the last complete day, unless it has been run."""
+    complete = latest_complete_day(now)
+    if not store.exists():
+        return complete
+    with store.reading() as tx:
+        newest = tx.journal.newest_reported_day()
+    return complete + timedelta(days=1) if newest and newest >= complete else complete
+
+
+def night_of(moment: datetime, following: date) -> date:
+    """The night that takes a change of this time, if `following` is the next one that runs."""
+    return max(moment.date(), following)
+
+
+def waiting_in_words(edits: int, entries: int, night: str | None) -> str:
+    """What waits, as `2 edits and 5 new entries wait for the night of 2026-03-14`; empty if nothing does."""
+    told = [how_many(edits, "edit")] if edits else []
+    told += [how_many(entries, "new entry")] if entries else []
+    if not told:
+        return ""
+    verb = "waits" if edits + entries == 1 else "wait"
+    return f"{' and '.join(told)} {verb} for " + (f"the night of {night}" if night else "a later night")

@@ -1,0 +1,196 @@
+"""The weekly step: a model reads the patterns of a project, and says which rules several of them share. These become
+principles. The patterns stay active, with links both ways.
+
+Patterns that contradict each other are linked as conflicts and never support the same principle. A principle is only
+made from patterns, never from another principle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+import pyarrow as pa
+
+from memory_pipeline.config.policies import PRINCIPLE
+from memory_pipeline.consolidation.clustering import conflicts_in, describe_cluster
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.distillation import session_of
+from memory_pipeline.consolidation.distillers.judge import mean_similarities
+from memory_pipeline.consolidation.eligibility import as_eligible
+from memory_pipeline.consolidation.plan import NightPlan
+from memory_pipeline.consolidation.principle_writing import decide_group, misplaced_among, result_of
+from memory_pipeline.consolidation.similarity import guard_edges, similar_pairs
+from memory_pipeline.errors import ModelError, in_words
+from memory_pipeline.models import Declined, ModelClient
+from memory_pipeline.models.choose import model_reads
+from memory_pipeline.reading.conversation_day import likeness_by
+from memory_pipeline.reading.items import Item, split_into_questions, standing_of
+from memory_pipeline.reading.question import Reading, question_about, room_for
+from memory_pipeline.records import LEAST_PATTERNS, LEVEL_PATTERN, LEVEL_PRINCIPLE, Cluster, Memory, PrincipleResult
+from memory_pipeline.store import EDGE_SCHEMA, Store, create_snapshot
+from memory_pipeline.text.guidance import guidance_of
+
+#: Kinds of conflicts between patterns that are contradictions, whatever the subject.
+CONTRADICTING = frozenset(("opposite", "negation", "quantifier", "order"))
+#: Cosine from which patterns are compared for contradictions: far under that of one statement.
+RELATED = 0.55
+
+
+def form_principles(night: Night) -> list[PrincipleResult]:
+    """Link contradicting patterns, and make a principle of every rule that the model finds in at least LEAST_PATTERNS
+    of a project; returns the result of each, and none without a model.
+
+    A principle with all patterns of an earlier one replaces it.
+    """
+    night.hold_lease()
+    patterns, principles = _patterns(night.store, night.plan)
+    if len(patterns) < LEAST_PATTERNS:
+        return []
+    _link_contradictions(night, _edges(night, patterns))
+    if not model_reads(night.settings):
+        return []
+    taken = _sources_of(night.store, principles)
+    current = _current(night.store, taken)
+    read = _read(night, patterns, principles)
+    found = {group.cluster_id: (group, text) for group, text in read if _is_new(group, taken, current)}
+    results = _settled(night.store, night.plan, [group for group, _ in found.values()])
+    todo = {i: pair for i, pair in found.items() if i not in results}
+    if todo and not night.is_preview:
+        create_snapshot(night.store, "principles", datetime.now(UTC), night.settings.store.snapshots_kept)
+    for i, (group, text) in todo.items():
+        night.hold_lease()
+        replaces = tuple(sorted(one for one, sources in current.items() if sources & set(group.member_ids)))
+        results[i] = decide_group(night, group, text, replaces)
+        night.progress("principles", len(results), len(found))
+    return [results[i] for i in found]
+
+
+def _read(night: Night, patterns: Sequence[Memory], principles: Sequence[Memory]) -> list[tuple[Cluster, str]]:
+    """The groups of patterns in which the model finds a principle, and its words. A project without an answer waits
+    for the next week."""
+    try:
+        room = room_for("principles", night.settings)
+        client = ModelClient(night.settings)
+    except ModelError as error:
+        night.note_error("", "distill", error)
+        return []
+    questions = {}
+    for project in sorted({pattern.project_id for pattern in patterns}):
+        mine = sorted((one for one in patterns if one.project_id == project), key=lambda one: (one.day, one.id))
+        standing = [standing_of(one) for one in principles if one.project_id == project][-room.standing :]
+        for number, items in enumerate(split_into_questions(map(_item, mine), room.item_tokens)):
+            if len(items) >= LEAST_PATTERNS:
+                questions[f"{project} {number}"] = question_about(
+                    "principles", items, standing, night.settings, likeness_by(night.embedder)
+                )
+    found = []
+    by_id = {pattern.id: pattern for pattern in patterns}
+    try:
+        for name, result in client.ask(questions, session_of(night), "principles"):
+            if isinstance(result, Reading):
+                found += [_group(night, [by_id[i] for i in one.item_ids], one.text) for one in result.statements]
+            else:
+                why = result.reason if isinstance(result, Declined) else in_words(result)
+                night.note_error("", "distill", f"principles of {name.rpartition(' ')[0]}: {why}")
+    except ModelError as error:
+        night.note_error("", "distill", error)
+    return found
+
+
+def _item(pattern: Memory) -> Item:
+    return Item(pattern.id, guidance_of(pattern), pattern.day, pattern.token_count)
+
+
+def _group(night: Night, patterns: Sequence[Memory], text: str) -> tuple[Cluster, str]:
+    distinct = list({pattern.id: pattern for pattern in patterns}.values())
+    similarities, _ = mean_similarities(night.reader.vectors_in_order([pattern.id for pattern in distinct]))
+    scores = similarities[np.triu_indices(len(distinct), 1)].tolist()
+    members = [as_eligible(night.settings, pattern, 1) for pattern in distinct]
+    return describe_cluster(members, scores, PRINCIPLE), text
+
+
+def misplaced_patterns(store: Store, results: Sequence[PrincipleResult]) -> list[str]:
+    """Patterns behind the principles of this run that are not active patterns linked to it, recomputed, in words."""
+    problems = []
+    for result in results:
+        if result.principle_id is None:
+            continue
+        with store.reading() as tx:
+            linked = {link.source_id for link in tx.lineage.of([result.principle_id]) if link.relation == PRINCIPLE}
+            patterns = tx.memories.read(result.pattern_ids)
+        wrong = {i for i in result.pattern_ids if i not in linked} | {*misplaced_among(patterns, result.pattern_ids)}
+        problems += [f"'{i}' behind '{result.principle_id}'" for i in sorted(wrong)]
+    return problems
+
+
+def _patterns(store: Store, plan: NightPlan) -> tuple[list[Memory], list[Memory]]:
+    """The active patterns, and the active principles, of the projects that take part."""
+    with store.reading() as tx:
+        active = tx.memories.all(include_archived=False, created_by=plan.as_of)
+    mine = [memory for memory in active if plan.may_touch(memory.project_id)]
+    return (
+        [memory for memory in mine if memory.abstraction_level == LEVEL_PATTERN],
+        [memory for memory in mine if memory.abstraction_level == LEVEL_PRINCIPLE],
+    )
+
+
+def _edges(night: Night, patterns: Sequence[Memory]) -> pa.Table:
+    """Every related pair of patterns of one project, with the conflict guard's finding."""
+    night.embed_missing()
+    tables = [EDGE_SCHEMA.empty_table()]
+    for project in sorted({pattern.project_id for pattern in patterns}):
+        ids, vectors = night.reader.vectors_of([pattern.id for pattern in patterns if pattern.project_id == project])
+        pairs = similar_pairs(vectors, RELATED, block_size=night.settings.compression.block_size)
+        tables.append(guard_edges(night, project, ids, pairs))
+    return pa.concat_tables(tables)
+
+
+def _link_contradictions(night: Night, edges: pa.Table) -> None:
+    conflicts = [
+        c for c in conflicts_in(edges) if c.kind in CONTRADICTING or c.score >= night.plan.threshold_of(c.project_id)
+    ]
+    if conflicts:
+        with night.writing() as tx:
+            tx.conflicts.record(conflicts, night.as_of)
+
+
+def _settled(store: Store, plan: NightPlan, groups: Sequence[Cluster]) -> dict[str, PrincipleResult]:
+    """By group, those that were decided recently."""
+    days = plan.settings.compression.fingerprint_ttl_days
+    with store.reading() as tx:
+        settled = tx.journal.settled_fingerprints(plan.as_of, days)
+    return {
+        group.cluster_id: result_of(group, "settled", f"{before} within {days} days")
+        for group in groups
+        if (before := settled.get((PRINCIPLE, group.fingerprint)))
+    }
+
+
+def _sources_of(store: Store, principles: Sequence[Memory]) -> dict[str, frozenset[str]]:
+    with store.reading() as tx:
+        links = tx.lineage.of([principle.id for principle in principles])
+    of: dict[str, set[str]] = {principle.id: set() for principle in principles}
+    for link in links:
+        if link.relation == PRINCIPLE:
+            of[link.memory_id].add(link.source_id)
+    return {principle_id: frozenset(sources) for principle_id, sources in of.items()}
+
+
+def _current(store: Store, taken: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """By principle, what stands today for its patterns: patterns of stores of earlier versions grew without it."""
+    with store.reading() as tx:
+        ends = tx.lineage.replacements_of({i for sources in taken.values() for i in sources})
+    return {principle: frozenset(ends[i] for i in sources) for principle, sources in taken.items()}
+
+
+def _is_new(group: Cluster, taken: Mapping[str, frozenset[str]], current: Mapping[str, frozenset[str]]) -> bool:
+    """Whether a group extends the principles of its patterns without splitting any of them, or renews one whose
+    patterns have grown."""
+    members = set(group.member_ids)
+    touched = {principle: sources for principle, sources in current.items() if sources & members}
+    return all(
+        sources < members or (sources == members and sources != taken[principle])
+        for principle, sources in touched.items()
+    )

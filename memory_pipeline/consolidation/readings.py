@@ -1,0 +1,449 @@
+"""Reading: a model reads the notes that no night has read, and says what of them is worth keeping.
+
+Statements become memories with links to their notes; notes that are wholly in them, that only repeat a statement, or
+that are routine are archived, into these or into the digest of their day; statements that hold no longer are archived
+into those that replace them. Everything else stays. Without a model the step does nothing.
+
+Questions of one project follow each other, since each is given the statements of those before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import groupby
+
+import numpy as np
+
+from memory_pipeline.consolidation.archive import make_abstractions, write_abstractions
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.distillation import session_of
+from memory_pipeline.consolidation.gates import refusals_of
+from memory_pipeline.consolidation.review.proposals import propose_distillation
+from memory_pipeline.errors import EmbeddingError, ModelError, in_words
+from memory_pipeline.models import Declined, ModelClient
+from memory_pipeline.models.choose import model_reads
+from memory_pipeline.reading.check import carried_by
+from memory_pipeline.reading.conversation_day import likeness_by
+from memory_pipeline.reading.items import Item, Standing, split_into_questions, standing_of
+from memory_pipeline.reading.question import Reading, Room, question_about, room_for
+from memory_pipeline.records import (
+    DIGEST,
+    READ,
+    READING,
+    REFUSED,
+    REPEATED,
+    ROUTINE,
+    STATED,
+    Archive,
+    Cluster,
+    Distillation,
+    DuplicateGroup,
+    LevelRelation,
+    LineageLink,
+    LogRow,
+    Measured,
+    Memory,
+    Statement,
+    StatementKind,
+    asked_tags,
+    derived_id,
+    fingerprint_of,
+    offset_of_newest,
+)
+from memory_pipeline.records.cluster import LEAST_READINGS
+from memory_pipeline.store import AWAITS_REVIEW, Replacement, Transaction
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.entries import is_entry
+from memory_pipeline.text.injections.detect import attempt_in
+from memory_pipeline.text.subject import subject_beside
+
+VERSION = "reading-1"
+#: The type of the memory that a statement becomes, by its kind.
+MEMORY_TYPES: Mapping[StatementKind, str] = {
+    "fact": "fact",
+    "decision": "decision",
+    "lesson": "lesson",
+    "cause": "discovery",
+    "procedure": "learning",
+    "rule": "feedback",
+    "preference": "feedback",
+    "trust": "feedback",
+    "boundary": "feedback",
+    "dynamic": "feedback",
+    "emotion": "other",
+    "correction": "fact",
+    "thread": "other",
+    "context": "fact",
+}
+#: Added to the significance of a statement: its importance as a memory, which is never critical.
+_IMPORTANCE, _OF_DIGEST = 0.6, 0.5
+#: Characters after which the digest of a day grows no more, and the day gets a second one.
+_MOST_DIGEST = 400
+
+
+#: Room for every note: of a model that cannot be asked only matters whether there is something to ask.
+ANY_ROOM = Room(item_tokens=1 << 30, longest_item=1 << 30, standing=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """The notes of one project that are to be read, as the questions about them will be."""
+
+    project_id: str
+    memories: Mapping[str, Memory]
+    questions: tuple[tuple[Item, ...], ...]
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the notes."""
+        return sum(item.tokens for items in self.questions for item in items)
+
+
+def read_notes(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Archive]:
+    """Read what no night has read; the statements and digests that came of it, with the notes archived into them.
+
+    A question without an answer stays open, with those after it, for the next night. A run whose scope is narrower than
+    projects leaves notes to the nights.
+    """
+    night.hold_lease()
+    scope = night.options
+    if scope.memory_types or scope.first_day or scope.last_day or scope.days or scope.unconsolidated_only:
+        return []
+    if not model_reads(night.settings):
+        return []
+    if scope.cluster_id:
+        return []
+    copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
+    try:
+        room = room_for("notes", night.settings)
+        unread = find_unread(night, room, copies)
+        if not unread:
+            return []
+        night.embed_missing()
+        client = ModelClient(night.settings)
+    except EmbeddingError as error:
+        night.note_error("", "embed", error)
+        return []
+    except ModelError as error:
+        if find_unread(night, ANY_ROOM, copies):
+            night.note_error("", "read", error)
+        return []
+    number, notes = sum(len(one.questions) for one in unread), sum(len(one.memories) for one in unread)
+    night.log.info("reading %s in %s", how_many(notes, "note"), how_many(number, "question"))
+    archives: list[Archive] = []
+    left = {one.project_id: list(one.questions) for one in unread}
+    by_project = {one.project_id: one for one in unread}
+    done = 0
+    while left:
+        asked = {project: questions.pop(0) for project, questions in left.items()}
+        for project, result in _ask(night, client, room, asked):
+            if isinstance(result, Reading):
+                done += 1
+                archives += _keep(night, by_project[project], asked[project], result)
+            elif isinstance(result, Declined) and not result.again:
+                night.note_error(
+                    "", "read", f"{project}: {len(asked[project])} notes stay as they are: {result.reason}"
+                )
+            else:
+                left[project] = []
+            night.progress("readings", done, number)
+        left = {project: questions for project, questions in left.items() if questions and project in asked}
+    return archives
+
+
+def find_unread(night: Night, room: Room, left_out: Iterable[str] = ()) -> list[Unread]:
+    """The notes that no night has read, by project, in the questions that they make. Notes that try to steer their
+    reader are shown to no model, and notes that are longer than what it takes wait for one that takes more."""
+    gone = set(left_out)
+    with night.store.reading() as tx:
+        memories = tx.readings.unread(created_before=night.plan.fresh_after, as_of=night.as_of)
+        readings = tx.series.reading_ids(night.plan.fresh_after, LEAST_READINGS)
+    floor = night.settings.compression.critical_floor
+    found = []
+    for project, group in groupby(memories, key=lambda memory: memory.project_id):
+        notes = [
+            memory
+            for memory in group
+            if memory.id not in gone
+            and memory.id not in readings
+            and not is_entry(memory.content)
+            and memory.token_count <= room.longest_item
+            and attempt_in(memory.content) is None
+        ]
+        if not notes or not night.plan.may_touch(project):
+            continue
+        items = [_item(memory, floor) for memory in notes]
+        questions = split_into_questions(items, room.item_tokens)
+        found.append(Unread(project, {m.id: m for m in notes}, tuple(tuple(part) for part in questions)))
+    return found
+
+
+def _item(memory: Memory, critical_floor: float) -> Item:
+    return Item(
+        id=memory.id,
+        words=memory.content,
+        day=memory.day,
+        tokens=memory.token_count,
+        under=subject_beside(memory),
+        is_protected=memory.pinned or memory.importance >= critical_floor,
+    )
+
+
+def _ask(
+    night: Night, client: ModelClient, room: Room, asked: Mapping[str, tuple[Item, ...]]
+) -> Iterator[tuple[str, Reading | Declined | Exception]]:
+    """The answers to one question of each project; an error of the model is noted once, and leaves the rest open."""
+    likeness = likeness_by(night.embedder)
+    questions = {
+        project: question_about(
+            "notes", items, _nearest(night, project, items, room.standing), night.settings, likeness
+        )
+        for project, items in asked.items()
+    }
+    answered = set()
+    try:
+        for project, result in client.ask(questions, session_of(night), "readings"):
+            answered.add(project)
+            if isinstance(result, Exception):
+                night.note_error("", "read", f"{project}: {in_words(result)}")
+            yield project, result
+    except ModelError as error:
+        night.note_error("", "read", error)
+    for project in asked.keys() - answered:
+        yield project, Declined("no answer", again=True)
+
+
+def _nearest(night: Night, project: str, items: Sequence[Item], most: int) -> list[Standing]:
+    """The `most` standing statements that are nearest to any of some items, by day and id."""
+    with night.store.reading() as tx:
+        known = {memory.id: memory for memory in tx.readings.standing(project, night.as_of)}
+    ids, vectors = night.reader.vectors_of(list(known))
+    _, own = night.reader.vectors_of([item.id for item in items])
+    if len(ids) > most and len(own):
+        nearness = (vectors @ own.T).max(axis=1)
+        best = np.lexsort((np.arange(len(ids)), -np.round(nearness, 5)))[:most]
+        ids = [ids[place] for place in sorted(best)]
+    shown = sorted((known[i] for i in ids), key=lambda memory: (memory.day, memory.id))
+    return [standing_of(memory) for memory in shown]
+
+
+def _keep(night: Night, unread: Unread, items: Sequence[Item], reading: Reading) -> list[Archive]:
+    """Write what was read in some items, in one transaction; if that fails, they are read again."""
+    try:
+        is_reviewed = night.settings.is_reviewed(unread.project_id)
+        drafts = _drafts(night, unread, items, reading, together=not is_reviewed)
+        refused = refusals_of(night.reader, drafts)
+        if refused:  # what the refused ones carried, stays
+            texts = {draft.content for draft in drafts if draft.id in refused}
+            left = [one for one in reading.statements if one.text not in texts]
+            rest = replace(reading, statements=tuple(left), carried=carried_by(items, left))
+            drafts = _drafts(night, unread, items, rest, together=not is_reviewed)
+            refused = refused | refusals_of(night.reader, drafts)
+        kept = [draft for draft in drafts if draft.id not in refused]
+        made = make_abstractions(night.reader, [] if is_reviewed else kept)
+        with night.writing() as tx:
+            if is_reviewed:
+                for draft in kept:
+                    propose_distillation(night.plan, tx, draft)
+                archives = [Archive(d.cluster, "proposed", AWAITS_REVIEW, measured=d.measured) for d in kept]
+                gone: set[str] = set()
+            else:
+                archives = write_abstractions(night.plan, tx, kept, made)
+                gone = {i for archive in archives for i in archive.archived_ids}
+                gone |= _archive_repeats(night, tx, unread.project_id, reading.repeats)
+            left_out = dict.fromkeys([*reading.refused, *refused.values()])
+            rows = [_read_row(night, item.id) for item in items if item.id not in gone]
+            tx.journal.log([*rows, *(_refused_row(night, items, why) for why in left_out)])
+        return archives
+    except Exception as error:  # one question never costs the others
+        night.log.error("keeping what was read in %s", unread.project_id, exc_info=error)
+        night.note_error("", "read", error)
+        return []
+
+
+def _archive_repeats(night: Night, tx: Transaction, project: str, repeats: Sequence[tuple[str, str]]) -> set[str]:
+    """Archive notes that only say again what a statement says into it, or into what has replaced it."""
+    stands = tx.lineage.replacements_of({statement for _, statement in repeats})
+    by_statement: dict[str, list[str]] = {}
+    for item, statement in repeats:
+        by_statement.setdefault(stands[statement], []).append(item)
+    done: set[str] = set()
+    for statement, ids in sorted(by_statement.items()):
+        fingerprint = fingerprint_of(ids)
+        cluster_id = derived_id(REPEATED, project, fingerprint, statement)
+        archived = tx.memories.archive(
+            [Replacement(i, cluster_id, statement) for i in ids],
+            archived_at=night.as_of,
+            critical_floor=night.settings.compression.critical_floor,
+        )
+        if not archived:
+            continue
+        done |= archived
+        tx.lineage.add([LineageLink(statement, i, REPEATED, 1.0) for i in sorted(archived)])
+        row_id = derived_id("log", REPEATED, fingerprint, night.as_of.isoformat())
+        reason = "says again what a statement says"
+        tx.journal.log(
+            [_row(night, row_id, fingerprint, REPEATED, "compressed", reason, len(archived), made=statement)]
+        )
+    return done
+
+
+def _read_row(night: Night, memory_id: str) -> LogRow:
+    fingerprint = fingerprint_of((memory_id,))
+    row_id = derived_id("log", READ, fingerprint, night.as_of.isoformat())
+    return _row(night, row_id, fingerprint, READ, "skipped", "read, and stays as it is", 1)
+
+
+def _refused_row(night: Night, items: Sequence[Item], why: str) -> LogRow:
+    fingerprint = fingerprint_of([*(item.id for item in items), why])
+    row_id = derived_id("log", REFUSED, fingerprint, night.as_of.isoformat())
+    return _row(night, row_id, fingerprint, REFUSED, "skipped", f"a statement is left out: {why}", len(items))
+
+
+def _row(
+    night: Night,
+    row_id: str,
+    fingerprint: str,
+    policy: str,
+    status: str,
+    reason: str,
+    members: int,
+    made: str | None = None,
+) -> LogRow:
+    return LogRow(
+        id=row_id,
+        cluster_fingerprint=fingerprint,
+        policy=policy,
+        compressed_memory_id=made,
+        status="compressed" if status == "compressed" else "skipped",
+        reason=reason,
+        member_count=members,
+        compression_ratio=None,
+        run_id=night.options.run_id,
+        created_at=night.as_of,
+    )
+
+
+def _drafts(
+    night: Night, unread: Unread, items: Sequence[Item], reading: Reading, *, together: bool
+) -> list[Distillation]:
+    """The memories that statements and digests become. A note is archived into the first statement that rests on it, if
+    its statements carry all of it (`together`, or one alone) or the rest of it is routine."""
+    keeps_routine = night.settings.reading.routine == "keep"
+    carried = set(reading.carried)
+    if not together:
+        carried = {i for one in reading.statements for i in carried_by(items, [one])}
+    away = carried | set(() if keeps_routine else reading.routine)
+    away -= {item.id for item in items if item.is_protected}
+    taken: set[str] = set()
+    drafts = []
+    for statement in reading.statements:
+        members = [unread.memories[i] for i in sorted(set(statement.item_ids))]
+        mine = {memory.id for memory in members} & away - taken
+        taken |= mine
+        drafts.append(_statement_draft(night, statement, members, mine))
+    routine: dict[date, list[Memory]] = {}
+    for item_id in () if keeps_routine else reading.routine:
+        if item_id not in taken:
+            memory = unread.memories[item_id]
+            routine.setdefault(memory.day, []).append(memory)
+    digests = {date.fromisoformat(day): text for day, text in reading.digests}
+    for day in sorted(routine.keys() & digests.keys()):
+        is_last = day == max(routine.keys() & digests.keys())
+        replaced = {old for statement in reading.statements for old in statement.replaces}
+        ended = tuple(old for old in reading.ended if is_last and old not in replaced)
+        put_away = {memory.id for memory in routine[day]}
+        beside = [unread.memories[item.id] for item in items if item.day == day and item.id not in put_away]
+        drafts.append(_digest_draft(night, day, digests[day], routine[day], beside, ended))
+    return drafts
+
+
+def _statement_draft(
+    night: Night, statement: Statement, members: Sequence[Memory], mine: Iterable[str]
+) -> Distillation:
+    importance = round(_IMPORTANCE + statement.significance, 3)
+    tags = (f"kind:{statement.kind}", f"about:{statement.about}", *asked_tags(statement.asked))
+    stays = tuple(memory.id for memory in members if memory.id not in set(mine))
+    draft = _draft(night, statement.text, members, READING, STATED, MEMORY_TYPES[statement.kind], importance, stays)
+    return replace(draft, tags=tags, replaces=tuple(dict.fromkeys(statement.replaces)))
+
+
+def _digest_draft(
+    night: Night, day: date, text: str, routine: Sequence[Memory], beside: Sequence[Memory], ended: Sequence[str]
+) -> Distillation:
+    """The digest of a day. One that was made before, of other notes of the day, is replaced and said again, unless it
+    is long. It may have words of any note that its reader saw `beside` the routine, so it rests on these too."""
+    with night.store.reading() as tx:
+        before = tx.readings.digest_of(routine[0].project_id, day)
+        if before is not None and len(before.content) > _MOST_DIGEST:
+            before = None
+        stood_for = tx.readings.count_routine(before.id) if before else 0
+    number = len(routine) + stood_for
+    said = f"{_without_count(before.content)} {text}" if before else f"{day}: {text}"
+    content = f"{said} ({how_many(number, 'routine note')})"
+    members = sorted([*routine, *beside], key=lambda memory: memory.id)
+    stays = tuple(memory.id for memory in beside)
+    draft = _draft(night, content, members, DIGEST, ROUTINE, "other", _OF_DIGEST, stays)
+    return replace(draft, replaces=(*((before.id,) if before else ()), *ended))
+
+
+def _without_count(content: str) -> str:
+    return content.rpartition(" (")[0] or content
+
+
+def _draft(
+    night: Night,
+    content: str,
+    members: Sequence[Memory],
+    policy: str,
+    relation: LevelRelation,
+    memory_type: str,
+    importance: float,
+    stays: tuple[str, ...] = (),
+) -> Distillation:
+    cluster = _cluster(night, content, members, policy)
+    before = sum(memory.token_count for memory in members if memory.id not in stays)
+    return Distillation(
+        cluster=cluster,
+        similarities=tuple(1.0 for _ in members),
+        content=content,
+        attached=(),
+        outcome="accepted",
+        reason=None,
+        measured=Measured.of(before, night.embedder.count_tokens(content), 0, 0, 0),
+        method="llm",
+        prompt_version=VERSION,
+        memory_type=memory_type,
+        categories=cluster.top_categories,
+        importance=importance,
+        effective_date=max(memory.effective_date for memory in members),
+        oldest_source_at=min(memory.effective_date for memory in members),
+        utc_offset=offset_of_newest(members),
+        relation=relation,
+        stays=stays,
+    )
+
+
+def _cluster(night: Night, content: str, members: Sequence[Memory], policy: str) -> Cluster:
+    ids = tuple(memory.id for memory in members)
+    fingerprint = fingerprint_of((*ids, content))
+    project = members[0].project_id
+    categories = tuple(dict.fromkeys(category for memory in members for category in memory.categories))[:2]
+    return Cluster(
+        cluster_id=derived_id(policy, project, fingerprint),
+        fingerprint=fingerprint,
+        policy=policy,
+        project_id=project,
+        member_ids=ids,
+        member_count=len(ids),
+        avg_similarity=1.0,
+        min_similarity=1.0,
+        dominant_category=categories[0] if categories else "",
+        top_categories=categories,
+        total_tokens=sum(memory.token_count for memory in members),
+        max_importance=max(memory.importance for memory in members),
+        oldest_member_at=min(memory.created_at for memory in members),
+        newest_member_at=max(memory.created_at for memory in members),
+    )

@@ -1,0 +1,270 @@
+"""A person's decisions about proposals: approving applies them as of their night, rejecting is remembered.
+
+Approving all proposals of a night leaves the same store, by hash, as the night without review: they are applied in
+the night's order, and their consequences (links between contradictions, atoms, the playbook) as of the night.
+Approving only some, or one after the other, may leave a different store, because later nights start from what is
+there.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Literal
+
+from pydantic import Field
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.abstractions import DISTILLED, abstraction_id
+from memory_pipeline.consolidation.archive import SourcesChangedError, apply_distillation
+from memory_pipeline.consolidation.atoms import grow_atoms
+from memory_pipeline.consolidation.clustering import link_conflicts
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.duplicates import archive_group
+from memory_pipeline.consolidation.eligibility import select_eligible
+from memory_pipeline.consolidation.gates import refusals_of
+from memory_pipeline.consolidation.plan import NightOptions, NightPlan
+from memory_pipeline.consolidation.playbook import update_playbook
+from memory_pipeline.consolidation.review.proposals import proposed_memories, resting_on_others
+from memory_pipeline.consolidation.similarity import find_similar
+from memory_pipeline.documents import Document
+from memory_pipeline.errors import EmbeddingError, InputError, in_words
+from memory_pipeline.periods.running import renew_stale
+from memory_pipeline.records import (
+    ESTABLISHED,
+    ROUTINE,
+    SERIES,
+    STATED,
+    Distillation,
+    DuplicateGroup,
+    KeptExtraction,
+    PatternDecision,
+    Proposal,
+)
+from memory_pipeline.records.drafts import DraftError, drafted, drafts_of
+from memory_pipeline.reporting.report import report_run
+from memory_pipeline.store import Store, Transaction, create_snapshot
+from memory_pipeline.store.rows import only_one
+from memory_pipeline.workspace.conversation_pages import write_files
+
+_HOLDER = "memory-pipeline proposals"
+_ORDER = (SERIES, STATED, ROUTINE, "merged", "canonical", DISTILLED, ESTABLISHED)
+
+
+class DecidedProposal(Document):
+    """What became of a proposal that was approved or rejected."""
+
+    id: str = Field(description="The proposal.")
+    outcome: str = Field(
+        description="`approved`, `rejected`, `not applied: ...` with the reason, `failed: ...` with the error, or what "
+        "it was already."
+    )
+    run_id: str | None = Field(default=None, description="The run that applied the approved ones.")
+
+
+def find_proposals(store: Store, ids: Sequence[str]) -> list[Proposal]:
+    """The proposals with these ids (or starts of ids), or all waiting ones if no id is given.
+
+    Raises InputError for an id that matches none or several.
+    """
+    with store.reading() as tx:
+        return [tx.proposals.read(wanted) for wanted in ids] if ids else tx.proposals.list()
+
+
+def approve_proposals(store: Store, settings: Settings, ids: Sequence[str], by: str) -> list[DecidedProposal]:
+    """Apply proposals as of their nights, each in one transaction, and return the result of each.
+
+    A proposal whose sources changed since, or that is already decided, is left alone with the reason. Raises
+    StoreBusyError while a night runs.
+    """
+    proposals = find_proposals(store, ids)
+    run_id, started = f"review-{uuid.uuid4()}", datetime.now(UTC)
+    results: list[DecidedProposal] = []
+    try:
+        for day, group in groupby(sorted(proposals, key=lambda p: p.partition), key=lambda p: p.partition):
+            night = Night(store, settings, NightOptions(day, run_id), holder=_HOLDER)
+            night.hold_lease()
+            if not results:
+                create_snapshot(store, "review", datetime.now(UTC), settings.store.snapshots_kept)
+            outcomes = _approve_night(night, list(group), by)
+            results += [DecidedProposal(id=i, outcome=outcome, run_id=run_id) for i, outcome in outcomes.items()]
+        if proposals:
+            newest = max(proposal.partition for proposal in proposals)
+            report_run(Night(store, settings, NightOptions(newest, run_id), holder=_HOLDER), "review", started)
+    finally:
+        if proposals:
+            store.release_lease(run_id)
+    return results
+
+
+def reject_proposals(store: Store, ids: Sequence[str], by: str, reason: str | None = None) -> list[DecidedProposal]:
+    """Record that a person does not want these; no night proposes them again. Proposals that depend on them are
+    withdrawn, and may be proposed again without them."""
+    results = []
+    for proposal in find_proposals(store, ids):
+        outcome = f"{proposal.status} already"
+        if proposal.status in ("pending", "withdrawn"):
+            with store.writing(_HOLDER) as tx:
+                resting = resting_on_others(tx)
+                tx.proposals.decide(proposal.id, "rejected", datetime.now(UTC), by, reason)
+                for other in _on_top_of(proposal, resting):
+                    why = f"depends on proposal '{proposal.id}', which was rejected"
+                    tx.proposals.decide(other.id, "withdrawn", datetime.now(UTC), by, why)
+            outcome = "rejected"
+        results.append(DecidedProposal(id=proposal.id, outcome=outcome))
+    return results
+
+
+def _approve_alone(night: Night, proposal: Proposal, by: str) -> str:
+    """The result of one proposal; one that fails is reported and does not affect the others."""
+    try:
+        return _approve(night, proposal, by)
+    except Exception as error:
+        night.log.exception("approving %s", proposal.id)
+        night.note_error(proposal.id, "write", error)
+        return f"failed: {in_words(error)}"[:500]
+
+
+def _on_top_of(proposal: Proposal, resting: dict[Proposal, list[str]]) -> list[Proposal]:
+    """The proposals with a missing member that this one would create, directly or through others."""
+    found: list[Proposal] = []
+    base = [proposal]
+    while base:
+        makes = {i for one in base if (i := _makes(one)) is not None}
+        base = [other for other, missing in resting.items() if makes & set(missing) and other not in found]
+        found += base
+    return found
+
+
+def _makes(proposal: Proposal) -> str | None:
+    draft = drafts_of([proposal]).get(proposal)
+    return abstraction_id(draft) if isinstance(draft, Distillation) else None
+
+
+def _approve_night(night: Night, proposals: list[Proposal], by: str) -> dict[str, str]:
+    """The proposals of one night in the order in which it would have applied them, and their consequences."""
+    ranked = sorted(proposals, key=lambda proposal: _rank(night.plan, proposal))
+    patterns = [proposal for proposal in ranked if _rank(night.plan, proposal)[0] == len(_ORDER)]
+    outcomes = {p.id: _approve_alone(night, p, by) for p in ranked if p not in patterns}
+    try:
+        link_conflicts(night, find_similar(night, select_eligible(night, [])))
+    except EmbeddingError as error:
+        night.note_error("", "embed", error)
+    outcomes |= {p.id: _approve_alone(night, p, by) for p in patterns}
+    if "approved" in outcomes.values():
+        grow_atoms(night)
+        update_playbook(night)
+    return outcomes
+
+
+def _rank(plan: NightPlan, proposal: Proposal) -> tuple[int, int, str]:
+    draft = drafts_of([proposal]).get(proposal)
+    names = [policy.name for policy in plan.policies]
+    place = names.index(proposal.policy) if proposal.policy in names else len(names)
+    return (1 + _ORDER.index(draft.relation) if isinstance(draft, Distillation) else 0), place, proposal.id
+
+
+def _approve(night: Night, proposal: Proposal, by: str) -> str:
+    if proposal.status != "pending":
+        return f"{proposal.status} already"
+
+    def note(tx: Transaction) -> None:
+        tx.proposals.decide(proposal.id, "approved", datetime.now(UTC), by)
+
+    try:
+        draft = drafted(proposal)
+        if isinstance(draft, DuplicateGroup):
+            archive_group(night, draft, note)
+            return "approved"
+    except (DraftError, SourcesChangedError) as error:
+        return f"not applied: {error}"
+    with night.store.reading() as tx:
+        missing = sorted(set(draft.member_ids) - tx.memories.existing(draft.member_ids).keys())
+        base = _to_approve_first(tx, missing) if missing else ""
+    if missing:
+        return f"not applied: it depends on {base}"
+    refusal = refusals_of(night.reader, [draft]).get(draft.id)
+    if refusal:
+        return f"not applied: {refusal}"
+    try:
+        apply_distillation(night, draft, note)
+    except SourcesChangedError as change:
+        return f"not applied: {change}"
+    return "approved"
+
+
+def _to_approve_first(tx: Transaction, missing: Sequence[str]) -> str:
+    """The proposals that make the missing members of another one, in words."""
+    proposed = proposed_memories(tx)
+    named = sorted({f"'{proposed[i][0]}'" for i in missing if i in proposed})
+    if not named:
+        return f"the memory '{missing[0]}', which is not in the store and which no proposal makes"
+    if len(named) == 1:
+        return f"the proposal {named[0]}; approve that one first"
+    return f"the proposals {', '.join(named)}; approve those first"
+
+
+class DecidedExtraction(Document):
+    """Something that was extracted, and what a person decided about it."""
+
+    id: str = Field(description="The extraction.")
+    project_id: str = Field(description="The project.")
+    text: str = Field(description="What was said.")
+    decision: Literal["confirmed", "rejected"] = Field(description="`rejected`: it is not so, and is written nowhere.")
+    note: str | None = Field(default=None, description="Where else it is told, and stays; null if nowhere.")
+    problems: tuple[str, ...] = Field(default=(), description="What could not be written; the next night writes it.")
+    moved: tuple[str, ...] = Field(
+        default=(), description="Lines that a person wrote between our marks, and where they stand now."
+    )
+
+
+def decide_extraction(
+    store: Store,
+    settings: Settings,
+    wanted: str,
+    decision: Literal["confirmed", "rejected"],
+    *,
+    actor: str,
+    now: datetime,
+) -> DecidedExtraction:
+    """Refuse something that was extracted, given its id, the start of it, or the id of its memory; or take that back.
+    Its memory, the files of its day and project, rollups and `MEMORY.md` follow.
+
+    Raises InputError for an unknown id, StoreBusyError while a night runs.
+    """
+    holder, run_id = f"conversations {decision} by {actor}", str(uuid.uuid4())
+    store.take_lease(run_id, holder)
+    try:
+        with store.reading() as tx:
+            one = _found(tx.refusals.known(), wanted)
+        kept = PatternDecision(
+            id=one.id, project_id=one.project_id, text=one.text, decision=decision, decided_at=now, decided_by=actor
+        )
+        with store.writing(holder) as tx:
+            tx.refusals.decide(one, kept)
+            tx.rollups.mark_stale([one.turn_id, *([one.memory_id] if one.memory_id else [])])
+            still = tx.refusals.active([one.memory_id] if one.memory_id else [])
+        written = write_files(store, settings, holder, run_id)
+        _, failed = renew_stale(store, settings, holder=holder, run_id=run_id)
+    finally:
+        store.release_lease(run_id)
+    note = f"a night has archived memory '{still[0]}', and what it was archived into stays" if still else None
+    return DecidedExtraction(
+        id=one.id,
+        project_id=one.project_id,
+        text=one.text,
+        decision=decision,
+        note=note if decision == "rejected" else None,
+        problems=(*written.problems, *failed),
+        moved=written.moved,
+    )
+
+
+def _found(known: list[KeptExtraction], wanted: str) -> KeptExtraction:
+    where = "'memory-pipeline conversations show DAY' has the ids"
+    if not wanted:
+        raise InputError(f"give the id of what was extracted; {where}")
+    by_id = {one.memory_id: one for one in reversed(known) if one.memory_id} | {one.id: one for one in known}
+    return only_one(by_id, wanted, "extraction", where)

@@ -1,0 +1,150 @@
+"""A person's review of the patterns of how a human and an agent work together: list, confirm, reject."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import Literal
+
+from pydantic import Field
+
+from memory_pipeline.config.exports import RELATIONAL
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.documents import Document
+from memory_pipeline.reading.relationship_patterns import PatternStatus, RelationshipPattern, Resolution
+from memory_pipeline.records import PatternDecision
+from memory_pipeline.store import Store
+from memory_pipeline.store.rows import only_one
+from memory_pipeline.workspace.conversation_pages import patterns_in, write_files
+from memory_pipeline.workspace.nightly import problems_of, run_changed
+
+#: What waits for a person.
+_WAITING: tuple[PatternStatus, ...] = ("review", "fading")
+
+
+class SeenContradiction(Document):
+    """A statement that cannot hold beside a pattern."""
+
+    previous: str = Field(description="What the pattern said.")
+    new: str = Field(description="What was said.")
+    day: date = Field(description="When it was said.")
+    resolution: Resolution = Field(
+        description="`corrected`, `revoked` and `repeated`: the new one holds; `noted`: said once, the previous one "
+        "holds; `review`: uncertain."
+    )
+
+
+class DescribedPattern(Document):
+    """A pattern of how the two work together."""
+
+    id: str = Field(description="The pattern.")
+    project_id: str = Field(description="The project.")
+    kind: str = Field(description="The kind of what it began with.")
+    text: str = Field(description="What holds.")
+    score: float = Field(
+        description="Its confidence: 1 for each day on which it was said, 2 less for each contradiction, 0.1 less for "
+        "each day since it was last confirmed."
+    )
+    status: PatternStatus = Field(
+        description="`active`, `confirmed` or `rejected` by a person, `fading` (below 1: to be removed?), or `review` "
+        "(contradicted, but not surely)."
+    )
+    first_day: date = Field(description="When it was first said.")
+    last_confirmed: date = Field(description="When it was last said or confirmed.")
+    confirmations: int = Field(description="On how many days it was said or confirmed.")
+    contradictions: int = Field(description="How often it was contradicted.")
+    observed: tuple[SeenContradiction, ...] = Field(description="What contradicted it, and what became of it.")
+
+
+def list_patterns(
+    store: Store, project: str | None, as_of: date, *, everything: bool = False
+) -> list[DescribedPattern]:
+    """The patterns that wait for a person's decision, or all, by project, those with the least confidence first."""
+    shown = [
+        _described(pattern, as_of)
+        for pattern in _patterns(store, project)
+        if everything or pattern.status(as_of) in _WAITING
+    ]
+    return sorted(shown, key=lambda one: (one.project_id, one.score, one.first_day, one.id))
+
+
+def decide_pattern(
+    store: Store,
+    settings: Settings,
+    pattern_id: str,
+    decision: Literal["confirmed", "rejected"],
+    *,
+    actor: str,
+    now: datetime,
+) -> tuple[DescribedPattern, list[str]]:
+    """Confirm or reject a pattern, given its id, the start of it, or the handle of a memory that says it, and write the
+    file that has it.
+
+    Returns the pattern now, and what could not be written.
+    Raises InputError for an unknown id.
+    """
+    found = only_one(_by_id(store), pattern_id, "pattern", "'memory-pipeline patterns list --all' has them")
+    kept = PatternDecision(
+        id=found.id,
+        project_id=found.project_id,
+        text=found.text,
+        decision=decision,
+        decided_at=now.astimezone(UTC),
+        decided_by=actor,
+    )
+    with store.writing(actor) as tx:
+        tx.opinions.decide(kept)
+    problems = list(write_files(store, settings, actor, None).problems)
+    problems += problems_of(run_changed(store, settings, found.project_id, (RELATIONAL,)))
+    (after,) = [one for one in _patterns(store, found.project_id) if one.id == found.id]
+    return _described(after, now.astimezone(UTC).date()), problems
+
+
+def pattern_as_text(one: DescribedPattern) -> str:
+    """A pattern for a person."""
+    lines = [
+        f"{one.id[:8]}  {one.project_id}  {one.status}, {one.score:+.1f}  {one.text}",
+        f"          {one.kind}, said or confirmed on {one.confirmations}, contradicted {one.contradictions} times, "
+        f"last on {one.last_confirmed}",
+    ]
+    for seen in one.observed:
+        before = f"before it, until {seen.day} ({seen.resolution}): {seen.previous}"
+        against = f"against it, {seen.day} ({seen.resolution}): {seen.new}"
+        lines.append(f"          {before if seen.new == one.text else against}")
+    return "\n".join(lines)
+
+
+def _by_id(store: Store) -> dict[str, RelationshipPattern]:
+    """The patterns by their ids, and by those of the memories that say them."""
+    found: dict[str, RelationshipPattern] = {}
+    with store.reading() as tx:
+        for project in tx.conversations.projects():
+            memory_of = {one.id: one.memory_id for one in tx.conversations.standing(project)}
+            for pattern in patterns_in(tx, project):
+                found |= {said: pattern for member in pattern.members if (said := memory_of.get(member))}
+                found[pattern.id] = pattern
+    return found
+
+
+def _patterns(store: Store, project: str | None) -> list[RelationshipPattern]:
+    with store.reading() as tx:
+        names = [name for name in tx.conversations.projects() if project in (None, name)]
+        return [pattern for name in names for pattern in patterns_in(tx, name)]
+
+
+def _described(pattern: RelationshipPattern, as_of: date) -> DescribedPattern:
+    return DescribedPattern(
+        id=pattern.id,
+        project_id=pattern.project_id,
+        kind=pattern.kind,
+        text=pattern.text,
+        score=pattern.score(as_of),
+        status=pattern.status(as_of),
+        first_day=pattern.first_day,
+        last_confirmed=pattern.last_confirmed,
+        confirmations=pattern.confirmations,
+        contradictions=pattern.contradictions,
+        observed=tuple(
+            SeenContradiction(previous=seen.previous, new=seen.new, day=seen.new_day, resolution=seen.resolution)
+            for seen in pattern.observed
+        ),
+    )

@@ -1,0 +1,354 @@
+"""Rolls back runs: under the lease, with a snapshot first, in one transaction, on record."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+from pydantic import Field
+
+from memory_pipeline.config.exports import LOGS, PROMOTIONS
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.documents import Document
+from memory_pipeline.errors import AlreadyRolledBackError, InputError
+from memory_pipeline.killpoints import reached
+from memory_pipeline.periods.running import renew_stale, rollups_of
+from memory_pipeline.store import RollbackPlan, Store, Transaction, create_snapshot
+from memory_pipeline.workspace.conversation_pages import CONTENTS, conversation_blocks, write_files
+from memory_pipeline.workspace.nightly import ExportResult, problems_of, run_changed
+from memory_pipeline.workspace.places import pages_of
+from memory_pipeline.workspace.session_pages import (
+    SessionRun,
+    TakenBackFile,
+    find_run,
+    mend_session_pages,
+    session_runs,
+    take_back_sessions,
+)
+
+_HOLDER = "memory-pipeline rollback"
+_WORDS = 160
+#: Files that the text names, and lines of each.
+_FILES_TOLD, _LINES_TOLD = 5, 8
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackScope:
+    """What to undo: exactly one of a run, every run since a time, or one abstraction."""
+
+    run_id: str | None = None
+    since: datetime | None = None
+    abstraction: str | None = None
+
+    def __post_init__(self) -> None:
+        given = [name for name in ("run_id", "since", "abstraction") if getattr(self, name)]
+        if len(given) != 1:
+            raise InputError("give exactly one of --run-id, --since and --abstraction")
+
+    def plan(self, tx: Transaction, *, cascade: bool) -> RollbackPlan:
+        """The effects of the rollback. Raises InputError for a run or memory that does not exist."""
+        if self.run_id:
+            return tx.rollbacks.plan_run(self.run_id, cascade=cascade)
+        if self.since:
+            return tx.rollbacks.plan_since(self.since, cascade=cascade)
+        assert self.abstraction is not None
+        return tx.rollbacks.plan_abstraction(self.abstraction, cascade=cascade)
+
+
+class RolledBackMemory(Document):
+    """A memory that a rollback restores or retires."""
+
+    id: str = Field(description="The memory.")
+    content: str = Field(description=f"Its first {_WORDS} characters.")
+
+
+class ChangedFile(Document):
+    """What a rollback would change in a file about conversations."""
+
+    file: str = Field(description="The file.")
+    removed: tuple[str, ...] = Field(description="Lines that it would take away.")
+    added: tuple[str, ...] = Field(description="Lines that would stand there again.")
+
+
+class DependentMemory(Document):
+    """A memory that was made later of what a rollback takes back."""
+
+    memory_id: str = Field(description="The memory.")
+    why: str = Field(description="How it depends on it.")
+
+
+class RollbackResult(Document):
+    """What a rollback did or would do."""
+
+    rollback_id: str | None = Field(description="The id of the rollback; null in a dry run.")
+    dry_run: bool = Field(description="Whether nothing was written.")
+    scope: str = Field(description="What was rolled back, in words.")
+    run_ids: tuple[str, ...] = Field(description="The runs that were rolled back.")
+    restored: tuple[RolledBackMemory, ...] = Field(description="Archived memories that are active again.")
+    retired: tuple[RolledBackMemory, ...] = Field(description="Memories made by the runs; they stay on record.")
+    dependents: tuple[DependentMemory, ...] = Field(
+        description="Memories that depend on the retired ones; rolled back only with `--cascade`."
+    )
+    problems: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=lambda problems: not problems,
+        description="Pages and exports that could not be written; the next night writes them.",
+    )
+    moved: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=lambda moved: not moved,
+        description="Lines that a person wrote between our marks, and the files in which they stand below them now.",
+    )
+    lines: tuple[ChangedFile, ...] = Field(
+        default=(),
+        exclude_if=lambda lines: not lines,
+        description="What changes in the files about conversations, or would.",
+    )
+    files: tuple[TakenBackFile, ...] = Field(
+        default=(), exclude_if=lambda files: not files, description="Files that a flush or a compaction wrote."
+    )
+    days: tuple[date, ...] = Field(
+        default=(),
+        exclude_if=lambda days: not days,
+        description="Days of conversations whose reading is taken back; no night reads them until it is asked to.",
+    )
+    rollups: tuple[str, ...] = Field(
+        default=(), description="Summaries of days, weeks, months and years that say these memories; made again."
+    )
+    renewed: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=lambda renewed: not renewed,
+        description="The exports that are made again, or would be: their directories.",
+    )
+    snapshot: str | None = Field(
+        default=None, exclude_if=lambda name: name is None, description="The snapshot taken first; not in a dry run."
+    )
+    active_hash: str | None = Field(
+        default=None,
+        exclude_if=lambda digest: digest is None,
+        description="SHA-256 over the active memories and their lineage afterwards, by which they can be compared with "
+        "those before the run; not in a dry run. `check` gives it too.",
+    )
+
+
+def preview_rollback(
+    store: Store, settings: Settings, scope: RollbackScope, *, cascade: bool = False
+) -> RollbackResult:
+    """What a rollback would restore, retire and break; nothing is written."""
+    of_files = _of_files(store, scope)
+    if of_files and not (scope.since and store.exists()):
+        return _taken_back(settings, of_files, scope, preview=True)
+    with store.reading() as tx:
+        plan = scope.plan(tx, cascade=cascade)
+        result = _result(tx, plan, None)
+    if not plan.dependents:
+        exports = tuple(one.path for one in settings.exports_of_store if not plan.is_empty)
+        lines = tuple(lines_of(store, settings, plan))
+        result = result.model_copy(update={"lines": lines, "renewed": exports})
+    return _with_files(result, _taken_back(settings, of_files, scope, preview=True)) if of_files else result
+
+
+def roll_back(store: Store, settings: Settings, scope: RollbackScope, *, cascade: bool = False) -> RollbackResult:
+    """Undo runs or an abstraction and return the effects. A flush or a compaction needs no store for that.
+
+    Raises InputError while later memories depend on it (`cascade` includes them), StoreBusyError while a night runs.
+    """
+    try:
+        of_files = _of_files(store, scope)
+        if of_files and not (scope.since and store.exists()):
+            return _taken_back(settings, of_files, scope, preview=False)
+        result = _roll_back_store(store, settings, scope, cascade=cascade)
+    except AlreadyRolledBackError:  # by a process that may have been killed before the files were right
+        _mend(store, settings)
+        raise
+    return _with_files(result, _taken_back(settings, of_files, scope, preview=False)) if of_files else result
+
+
+def _mend(store: Store, settings: Settings) -> None:
+    mend_session_pages(settings)
+    if not store.exists():
+        return
+    run_id = str(uuid.uuid4())
+    store.take_lease(run_id, _HOLDER)
+    try:
+        write_files(store, settings, _HOLDER, run_id)
+        renew_stale(store, settings, holder=_HOLDER, run_id=run_id)
+    finally:
+        store.release_lease(run_id)
+
+
+def lines_of(store: Store, settings: Settings, plan: RollbackPlan) -> list[ChangedFile]:
+    """What a rollback would change in the files about conversations: it is done, looked at, and undone."""
+    if not plan.run_ids:
+        return []
+    with store.reading() as tx:
+        days = tx.conversations.read_by_runs(plan.run_ids)
+    if not days:
+        return []
+    found: list[ChangedFile] = []
+    with suppress(_Undone), store.writing(_HOLDER) as tx:
+        before = {project: conversation_blocks(tx, project, settings, CONTENTS, days[project]) for project in days}
+        tx.rollbacks.apply(plan, "dry run", datetime.now(UTC), _HOLDER)
+        for project, blocks in before.items():
+            after = conversation_blocks(tx, project, settings, CONTENTS, days[project])
+            for place in dict.fromkeys((*blocks, *after)):
+                one, other = blocks.get(place, "").split("\n"), after.get(place, "").split("\n")
+                gone, come = Counter(one) - Counter(other), Counter(other) - Counter(one)
+                if gone or come:
+                    lost, new = (tuple(filter(None, each.elements())) for each in (gone, come))
+                    path = pages_of(store.path, project) / place[0]
+                    found.append(ChangedFile(file=str(path), removed=lost, added=new))
+        raise _Undone
+    return found
+
+
+class _Undone(Exception):
+    """Ends a transaction of which nothing is to be kept."""
+
+
+def _of_files(store: Store, scope: RollbackScope) -> list[SessionRun]:
+    """The flushes and compactions of a scope, the newest first."""
+    if scope.run_id:
+        found = find_run(store.path, scope.run_id)
+        return [found] if found else []
+    since = scope.since
+    runs = [one for one in session_runs(store.path) if since and one.at >= since and not one.undone_at]
+    return runs[::-1]
+
+
+def _taken_back(
+    settings: Settings, runs: Sequence[SessionRun], scope: RollbackScope, *, preview: bool
+) -> RollbackResult:
+    """What became of the pages and exports of flushes and compactions, or would."""
+    files = take_back_sessions(settings, runs, preview=preview)
+    exports: list[ExportResult] = []
+    if not preview:
+        for project in dict.fromkeys(run.project for run in runs):
+            exports += run_changed(Store.of(settings), settings, project, (LOGS, PROMOTIONS))
+    what = f"since {scope.since.isoformat()}" if scope.since else f"run {runs[0].run_id}, {runs[0].what}"
+    return RollbackResult(
+        rollback_id=None if preview else runs[0].run_id,
+        dry_run=preview,
+        scope=what,
+        run_ids=tuple(run.run_id for run in runs),
+        restored=(),
+        retired=(),
+        dependents=(),
+        files=tuple(files),
+        problems=tuple(problems_of(exports)),
+        renewed=tuple(one.path for one in exports),
+    )
+
+
+#: What is told of pages and exports.
+_OF_FILES = ("files", "problems", "renewed")
+
+
+def _with_files(result: RollbackResult, other: RollbackResult) -> RollbackResult:
+    runs = (*result.run_ids, *other.run_ids)
+    return result.model_copy(
+        update={"run_ids": runs, **{name: (*getattr(result, name), *getattr(other, name)) for name in _OF_FILES}}
+    )
+
+
+def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, cascade: bool) -> RollbackResult:
+    with store.reading() as tx:
+        scope.plan(tx, cascade=cascade).check_no_dependents()  # a refused rollback must not cost a snapshot
+    rollback_id = str(uuid.uuid4())
+    store.take_lease(rollback_id, _HOLDER)
+    try:
+        now = datetime.now(UTC)
+        with store.reading() as tx:
+            plan = scope.plan(tx, cascade=cascade)
+            days = _days_of(tx, plan)
+        lines = tuple(lines_of(store, settings, plan))
+        snapshot = create_snapshot(store, "rollback", now, settings.store.snapshots_kept)
+        with store.writing(_HOLDER) as tx:
+            plan = scope.plan(tx, cascade=cascade)
+            tx.rollbacks.apply(plan, rollback_id, now, _HOLDER)
+        reached("rollback.committed")
+        written = write_files(store, settings, _HOLDER, rollback_id)
+        exports, failed = renew_stale(store, settings, holder=_HOLDER, run_id=rollback_id)
+        with store.reading() as tx:
+            digest = tx.contents.digest(active_only=True)
+            return _result(tx, plan, rollback_id).model_copy(
+                update={
+                    "snapshot": snapshot.name,
+                    "active_hash": digest,
+                    "problems": (*written.problems, *failed),
+                    "renewed": tuple(one.path for one in exports),
+                    "moved": written.moved,
+                    "lines": lines,
+                    "days": days,
+                }
+            )
+    finally:
+        store.release_lease(rollback_id)
+
+
+def _result(tx: Transaction, plan: RollbackPlan, rollback_id: str | None) -> RollbackResult:
+    memories = tx.memories.read([*plan.restored_ids, *plan.retired_ids])
+    restored, retired = (
+        tuple(RolledBackMemory(id=i, content=memories[i].content[:_WORDS]) for i in ids)
+        for ids in (plan.restored_ids, plan.retired_ids)
+    )
+    return RollbackResult(
+        rollback_id=rollback_id,
+        dry_run=rollback_id is None,
+        scope=plan.scope,
+        run_ids=plan.run_ids,
+        restored=restored,
+        retired=retired,
+        dependents=tuple(DependentMemory(memory_id=d.memory_id, why=d.why) for d in plan.dependents),
+        days=_days_of(tx, plan),
+        rollups=tuple(f"{one.project_id} {one.period}" for one in rollups_of(tx, memories.values())),
+    )
+
+
+def _days_of(tx: Transaction, plan: RollbackPlan) -> tuple[date, ...]:
+    """The days of conversations of which what these runs read stands."""
+    return tuple(sorted({day for days in tx.conversations.read_by_runs(plan.run_ids).values() for day in days}))
+
+
+def as_text(result: RollbackResult, most: int = 20) -> str:
+    """The effects of a rollback as text."""
+    would = "would be " if result.dry_run else ""
+    lines = [f"Rollback of {result.scope}" + (" (dry run)" if result.dry_run else "")]
+    if result.files:
+        lines += [f"{file.file}: {would}{file.outcome}{f' ({file.why})' if file.why else ''}" for file in result.files]
+        if not (result.restored or result.retired):
+            return "\n".join(lines)
+    for rows, verb in ((result.restored, f"{would}restored"), (result.retired, f"{would}retired")):
+        count = "1 memory" if len(rows) == 1 else f"{len(rows)} memories"
+        lines.append(f"{count} {verb}:" if rows else f"No memory {verb}.")
+        lines += [f"  {row.id}  {' '.join(row.content.split())}" for row in rows[:most]]
+        lines += [f"  ... and {len(rows) - most} more"] if len(rows) > most else []
+    for file in result.lines[:_FILES_TOLD]:
+        lines.append(f"In {file.file}{' would change' if result.dry_run else ''}:")
+        both = [*(f"  - {line}" for line in file.removed), *(f"  + {line}" for line in file.added)]
+        lines += both[:_LINES_TOLD]
+        lines += [f"  ... and {len(both) - _LINES_TOLD} more lines"] if len(both) > _LINES_TOLD else []
+    if len(result.lines) > _FILES_TOLD:
+        lines.append(f"... and {len(result.lines) - _FILES_TOLD} more files; --json names every line")
+    lines += [f"Could not be written: {problem}" for problem in result.problems]
+    lines += [f"Note: {told}." for told in result.moved]
+    lines += [f"{file} {'would be' if result.dry_run else 'was'} made again." for file in result.renewed]
+    if result.rollups:
+        shown = ", ".join(result.rollups[:most]) + (", ..." if len(result.rollups) > most else "")
+        lines.append(f"Summaries {would}made again: {shown}.")
+    if result.active_hash and result.restored:
+        lines.append("The next night may make the same of them; with compression.review = 'manual' it asks you first.")
+    if result.days:
+        named = ", ".join(str(day) for day in result.days[:most]) + (", ..." if len(result.days) > most else "")
+        lines.append(f"Conversations of {named} stay taken back; 'conversations run --date DAY' reads a day again.")
+    if result.active_hash:
+        lines.append(f"Hash of the active memories, as 'check' prints it: {result.active_hash[:16]}")
+    if result.dependents:
+        depend = "1 memory depends" if len(result.dependents) == 1 else f"{len(result.dependents)} memories depend"
+        lines.append(f"{depend} on these; without --cascade, the rollback is refused:")
+        lines += [f"  {dependent.memory_id}  {dependent.why}" for dependent in result.dependents[:most]]
+    return "\n".join(lines)

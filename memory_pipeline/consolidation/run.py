@@ -1,0 +1,184 @@
+"""The steps of a night in their order, as the Dagster assets run them; and a whole night in one call, for previews,
+tests and scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+
+from memory_pipeline.config.policies import Method
+from memory_pipeline.consolidation.archive import archive_distillations
+from memory_pipeline.consolidation.atoms import grow_atoms
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.conversations import keep_conversations
+from memory_pipeline.consolidation.distillation import distill_clusters
+from memory_pipeline.consolidation.duplicates import archive_duplicates
+from memory_pipeline.consolidation.eligibility import select_eligible
+from memory_pipeline.consolidation.growth import cluster_memories
+from memory_pipeline.consolidation.imported_notes import import_notes
+from memory_pipeline.consolidation.levels import consolidate, not_made_since, what_is_left
+from memory_pipeline.consolidation.playbook import update_playbook
+from memory_pipeline.consolidation.principles import form_principles
+from memory_pipeline.consolidation.readings import read_notes
+from memory_pipeline.consolidation.series import update_series
+from memory_pipeline.consolidation.similarity import find_similar
+from memory_pipeline.errors import in_words
+from memory_pipeline.records import Archive, Cluster, EligibleMemory, PrincipleResult
+from memory_pipeline.reporting.report import Kind, NightOutcome, Report, failed_night, report_night
+from memory_pipeline.store import create_snapshot
+
+
+def take_snapshot(night: Night) -> str | None:
+    """The snapshot before the night, taken once; None in a dry run, whose store is already a copy."""
+    if night.is_preview or night.snapshot:
+        return night.snapshot
+    night.hold_lease()
+    kept = night.settings.store.snapshots_kept
+    night.snapshot = create_snapshot(night.store, "night", datetime.now(UTC), kept).name
+    return night.snapshot
+
+
+def run_night(night: Night) -> Report:
+    """Run every step in order and return the report. The lease is released however the night ends.
+
+    A night that breaks off is reported with what it had done, and raises the error that ended it. Raises
+    StoreBusyError, without a report, if another run holds the store.
+    """
+    with night.on_its_store() as tonight, tonight.store.kept_open():
+        try:
+            tonight.hold_lease()
+            return _reported(tonight)
+        finally:
+            tonight.store.release_lease(tonight.options.run_id)
+
+
+def _reported(night: Night) -> Report:
+    started, outcome = datetime.now(UTC), NightOutcome()
+    try:
+        take_snapshot(night)
+        for values in run_steps(night):
+            outcome = NightOutcome.of(values)
+        return report_night(night, outcome, started)
+    except Exception as error:
+        report_failure(night, error, started, outcome)
+        raise
+
+
+def report_failure(
+    night: Night, error: Exception, started: datetime, outcome: NightOutcome | None = None, kind: Kind = "night"
+) -> None:
+    """Report a run that an error ended. If the store cannot store the report, this is logged, and the original error
+    is still the one that is raised."""
+    try:
+        failed_night(night, in_words(error), started, outcome, kind)
+    except Exception:
+        night.log.exception("the run could not be reported")
+
+
+def run_week(night: Night) -> list[PrincipleResult]:
+    """The weekly step as of the end of a week: its principles, and their contributions to the playbook."""
+    results = form_principles(night)
+    update_playbook(night)
+    return results
+
+
+@dataclass(slots=True)
+class Step:
+    """One step of a night. Its name is also that of its asset.
+
+    `needs`: the earlier steps whose values `run` takes after the night, in its order; `after`: the steps that must
+    have run, although it reads their results from the store.
+    """
+
+    name: str
+    run: Callable[..., Any]
+    needs: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+def _merges(night: Night, eligible: list[EligibleMemory], edges: pa.Table) -> list[Archive]:
+    return run_level(night, "merge", eligible, edges)
+
+
+def _canonical(night: Night, eligible: list[EligibleMemory], edges: pa.Table, merges: list[Archive]) -> list[Archive]:
+    return run_level(night, "canonical", eligible, edges, merges)
+
+
+def run_level(
+    night: Night,
+    method: Method,
+    eligible: list[EligibleMemory],
+    edges: pa.Table,
+    earlier: Sequence[Archive] = (),
+) -> list[Archive]:
+    """Every policy of one method, in order, each on what the previous ones left."""
+    done: list[Archive] = []
+    for policy in night.plan.policies:
+        if policy.method == method:
+            left, pairs = _left(night, eligible, edges, [*earlier, *done])
+            done += consolidate(night, policy, not_made_since(night.reader, left, policy), pairs)
+    return done
+
+
+def _left(
+    night: Night, eligible: list[EligibleMemory], edges: pa.Table, earlier: list[Archive]
+) -> tuple[list[EligibleMemory], pa.Table]:
+    """The memories left by earlier results, and their pairs: a memory that was just made is compared as well."""
+    left = what_is_left(night.reader, eligible, earlier)
+    return left, (edges if left is eligible else find_similar(night, left))
+
+
+def _clusters(
+    night: Night,
+    eligible: list[EligibleMemory],
+    edges: pa.Table,
+    merges: list[Archive],
+    canonical: list[Archive],
+) -> list[Cluster]:
+    return cluster_memories(night, *_left(night, eligible, edges, [*merges, *canonical]))
+
+
+ORDER: tuple[Step, ...] = (
+    Step("imported_notes", import_notes),
+    Step("routed_updates", keep_conversations, after=("imported_notes",)),
+    Step("exact_duplicates", archive_duplicates, after=("routed_updates",)),
+    Step("series", update_series, ("exact_duplicates",)),
+    Step("readings", read_notes, ("exact_duplicates",), after=("series",)),
+    Step("eligible_memories", select_eligible, ("exact_duplicates",), after=("readings",)),
+    Step("similarity_batches", find_similar, ("eligible_memories",)),
+    Step("merges", _merges, ("eligible_memories", "similarity_batches")),
+    Step("canonical_entries", _canonical, ("eligible_memories", "similarity_batches", "merges")),
+    Step("clusters", _clusters, ("eligible_memories", "similarity_batches", "merges", "canonical_entries")),
+    Step("distillations", distill_clusters, ("clusters",)),
+    Step("archives", archive_distillations, ("distillations",)),
+    Step("atoms", grow_atoms, after=("distillations", "archives")),
+    Step("playbook", update_playbook, after=("archives",)),
+)
+STEPS: Mapping[str, Step] = {step.name: step for step in ORDER}
+
+
+def last_of(names: Collection[str]) -> list[str]:
+    """Those of some steps that no other of them builds on: what builds on these comes after all of them."""
+    return [name for name in names if not any(name in _before(other) for other in names)]
+
+
+def _before(name: str) -> set[str]:
+    """All steps that a step builds on, directly or through others."""
+    direct = {*STEPS[name].needs, *STEPS[name].after}
+    return direct.union(*map(_before, direct))
+
+
+def run_steps(night: Night, names: Collection[str] = tuple(STEPS)) -> Iterator[dict[str, Any]]:
+    """Run steps in the order of a night; yields, after each, the values of all steps so far, by name.
+
+    `names`: the steps to run. A step that takes the value of a step outside `names` gets an empty one.
+    """
+    values: dict[str, Any] = {}
+    for step in ORDER:
+        if step.name in names:
+            values[step.name] = step.run(night, *(values.get(name, []) for name in step.needs))
+            yield dict(values)

@@ -1,0 +1,339 @@
+"""Series: lines that machinery writes again and again with other values become one memory in words.
+
+The step runs before pairs are compared, in time proportional to the memories. Each night that finds new readings makes
+the next version of the memory from the raw readings again, and archives the version before it. A reading that breaks
+the series stays active and is named. Readings that do not form a series yet wait, and are not compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from memory_pipeline.consolidation.archive import archive_distillations
+from memory_pipeline.consolidation.clustering import UNCATEGORISED
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.eligibility import too_few
+from memory_pipeline.consolidation.plan import NightPlan
+from memory_pipeline.consolidation.shapes import join_shapes, note_shapes
+from memory_pipeline.errors import EmbeddingError
+from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.moments import minutes_ahead
+from memory_pipeline.records import (
+    Archive,
+    Cluster,
+    Distillation,
+    DuplicateGroup,
+    Measured,
+    Memory,
+    derived_id,
+    fingerprint_of,
+)
+from memory_pipeline.records.cluster import LEAST_DAYS, LEAST_READINGS, MOST_TOKENS, SERIES, SeriesFacts
+from memory_pipeline.records.drafts import drafts_of, members_of
+from memory_pipeline.store import LEAST_TEXTS, SeriesMemory, Shape, Transaction, reading_in
+from memory_pipeline.text.entries import is_entry
+from memory_pipeline.text.injections.detect import STEERS, find_attempt, steering_draft
+from memory_pipeline.text.normalise import line_shape, one_line
+from memory_pipeline.text.place_names import holds_readings, is_closed_set
+from memory_pipeline.text.readings import Reading, Series, days_of, series_of
+from memory_pipeline.text.series_words import WORDS_VERSION, describe_series, varies
+from memory_pipeline.text.subject import shared_headings, shared_lead_in, subject_beside
+from memory_pipeline.text.templates import Line, fields_in, read_line
+
+#: What a series memory says is computed from its readings.
+SERIES_CONFIDENCE = 1.0
+#: Conflicts of these kinds concern figures; between readings, they are not contradictions.
+FIGURE_KINDS = ("number", "unit", "date", "time", "identifier")
+_DRAFTS_AT_ONCE = 50
+_PLAIN_RUN = re.compile(r"[\w ]+")
+
+
+def update_series(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Archive]:
+    """Tonight's series memories: new ones and next versions. `duplicates`: the copies that were archived before.
+
+    A run whose scope is narrower than projects leaves series to the nights.
+    """
+    night.hold_lease()
+    scope = night.options
+    if scope.memory_types or scope.first_day or scope.last_day or scope.days or scope.unconsolidated_only:
+        return []
+    if scope.cluster_id or not night.settings.series.enabled or too_few(night.store, night.plan) is not None:
+        return []
+    note_shapes(night)
+    settle_conflicts(night)
+    copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
+    with night.store.reading() as tx:
+        found = find_series(tx, night.plan, copies)
+    if not found:
+        return []
+    try:
+        night.embed_missing()
+    except EmbeddingError as error:
+        night.note_error("", "embed", error)
+        return []
+    archives: list[Archive] = []
+    for start in range(0, len(found), _DRAFTS_AT_ONCE):
+        drafts = [draft_series(night, one) for one in found[start : start + _DRAFTS_AT_ONCE]]
+        archives += archive_distillations(night, [draft for draft in drafts if draft is not None])
+        night.progress(SERIES, min(start + _DRAFTS_AT_ONCE, len(found)), len(found))
+    return archives
+
+
+def settle_conflicts(night: Night) -> None:
+    """Readings are never a conflict: settle those that were linked before more lines showed that they are readings."""
+    with night.store.reading() as tx:
+        readings = tx.series.reading_shapes(night.plan.fresh_after, LEAST_READINGS)
+        settled = tx.conflicts.of_readings(readings, FIGURE_KINDS)
+    if settled:
+        with night.writing() as tx:
+            tx.conflicts.resolve(settled, SERIES)
+
+
+def find_series(tx: Transaction, plan: NightPlan, left_out: Collection[str] = ()) -> list[FoundSeries]:
+    """The series with new readings as of the night, by project and shapes. `left_out`: memories that the night has
+    archived already or may not touch."""
+    shapes = [s for s in tx.series.shapes(plan.fresh_after, LEAST_DAYS) if plan.may_touch(s.project_id)]
+    versions = tx.series.active()
+    waiting = {i for draft in drafts_of(tx.proposals.list()).values() for i in members_of(draft)} | set(left_out)
+    # An earlier version of this program joined shapes by other rules.
+    today = (one for one in versions if one.facts.words == WORDS_VERSION)
+    joined = join_shapes(shapes, ((one.project_id, one.facts.shapes) for one in today))
+    groups = [group for group in joined if _is_often_enough(group, LEAST_READINGS)]
+    told = {(group[0].project_id, shape.shape) for group in groups for shape in group}
+    mine = _versions_by_group(groups, versions)
+    found = [
+        one
+        for group, its_versions in zip(groups, mine, strict=True)
+        if (one := _look_at(tx, plan, group, its_versions, waiting, told)) is not None
+    ]
+    return sorted(found, key=lambda one: (one.project_id, one.shapes))
+
+
+def _is_often_enough(group: Sequence[Shape], least: int) -> bool:
+    """Whether there are lines enough, with different values."""
+    return sum(shape.count for shape in group) >= least and (len(group) > 1 or group[0].texts >= LEAST_TEXTS)
+
+
+def _versions_by_group(
+    groups: Sequence[Sequence[Shape]], versions: Sequence[SeriesMemory]
+) -> list[tuple[SeriesMemory, ...]]:
+    """The series memories of each group: each belongs to that one group with which it shares most lines."""
+    mine: list[list[SeriesMemory]] = [[] for _ in groups]
+    holders = {(shape.project_id, shape.shape): (n, shape.count) for n, group in enumerate(groups) for shape in group}
+    for version in versions:
+        shared: Counter[int] = Counter()
+        for shape in version.facts.shapes:
+            number, count = holders.get((version.project_id, shape), (-1, 0))
+            shared[number] += count
+        number = min(shared, key=lambda n: (-shared[n], n), default=-1)
+        if number >= 0:
+            mine[number].append(version)
+    return [tuple(one) for one in mine]
+
+
+def _look_at(
+    tx: Transaction,
+    plan: NightPlan,
+    group: Sequence[Shape],
+    versions: tuple[SeriesMemory, ...],
+    waiting: Collection[str],
+    told: Collection[tuple[str, str]],
+) -> FoundSeries | None:
+    """A series if the night has something to add to it. An earlier night that runs after a later one leaves the
+    memory that the later one made. `told`: project and shape of the readings of all series."""
+    shapes = tuple(sorted(shape.shape for shape in group))
+    project, seen = group[0].project_id, sum(shape.count for shape in group)
+    if any(one.created_at > plan.as_of for one in versions):
+        return None
+    if len(versions) == 1 and _is_known(versions[0], shapes, seen):
+        line = read_line(one_line(group[0].example))
+        words = _longest_run(line) if fields_in(line) else ""
+        if not words or not tx.series.is_said_since(project, words, versions[0].created_at, plan.fresh_after):
+            return None
+    floor = plan.settings.compression.critical_floor
+    merges = tx.series.merges(project, shapes, plan.fresh_after, floor)
+    active = [*tx.series.touchable(project, shapes, plan.fresh_after, floor), *merges]
+    if any(memory.id in waiting for memory in active):
+        return None  # a person has yet to decide about one of them
+    ids = [memory.id for memory in active]
+    memories = {memory.id: memory for memory in tx.series.readings([*(v.id for v in versions), *ids], (), plan.as_of)}
+    readings = [
+        reading
+        for memory in memories.values()
+        if line_shape(memory.content) in shapes and _is_reading(reading := reading_in(memory), memory)
+    ]
+    if not readings or is_entry(readings[0].line.text):
+        return None
+    strangers = _strangers(tx, plan, readings, memories, told)
+    series = series_of(readings, map(reading_in, strangers))
+    subjects = Counter(subject_beside(memories[reading.memory_id]) for reading in series.readings)
+    if not (holds_readings(series) and is_closed_set(subjects.values())):
+        return None
+    breaking = {one.memory_id for one in series.breaks} & set(ids)
+    kept = [reading for reading in series.readings if reading.memory_id not in breaking]
+    if len(kept) < LEAST_READINGS or days_of(kept) < LEAST_DAYS:
+        return None
+    known = {reading.memory_id for reading in readings}
+    merged = {memory.id for memory in merges}
+    absorbed = tuple(memory for memory in active if memory.id in merged or memory.id in known - breaking)
+    breaking_ids = tuple(sorted(breaking | {memory.id for memory in strangers}))
+    return FoundSeries(
+        project,
+        shapes,
+        seen,
+        series,
+        memories | {memory.id: memory for memory in strangers},
+        versions,
+        absorbed,
+        breaking_ids,
+    )
+
+
+def _is_known(version: SeriesMemory, shapes: Collection[str], seen: int) -> bool:
+    """Whether a series memory says in today's form what there is to say of its lines."""
+    facts = version.facts
+    return facts.words == WORDS_VERSION and facts.seen == seen and set(shapes) <= set(facts.shapes)
+
+
+def _is_reading(reading: Reading, memory: Memory) -> bool:
+    """Whether the dates in a line are its own, up to a day: a bill that is due next month is a fact."""
+    for place, text in zip(reading.line.places, reading.values, strict=True):
+        if place.kind == "date":
+            try:
+                written = datetime.fromisoformat(text[:10].replace("/", "-")).replace(tzinfo=UTC)
+            except ValueError:
+                return False
+            if abs((written.date() - memory.day).days) > 1:
+                return False
+    return True
+
+
+def _strangers(
+    tx: Transaction,
+    plan: NightPlan,
+    readings: Sequence[Reading],
+    known: Mapping[str, Memory],
+    told: Collection[tuple[str, str]],
+) -> list[Memory]:
+    """The active lines that are those of the series but for a new word in the place of one; those of another series
+    are not among them."""
+    project = known[readings[0].memory_id].project_id
+    line, floor = readings[0].line, plan.settings.compression.critical_floor
+    words = _longest_run(line) if fields_in(line) else ""
+    if not words:
+        return []
+    others = {
+        memory.id: memory
+        for memory in tx.series.saying(project, words, plan.fresh_after, floor)
+        if memory.id not in known and (project, line_shape(memory.content)) not in told
+    }
+    alike = series_of(readings, map(reading_in, others.values())).strangers
+    return [others[reading.memory_id] for reading in alike]
+
+
+def _longest_run(line: Line) -> str:
+    """The longest run of plain words of a line without values and fields."""
+    taken = sorted([*line.places, *fields_in(line)], key=lambda place: place.start)
+    edges = [0, *(edge for place in taken for edge in (place.start, place.end)), len(line.text)]
+    gaps = [line.text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    return max((run.strip() for gap in gaps for run in _PLAIN_RUN.findall(gap)), key=len, default="")
+
+
+@dataclass(frozen=True)
+class FoundSeries:
+    """One series with something new tonight: its readings as memories, the previous versions, and those readings (and
+    merges of readings, from when they were few) that the night archives."""
+
+    project_id: str
+    shapes: tuple[str, ...]
+    seen: int
+    series: Series
+    memories: dict[str, Memory]
+    versions: tuple[SeriesMemory, ...]
+    absorbed: tuple[Memory, ...]
+    breaking_ids: tuple[str, ...]
+
+
+def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
+    """The next version of a series memory, or None if it would say and hold what the last one does."""
+    count = night.embedder.count_tokens
+    text = describe_series(found.series, count, MOST_TOKENS)
+    facts = SeriesFacts(found.shapes, WORDS_VERSION, len(found.series.readings), found.seen, found.breaking_ids)
+    earlier = [version.id for version in found.versions]
+    told = [(version.content, version.facts.breaking_ids) for version in found.versions]
+    if not found.absorbed and told == [(text, found.breaking_ids)]:
+        return None
+    with night.store.reading() as tx:
+        earlier += tx.series.active_parts(earlier)
+    there = night.reader.memories([*earlier, *(memory.id for memory in found.absorbed)])
+    ids = tuple(sorted(there))
+    members = [there[i] for i in ids]
+    vectors = night.reader.vectors_in_order(ids)
+    means = _mean_cosines(vectors)
+    cluster = _cluster(found, members, means)
+    readings = [found.memories[reading.memory_id] for reading in found.series.every]
+    newest = readings[-1]
+    attempt = find_attempt({newest.id: newest.content})
+    reason = f"{STEERS}: {attempt}" if attempt else steering_draft(text)
+    before = sum(memory.token_count for memory in members)
+    return Distillation(
+        cluster=cluster,
+        similarities=means,
+        content=text,
+        attached=(),
+        outcome="refused" if reason else "accepted",
+        reason=reason,
+        measured=Measured.of(before, count(text), 0, 0, 0),
+        method="heuristic",
+        prompt_version=WORDS_VERSION,
+        memory_type="fact" if varies(found.series) else "other",
+        categories=cluster.top_categories,
+        importance=cluster.max_importance,
+        effective_date=found.series.newest.at.astimezone(UTC),
+        oldest_source_at=min(memory.effective_date for memory in found.memories.values()),
+        utc_offset=minutes_ahead(found.series.newest.at),
+        headings=shared_headings(readings),
+        lead_in=shared_lead_in(readings),
+        confidence=SERIES_CONFIDENCE,
+        relation=SERIES,
+        tags=newest.tags,
+        series=facts,
+    )
+
+
+def _mean_cosines(vectors: Vectors) -> tuple[float, ...]:
+    """The mean cosine of each row to the others. Vectors: float32 (n, dimension), unit length."""
+    if len(vectors) < 2:
+        return (1.0,) * len(vectors)
+    wide = vectors.astype(np.float64)
+    means = (np.einsum("ij,j->i", wide, wide.sum(axis=0)) - 1.0) / (len(wide) - 1)
+    return tuple(round(float(mean), 6) for mean in means)
+
+
+def _cluster(found: FoundSeries, members: Sequence[Memory], means: Sequence[float]) -> Cluster:
+    ids = tuple(memory.id for memory in members)
+    fingerprint = fingerprint_of(ids)
+    counts = Counter(category for memory in members for category in memory.categories)
+    top = tuple(sorted(counts, key=lambda category: (-counts[category], category))[:2])
+    return Cluster(
+        cluster_id=derived_id(SERIES, found.project_id, fingerprint),
+        fingerprint=fingerprint,
+        policy=SERIES,
+        project_id=found.project_id,
+        member_ids=ids,
+        member_count=len(ids),
+        avg_similarity=round(float(np.mean(means)), 6),
+        min_similarity=round(float(np.min(means)), 6),
+        dominant_category=top[0] if top else UNCATEGORISED,
+        top_categories=top,
+        total_tokens=sum(memory.token_count for memory in members),
+        max_importance=max(memory.importance for memory in members),
+        oldest_member_at=min(memory.created_at for memory in members),
+        newest_member_at=max(memory.created_at for memory in members),
+    )

@@ -1,0 +1,85 @@
+"""The paths that belong to the store and to Dagster, which no command overwrites."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+
+from memory_pipeline.errors import OutputError
+from memory_pipeline.files.writing import real_path
+
+#: The directory in which a program is asked about memories, as it stands in the paths of what it keeps of that.
+QUESTIONS = "memory-pipeline-questions"
+#: Suffixes of the files next to a store, after the store's name without its extension.
+_BESIDE = (
+    ".snapshots",
+    ".dagster",
+    ".night",
+    ".demo",
+    ".answers.jsonl",
+    ".tokens.json",
+    ".tokens.lock",
+    ".index",
+    ".written",
+    ".forgetting",
+    ".pages",
+    ".originals",
+)
+
+
+def demo_mark(store: Path) -> Path:
+    """The file beside a store that says that it is a demo's."""
+    return store.with_suffix(".demo")
+
+
+def forgetting_mark(store: Path) -> Path:
+    """The file beside a store that says that a forgetting was begun and is not complete."""
+    return store.with_name(f"{store.stem}.forgetting")
+
+
+def places_beside(store: Path) -> list[Path]:
+    """The files and directories that this program keeps next to a store under its name, as far as they are there."""
+    return [place for ending in _BESIDE if (place := store.with_name(f"{store.stem}{ending}")).exists()]
+
+
+def check_is_free(path: Path, store: Path, kept: Sequence[Path] = ()) -> None:
+    """Raises OutputError for a path that belongs to the store, or that equals or is inside one of `kept`, through
+    any links and whatever the case of its letters. Neither has to exist."""
+    target, home = real_path(path), real_path(store)
+    if _same(target, home):
+        raise OutputError(f"'{path}' is the store itself; name another file")
+    if _belongs_to(target, home):
+        raise OutputError(f"'{path}' belongs to the store '{store}'; name another file")
+    for place in map(real_path, kept):
+        if _is_below(target, place):
+            raise OutputError(f"'{path}' is or is inside '{place}', which no command overwrites; name another file")
+
+
+def _belongs_to(target: Path, store: Path) -> bool:
+    """Whether a path is a log, a lock or a copy made by a restore, which start with the store's name, or a directory
+    next to the store."""
+    for place in (target, *target.parents):
+        if _same(place.parent, store.parent):
+            name, own, stem = _folded(place.name), _folded(store.name), _folded(store.stem)
+            beside = {stem + ending for ending in _BESIDE}
+            return name in beside or name == own or name.startswith((f"{own}.", f".{own}."))
+    return False
+
+
+def _is_below(target: Path, place: Path) -> bool:
+    return any(_same(each, place) for each in (target, *target.parents))
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two paths are one file or directory, on disk or by name: some file systems ignore case."""
+    if _folded(str(one)) == _folded(str(other)):
+        return True
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()

@@ -1,0 +1,133 @@
+"""What one day of a project amounts to: entries from the memories of the day, as of its end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from datetime import date
+
+from memory_pipeline.periods.entries import DECISION, FACT, FIGURE, NOTE, PATTERN, Entry, place_of
+from memory_pipeline.records import LEVEL_PATTERN, Memory
+from memory_pipeline.records.cluster import is_series
+from memory_pipeline.text.days import with_days
+from memory_pipeline.text.entries import is_entry, read_entry
+from memory_pipeline.text.kinds import is_reading
+from memory_pipeline.text.normalise import strip_leading
+from memory_pipeline.text.sentences import split_statements, strip_lead_in
+from memory_pipeline.text.threads import opens
+from memory_pipeline.text.whole import is_cut_off, is_temporary, whole_part
+from memory_pipeline.workspace.contents import (
+    BY_AGENT,
+    is_block,
+    is_promoted,
+    why_not_told,
+    without_marks,
+    words_of,
+)
+from memory_pipeline.workspace.ranking import worth_of
+
+#: The longest entry, in tokens, and of what is decided or learned; a longer memory is told by its first statements.
+MOST_TOKENS, MOST_OF_WEIGHT = 100, 180
+_WEIGHTY = ("decision", "lesson", "warning", "feedback")
+_CUT = " ..."
+#: What kinds of facts count beside each other; a note that is promoted without a kind counts least.
+_FACTS = {
+    "lesson": 1.0, "warning": 1.0, "feedback": 1.0, "learning": 1.0, "error_fix": 0.9, "fact": 0.85,
+    "codebase_knowledge": 0.85, "discovery": 0.75, "other": 0.7,
+}  # fmt: skip
+_LEAST_WORDS = 4
+#: What a routine note counts beside others.
+_PASSING = 0.5
+#: A note of fewer words beside links and code, as a path, a label or a set of figures, says nothing by itself.
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_CODE = re.compile(r"`[^`\n]*`")
+_LINK = re.compile(r"!?\[[^\[\]\n]{0,300}\]\([^()\s]{0,500}\)?|https?://\S+")
+
+
+def entries_of_day(
+    day: date,
+    noted: Sequence[Memory],
+    series: Sequence[Memory],
+    gone: Collection[str],
+    count_tokens: Callable[[str], int],
+    by_agent: Collection[str] = (),
+    routine: Collection[str] = (),
+    lasting: Collection[str] = (),
+) -> list[Entry]:
+    """What was decided, found and learned on a day, and the figures of its readings.
+
+    `noted`: the memories of the day; `series`: the series memories of its end; `gone`: memories whose words have
+    left their source; `by_agent`: memories that were made of words of an agent; `routine`, `lasting`: notes
+    that the classifier takes for such.
+    """
+    found = []
+    for memory in noted:
+        kind = _kind_of(memory, lasting, is_routine=memory.id in routine)
+        if kind is None or why_not_told(memory, gone) or is_temporary(memory.content, memory.tags):
+            continue
+        most = MOST_OF_WEIGHT if memory.memory_type in _WEIGHTY else MOST_TOKENS
+        words = short(with_days(_words_of(memory), memory.day), count_tokens, most)
+        if words is not None:
+            words += f" ({BY_AGENT})" if memory.id in by_agent else ""
+            found.append(
+                Entry(kind, words, min(memory.day, day), memory.id, _weight(memory, kind, routine), place_of(memory))
+            )
+    figures = [memory for memory in series if not why_not_told(memory, gone)]
+    found += [
+        Entry(FIGURE, " ".join(m.content.split()), m.day, m.id, round(worth_of(m), 4), m.content) for m in figures
+    ]
+    return found
+
+
+def short(text: str, count_tokens: Callable[[str], int], most: int = MOST_TOKENS) -> str | None:
+    """A text, or the statements at its beginning that are short enough; None if none is whole."""
+    whole = whole_part(without_marks(text))
+    if whole is None:
+        return None
+    words = strip_lead_in(strip_leading(whole))
+    if len(words) <= 2 * most or count_tokens(words) <= most:
+        return words
+    taken: list[str] = []
+    told = ""
+    for statement in split_statements(words[: 40 * most]):
+        if count_tokens(" ".join([*taken, statement])) > most:
+            break
+        taken.append(statement)
+        told = " ".join(taken) if not is_cut_off(" ".join(taken)) else told
+    return told + _CUT if told else None
+
+
+def _kind_of(memory: Memory, lasting: Collection[str], *, is_routine: bool) -> str | None:
+    """What kind of entry a memory is; None if a rollup does not say it. Open threads are found on their own."""
+    if is_series(memory) or memory.memory_type == "conversation" or opens(memory):
+        return None
+    if memory.abstraction_level >= LEVEL_PATTERN:
+        return PATTERN
+    if is_block(memory):
+        return None
+    if memory.memory_type == "decision":
+        return DECISION
+    if not _says_something(memory.content):
+        return None
+    if memory.memory_type == "other" and is_reading(memory.content):
+        return None
+    return FACT if is_promoted(memory, lasting) and not is_routine else NOTE
+
+
+def _words_of(memory: Memory) -> str:
+    """What a memory says; of an entry of the knowledge base its title and what it recommends."""
+    if not is_entry(memory.content):
+        return words_of(memory)
+    entry = read_entry(memory)
+    return f"{entry.title.rstrip('.')}: {' '.join(entry.recommendations)}"
+
+
+def _weight(memory: Memory, kind: str, routine: Collection[str]) -> float:
+    worth = worth_of(memory)
+    worth *= _FACTS.get(memory.memory_type, 1.0) if kind == FACT else 1.0
+    worth *= _PASSING if kind == NOTE and memory.id in routine else 1.0
+    return round(worth, 4)
+
+
+def _says_something(text: str) -> bool:
+    return len(_WORD.findall(_LINK.sub("", _CODE.sub("", text[:1000])))) >= _LEAST_WORDS

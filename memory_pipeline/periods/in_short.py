@@ -1,0 +1,200 @@
+"""What a period was about, in a few sentences above the lists of its rollup, if a model is asked.
+
+Every sentence is borne out by the entries that it names, and has a link to their part of the period.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import monotonic
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import ModelError, in_words
+from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session
+from memory_pipeline.periods.entries import Entry
+from memory_pipeline.periods.pages import link_to
+from memory_pipeline.periods.periods import Period
+from memory_pipeline.reading import period
+from memory_pipeline.reading.check import unknown_name
+from memory_pipeline.store import Store
+from memory_pipeline.store.runs import LEASE_EXPIRY_S
+from memory_pipeline.text.entailment import Evidence, find_unborne_in
+from memory_pipeline.text.injections.detect import attempt_in
+from memory_pipeline.text.preservation import find_contradiction, find_invention
+from memory_pipeline.text.quoting import plain
+from memory_pipeline.text.redaction import redact
+
+#: Days are short enough, and a page of fewer entries is read whole.
+_LEVELS = frozenset(("week", "month", "year"))
+LEAST_ENTRIES = 12
+#: All sentences have at most so many tokens, and with their links at most this share of the budget.
+MOST_TOKENS, _SHARE = 120, 0.2
+_MOST_SENTENCES = 4
+_MOST_LINKS = 2
+SAID = "said"
+NOTHING = "the model says nothing of it that is borne out"
+#: A lease lasts longer than so many renewals are apart.
+_RENEWALS = 12
+
+
+class ShortSentence(BaseModel):
+    """One sentence, and the numbers of the entries that say so."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str = Field(max_length=1000)
+    entries: list[int]
+
+
+class ShortAnswer(BaseModel):
+    """A model's answer about one rollup."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    sentences: list[ShortSentence]
+    suspicious: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A rollup that may be said in short: its period, what stands in it, what it is made from, and its budget."""
+
+    period: Period
+    entries: tuple[Entry, ...]
+    below: tuple[Period, ...]
+    budget: int
+
+
+def is_told(telling: Telling) -> bool:
+    """Whether a rollup is long enough to be said in short."""
+    return telling.period.level in _LEVELS and len(telling.entries) >= LEAST_ENTRIES
+
+
+def say_in_short(
+    store: Store,
+    settings: Settings,
+    tellings: Mapping[str, Telling],
+    by: tuple[str, str],
+    count_tokens: Callable[[str], int],
+    *,
+    only_kept: bool = False,
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The paragraphs of some rollups, by id, and why others have none. `by`: the holder of the lease, and the run;
+    `only_kept`: nothing is asked, and answers that are kept are used.
+
+    The questions follow from the entries alone, so that the answers about a rollup that is made again are known.
+    """
+    told: dict[str, str] = {}
+    problems: dict[str, str] = {}
+    if not tellings:
+        return told, problems
+    holder, run_id = by
+    try:
+        client = ModelClient(settings)
+        session = Session(
+            AnswerBook(store, run_id, holder),
+            keep_alive=_heartbeat(store, settings, by),
+        )
+        questions = {known: _question(telling, settings, count_tokens) for known, telling in tellings.items()}
+        for known, result in client.ask(questions, session, "rollups in short", only_kept=only_kept):
+            if isinstance(result, str) and result:
+                told[known] = result
+            else:
+                problems[known] = NOTHING if isinstance(result, str) else _why(result)
+    except ModelError as error:
+        problems |= {known: _why(error) for known in tellings if known not in told and known not in problems}
+    return told, problems
+
+
+def _why(result: Declined | Exception) -> str:
+    return (result.reason if isinstance(result, Declined) else in_words(result))[:300]
+
+
+def _heartbeat(store: Store, settings: Settings, by: tuple[str, str]) -> Callable[[], None]:
+    """Renews the lease of a run if due."""
+    holder, run_id = by
+    renewed = monotonic()
+
+    def beat() -> None:
+        nonlocal renewed
+        if monotonic() >= renewed + LEASE_EXPIRY_S / _RENEWALS:
+            store.take_lease(run_id, holder)
+            renewed = monotonic()
+
+    return beat
+
+
+def _question(telling: Telling, settings: Settings, count_tokens: Callable[[str], int]) -> Question[ShortAnswer, str]:
+    masked = [redact(entry.words, personal=settings.model.mask_personal) for entry in telling.entries]
+    sent = [words for words, _ in masked]
+    user = {
+        "period": telling.period.name,
+        "entries": [
+            {"number": number, "kind": entry.kind, "day": entry.day.isoformat(), "words": words}
+            for number, (entry, words) in enumerate(zip(telling.entries, sent, strict=True), start=1)
+        ],
+    }
+    return Question.about(
+        Prompt(period.INSTRUCTIONS, json.dumps(user, ensure_ascii=False, indent=1)),
+        version=period.VERSION,
+        schema=ShortAnswer,
+        check=lambda answer: _checked(answer, telling, sent, count_tokens),
+        source_tokens=sum(map(count_tokens, sent)),
+        settings=settings,
+        masked_secrets=sum(counts["secret"] for _, counts in masked),
+        masked_personal=sum(counts["email"] + counts["phone"] for _, counts in masked),
+    )
+
+
+def _checked(
+    answer: ShortAnswer, telling: Telling, sent: Sequence[str], count_tokens: Callable[[str], int]
+) -> str | Declined:
+    """The paragraph of the sentences that their entries bear out, as many as have room."""
+    if answer.suspicious:
+        return Declined("the model found instructions in an entry")
+    kept: list[tuple[str, str]] = []
+    for sentence in answer.sentences:
+        text = " ".join(sentence.text.split())
+        text = text if not text or text.endswith((".", "!", "?")) else f"{text}."
+        named = sorted(set(sentence.entries))
+        if not text or len(kept) == _MOST_SENTENCES or any(text == words for words, _ in kept):
+            continue
+        if not named or any(number not in range(1, len(sent) + 1) for number in named):
+            continue
+        entries = [telling.entries[number - 1] for number in named]
+        links = _links(telling, entries)
+        if not links or not _is_borne_out(text, entries, [sent[number - 1] for number in named]):
+            continue
+        tried = [*kept, (text, links)]
+        if count_tokens(" ".join(words for words, _ in tried)) > MOST_TOKENS:
+            continue
+        if count_tokens(_paragraph(tried)) <= _SHARE * telling.budget:
+            kept = tried
+    return _paragraph(kept)
+
+
+def _paragraph(sentences: Sequence[tuple[str, str]]) -> str:
+    return " ".join(f"{plain(text)} ({links})" for text, links in sentences)
+
+
+def _is_borne_out(text: str, entries: Sequence[Entry], words: Sequence[str]) -> bool:
+    """Whether a sentence says no more than its entries do; nothing that was masked is in it."""
+    days = [[entry.day] for entry in entries]
+    return not (
+        "[REDACTED" in text
+        or unknown_name(text, words)
+        or attempt_in(text)
+        or find_unborne_in(text, Evidence(words, days))
+        or find_invention(words, text, [entry.day for entry in entries])
+        or find_contradiction(words, text)
+    )
+
+
+def _links(telling: Telling, entries: Sequence[Entry]) -> str:
+    """Links to those of the periods below that have some entries."""
+    found = [part for part in telling.below if any(part.first <= entry.day <= part.last for entry in entries)]
+    return ", ".join(link_to(part, telling.period) for part in found[:_MOST_LINKS])

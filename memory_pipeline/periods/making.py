@@ -1,0 +1,330 @@
+"""Makes the rollups of a project from the store: days from their memories, and each other level from the one below."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from memory_pipeline.models.embedders.minilm import MiniLM
+from memory_pipeline.periods.days import entries_of_day, short
+from memory_pipeline.periods.entries import (
+    CLOSED,
+    FACT,
+    FIGURE,
+    NOTE,
+    PATTERN,
+    SAID,
+    THREAD,
+    Entry,
+    as_json,
+    from_json,
+    place_of,
+)
+from memory_pipeline.periods.in_short import Telling, is_told
+from memory_pipeline.periods.pages import Page, page_of
+from memory_pipeline.periods.periods import Period
+from memory_pipeline.periods.said import entries_of_conversations
+from memory_pipeline.reading.classifier import lasting_among, routine_among
+from memory_pipeline.records import MADE, Memory
+from memory_pipeline.records.cluster import LEAST_READINGS
+from memory_pipeline.records.identifiers import derived_id
+from memory_pipeline.records.memory import EXTRACTED
+from memory_pipeline.records.night import Rollup
+from memory_pipeline.store import Transaction
+from memory_pipeline.text.days import with_days
+from memory_pipeline.text.facts import content_words
+from memory_pipeline.text.orders import may_guide
+from memory_pipeline.text.sentences import split_statements
+from memory_pipeline.text.threads import Thread, find_threads
+
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_NEGATION = re.compile(r"\b(?:not|never|no|none|nor|without|cannot)\b|n['’]t\b", re.IGNORECASE)
+#: The share of the shorter one's words that the longer one has.
+_LEAST_SHARED = 0.85
+#: The fewest words of a sentence that can be what a note is about.
+_LEAST_CLAIM = 5
+#: The kinds beside its own whose entries can say what one of a kind says.
+_STRONGER = {FACT: {PATTERN}, NOTE: {PATTERN, FACT}}
+#: Of how the same memories are told. It is raised when the words of rollups change.
+RULES_VERSION = 6
+#: The most tokens of a rollup, by level: what an agent can read beside its work.
+BUDGETS = {"day": 600, "week": 1000, "month": 1500, "year": 2500}
+#: Days after which an open thread is worth half as much as one of today.
+_HALF_AS_NEW = 14.0
+
+
+class Maker:
+    """Makes rollups of one project in one transaction. What it reads it keeps, so that a year costs little more than
+    its days."""
+
+    def __init__(self, tx: Transaction, project: str, count_tokens: Callable[[str], int]) -> None:
+        self._tx, self._project = tx, project
+        self._count = _remembering(count_tokens)
+        self._made: dict[str, Rollup | None] = {}
+        self._told: dict[str, tuple[Period, Sequence[Entry], list[Period], int]] = {}
+        self._readings = tx.rollups.shapes_of_readings(project, LEAST_READINGS)
+        self._days = tx.rollups.days_with_notes(project)
+        self._gone = {entry.memory_id: entry.gone_at for entry in tx.sources.gone(None) if entry.gone_at}
+        self._said = tx.conversations.standing(project)
+        self._by_agent = tx.extracted.said_by_agent(project)
+        self._threads: tuple[datetime, list[Thread]] | None = None
+
+    def rollup(self, period: Period, *, anew: bool) -> Rollup | None:
+        """The rollup of a period; None if there is nothing to say. `anew`: made again although it is in the store."""
+        known = rollup_id(self._project, period)
+        if known in self._made:
+            return self._made[known]
+        if not anew and (kept := self._tx.rollups.read(self._project, [known])):
+            self._made[known] = kept[known]
+        else:
+            self._made[known] = self._day(period) if period.level == "day" else self._above(period)
+        return self._made[known]
+
+    @property
+    def made(self) -> dict[str, Rollup | None]:
+        """The rollups that were made or read, by id; None for periods of which there is nothing to say."""
+        return self._made
+
+    def tellings(self) -> dict[str, Telling]:
+        """What may be said in short of the rollups that were made, by id."""
+        found: dict[str, Telling] = {}
+        for known, (period, _, below, _) in self._told.items():
+            one = self._made[known]
+            if one is not None:
+                telling = Telling(period, tuple(from_json(one.entries)), tuple(below), one.budget_tokens)
+                if is_told(telling):
+                    found[known] = telling
+        return found
+
+    def say_in_short(self, known: str, words: str) -> None:
+        """Let a rollup that was made begin with some sentences. Its entries stay, for the level above; what has no
+        room beside these is counted."""
+        one, (period, entries, below, notes) = self._made[known], self._told[known]
+        assert one is not None
+        page = page_of(self._project, period, entries, below, notes, one.budget_tokens, self._count, words)
+        if page.entries:
+            self._made[known] = replace(one, content=page.text, token_count=page.tokens)
+
+    def _day(self, period: Period) -> Rollup | None:
+        if period.first not in self._days:
+            return None
+        noted = self._tx.rollups.noted(self._project, period.starts_at, period.ends_at)
+        series = self._tx.rollups.series(self._project, period.starts_at, period.ends_at)
+        gone = {memory_id for memory_id, at in self._gone.items() if at <= period.ends_at}
+        told = [memory for memory in noted if not self._is_reading(memory, period.ends_at)]
+        ids, vectors = self._tx.vectors.read([memory.id for memory in told], MiniLM.name, MiniLM.dimension)
+        vector_of = dict(zip(ids, vectors, strict=True))
+        routine, lasting = routine_among(told, vector_of), lasting_among(told, vector_of)
+        entries = entries_of_day(period.first, told, series, gone, self._count, self._by_agent, routine, lasting)
+        entries = self._with_said(entries, period) + self._thread_entries(period)
+        raw = [memory for memory in noted if memory.source.connector not in (MADE, EXTRACTED)]
+        return self._rollup(period, entries, (), len(raw))
+
+    def _above(self, period: Period) -> Rollup | None:
+        parts = [(part, one) for part in period.parts if (one := self.rollup(part, anew=False)) is not None]
+        if not parts:
+            return None
+        entries = [
+            entry
+            for _, one in parts
+            for entry in from_json(one.entries)
+            if entry.kind not in (SAID, THREAD, CLOSED) and (entry.kind != NOTE or period.level == "week")
+        ]
+        entries = self._with_said(self._without_replaced(entries, period.ends_at), period)
+        entries += self._thread_entries(period)
+        return self._rollup(period, entries, parts, sum(one.notes for _, one in parts))
+
+    def _rollup(
+        self, period: Period, entries: Sequence[Entry], parts: Sequence[tuple[Period, Rollup]], notes: int
+    ) -> Rollup | None:
+        if not entries:
+            return None
+        budget = BUDGETS[period.level]
+        page: Page = page_of(self._project, period, entries, [p for p, _ in parts], notes, budget, self._count)
+        if not page.entries:
+            return None
+        known = rollup_id(self._project, period)
+        self._told[known] = (period, entries, [part for part, _ in parts], notes)
+        return Rollup(
+            id=known,
+            project_id=self._project,
+            level=period.level,
+            period=period.key,
+            starts_at=period.starts_at,
+            ends_at=period.ends_at,
+            content=page.text,
+            entries=as_json(page.entries),
+            below_ids=tuple(one.id for _, one in parts),
+            memory_ids=tuple(sorted({entry.memory_id for entry in page.entries})),
+            notes=notes,
+            token_count=page.tokens,
+            budget_tokens=budget,
+            rules_version=RULES_VERSION,
+        )
+
+    def _without_replaced(self, entries: Sequence[Entry], as_of: datetime) -> list[Entry]:
+        """The entries without those whose memory was archived by then into one that another entry says."""
+        said = {entry.memory_id for entry in entries}
+        known: dict[str, Memory] = self._tx.memories.read(said)
+        waiting = set(said)
+        while waiting:
+            into = {
+                memory.consolidated_into_id
+                for memory_id in waiting
+                if (memory := known.get(memory_id)) and memory.consolidated_into_id
+            }
+            waiting = {memory_id for memory_id in into if memory_id not in known}
+            known.update(self._tx.memories.read(waiting))
+        return [
+            entry
+            for entry in entries
+            if not _is_replaced(entry.memory_id, said, known, as_of)
+            and not (entry.kind == NOTE and self._is_reading(known[entry.memory_id], as_of))
+        ]
+
+    def _with_said(self, entries: Sequence[Entry], period: Period) -> list[Entry]:
+        said = entries_of_conversations(self._said, period.first, period.last, self._count)
+        return without_copies([*entries, *said])
+
+    def _is_reading(self, memory: Memory, as_of: datetime) -> bool:
+        """Whether a note of no kind is one of many lines that differ only in figures."""
+        since = self._readings.get(memory.shape_hash)
+        return memory.memory_type == "other" and since is not None and since <= as_of
+
+    def _thread_entries(self, period: Period) -> list[Entry]:
+        """The threads that are open at the end of a period (those of a day: that were opened on it), and those that
+        were closed in it."""
+        found = []
+        for thread in self._threads_by(period.ends_at):
+            memory = thread.memory
+            is_new = period.first in (thread.opened_on, memory.day)
+            is_closed = thread.is_closed(period.last, period.ends_at)
+            words = short(with_days(memory.content, memory.day), self._count)
+            if words is None:
+                continue
+            if thread.opened_on <= period.last and not is_closed and (period.level != "day" or is_new):
+                age = max((period.last - memory.day).days, 0)
+                found.append(
+                    Entry(THREAD, words, memory.day, memory.id, round(0.5 ** (age / _HALF_AS_NEW), 4), place_of(memory))
+                )
+            elif is_closed and not thread.is_closed(period.first - timedelta(days=1), period.starts_at):
+                day = thread.closed_on or period.last
+                found.append(Entry(CLOSED, words, min(day, period.last), memory.id, 1.0, place_of(memory)))
+        return found
+
+    def _threads_by(self, as_of: datetime) -> list[Thread]:
+        if self._threads is None or self._threads[0] < as_of:
+            memories = [
+                memory
+                for memory in self._tx.memories.of_project(self._project)
+                if memory.memory_type != "conversation" and may_guide(memory)
+            ]
+            self._threads = (datetime.max.replace(tzinfo=as_of.tzinfo), find_threads(memories, self._gone))
+        return self._threads[1]
+
+
+def rollup_id(project: str, period: Period) -> str:
+    """The id of the rollup of a period."""
+    return derived_id("rollup", project, period.level, period.key)
+
+
+def _is_replaced(memory_id: str, said: set[str], known: Mapping[str, Memory], as_of: datetime) -> bool:
+    seen = {memory_id}
+    at = known.get(memory_id)
+    while at is not None and at.archived_at and at.archived_at <= as_of and at.consolidated_into_id not in seen:
+        into = at.consolidated_into_id
+        if into is None:
+            return False
+        if into in said:
+            return True
+        seen.add(into)
+        at = known.get(into)
+    return False
+
+
+def _remembering(count_tokens: Callable[[str], int]) -> Callable[[str], int]:
+    known: dict[str, int] = {}
+
+    def count(text: str) -> int:
+        if text not in known:
+            known[text] = count_tokens(text)
+        return known[text]
+
+    return count
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    words: frozenset[str]
+    numbers: frozenset[str]
+    is_negated: bool
+
+    def is_said_by(self, other: _Claim) -> bool:
+        """Whether another text has nearly all words and all numbers of this one, and denies what it denies."""
+        shared = len(self.words & other.words)
+        return (
+            self.is_negated == other.is_negated
+            and self.numbers <= other.numbers
+            and shared >= _LEAST_SHARED * len(self.words)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What an entry says: as a whole, and sentence by sentence."""
+
+    whole: _Claim
+    sentences: tuple[_Claim, ...]
+
+    @property
+    def main(self) -> _Claim | None:
+        """The sentence with most words: what the entry is about; the others tell more of it."""
+        main = max(self.sentences, key=lambda claim: len(claim.words), default=None)
+        return main if main and len(main.words) >= _LEAST_CLAIM else None
+
+    def repeats(self, other: _Said) -> bool:
+        """Whether one of the two says the other, or what it is about."""
+        return (
+            self.whole.is_said_by(other.whole)
+            or other.whole.is_said_by(self.whole)
+            or _is_among(self.main, other.sentences)
+            or _is_among(other.main, self.sentences)
+        )
+
+
+def without_copies(entries: Sequence[Entry]) -> list[Entry]:
+    """The entries without those whose claim a better one makes too; figures stay, of which no two are alike."""
+    said = {entry: _read(entry.words) for entry in entries if entry.kind != FIGURE}
+    with_word: dict[str, list[Entry]] = defaultdict(list)
+    dropped: set[Entry] = set()
+    for entry in sorted(said, key=lambda one: _rank(one, said[one])):
+        mine = said[entry]
+        kinds = {entry.kind} | _STRONGER.get(entry.kind, set())
+        near = {id(other): other for word in mine.whole.words for other in with_word[word] if other.kind in kinds}
+        if any(mine.repeats(said[other]) for other in near.values()):
+            dropped.add(entry)
+            continue
+        for word in mine.whole.words:
+            with_word[word].append(entry)
+    return [entry for entry in entries if entry not in dropped]
+
+
+def _rank(entry: Entry, said: _Said) -> tuple[object, ...]:
+    """Stronger kinds first, and of a kind the best."""
+    strength = -sum(entry.kind in weaker for weaker in _STRONGER.values())
+    return (strength, -entry.weight, -len(said.whole.words), -entry.day.toordinal(), entry.memory_id, entry.words)
+
+
+def _is_among(claim: _Claim | None, others: Sequence[_Claim]) -> bool:
+    return claim is not None and any(claim.is_said_by(other) for other in others)
+
+
+def _read(text: str) -> _Said:
+    return _Said(_claim(text), tuple(_claim(sentence) for sentence in split_statements(text)))
+
+
+def _claim(text: str) -> _Claim:
+    return _Claim(frozenset(content_words(text)), frozenset(_NUMBER.findall(text)), _NEGATION.search(text) is not None)

@@ -1,0 +1,231 @@
+"""Makes the rollups of periods and keeps them: in the store first, and then in pages that say the
+same. What a correction makes untrue is made again."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+from pathlib import Path
+
+from pydantic import Field
+
+from memory_pipeline.config.exports import CONTENTS, DEFAULT_CONTENTS, ROLLUPS
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.documents import Document
+from memory_pipeline.errors import MemoryPipelineError, in_words
+from memory_pipeline.killpoints import reached
+from memory_pipeline.models.choose import model_reads
+from memory_pipeline.periods.in_short import SAID, say_in_short
+from memory_pipeline.periods.making import BUDGETS, Maker, rollup_id
+from memory_pipeline.periods.periods import Period, periods_between, read_period
+from memory_pipeline.records import Memory
+from memory_pipeline.records.night import ROLLUP_LEVELS, Rollup
+from memory_pipeline.store import Store, Transaction
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.workspace.directory import write_pages
+from memory_pipeline.workspace.nightly import ExportResult, problems_of, run_changed
+from memory_pipeline.workspace.pages import token_counter, write_memory
+from memory_pipeline.workspace.places import MEMORY_FILE, pages_of
+from memory_pipeline.workspace.playbook_pages import BLOCK, rollup_blocks, rollup_page, write_playbook
+
+_log = logging.getLogger(__name__)
+#: Memories of impossible days that are named.
+_NAMED = 5
+Progress = Callable[[str, int, int], None]
+
+
+class MadeRollup(Document):
+    """What became of one period of a project."""
+
+    project: str = Field(description="The project.")
+    level: str = Field(description="`day`, `week`, `month` or `year`.")
+    period: str = Field(description="The period.")
+    notes: int = Field(description="Memories of the period.")
+    entries: int = Field(description="What the rollup says.")
+    tokens: int = Field(description="Its tokens; 0 if there is nothing to say.")
+    budget: int = Field(description="The most tokens that it could have.")
+    file: str | None = Field(description="The file in which it stands.")
+    status: str = Field(
+        description="`new`, `changed` or `unchanged` in the store; `empty`: there is nothing to say of the period."
+    )
+    in_short: str | None = Field(
+        default=None,
+        description="`said`: it begins with what a model says in short; or why it does not. Null if none was asked.",
+    )
+    problem: str | None = Field(default=None, description="Why its file could not be written.")
+    moved: str | None = Field(
+        default=None, description="What a person wrote between our marks in it, and where that stands now."
+    )
+
+
+def roll_up(
+    store: Store,
+    settings: Settings,
+    periods: Sequence[Period],
+    *,
+    holder: str,
+    run_id: str,
+    projects: Sequence[str] = (),
+    progress: Progress = lambda step, done, total: None,
+    only_kept: bool = False,
+) -> list[MadeRollup]:
+    """Make the rollups of periods, finer ones first, of some projects or of all. What a period is made from and is not
+    there yet is made too.
+
+    `only_kept`: no model is asked, and of what one says in short the answers that are kept are used.
+
+    The caller holds the lease of the store. A file that cannot be written costs only itself.
+    """
+    count = token_counter(settings)
+    with store.reading() as tx:
+        chosen = list(projects) or tx.memories.projects()
+    done: list[MadeRollup] = []
+    for project in chosen:
+        done += _of_project(store, settings, project, periods, count, (holder, run_id), progress, only_kept)
+    return done
+
+
+def finish_rollups(store: Store, settings: Settings, made: Sequence[MadeRollup], *, is_newest: bool) -> list[str]:
+    """What follows rollups: of the newest day, the pages of what is known now; and the exports that have what changed.
+    Returns what could not be written."""
+    problems = []
+    for project in sorted({one.project for one in made}):
+        try:
+            failed = [*write_memory(store, settings, project).problems.values()] if is_newest else []
+        except MemoryPipelineError as error:
+            failed = [in_words(error)]
+        exports = run_changed(store, settings, project, (ROLLUPS, *(DEFAULT_CONTENTS if is_newest else ())))
+        problems += [f"{project}: {problem}" for problem in (*failed, *problems_of(exports))]
+    return problems
+
+
+def periods_to_make(store: Store, first: date | None, last: date, ended_by: date) -> list[Period]:
+    """The periods that hold days from `first` to `last` and have ended; none that ends before the first memory. The log
+    names memories of days that no memory can have, which are in no period."""
+    with store.reading() as tx:
+        moment = tx.contents.first_moment()
+        impossible = tx.contents.of_impossible_days()
+    if impossible:
+        first_ones = ", ".join(f"'{known}' ({at.date()})" for known, at in list(impossible.items())[:_NAMED])
+        _log.warning(
+            "%s of days before 2000 or after 2199, in no summary: %s", how_many(len(impossible), "memory"), first_ones
+        )
+    if moment is None:
+        return []
+    return periods_between(max(first or moment.date(), moment.date()), last, ended_by=ended_by)
+
+
+def _of_project(
+    store: Store,
+    settings: Settings,
+    project: str,
+    periods: Sequence[Period],
+    count: Callable[[str], int],
+    by: tuple[str, str],
+    progress: Progress,
+    only_kept: bool,
+) -> list[MadeRollup]:
+    with store.reading() as tx:
+        before = tx.rollups.read(project, [rollup_id(project, period) for period in periods])
+        maker = Maker(tx, project, count)
+        made: dict[Period, Rollup | None] = {}
+        for number, period in enumerate(periods, 1):
+            made[period] = maker.rollup(period, anew=True)
+            progress(f"rollups of {project}", number, len(periods))
+    asked = maker.tellings() if model_reads(settings) else {}
+    short, why_not = say_in_short(store, settings, asked, by, count, only_kept=only_kept)
+    for known, words in short.items():
+        maker.say_in_short(known, words)
+    others = maker.made
+    made = {period: others[rollup_id(project, period)] for period in made}
+    for why in sorted(set(why_not.values())):
+        which = how_many(list(why_not.values()).count(why), "rollup")
+        _log.warning("%s of %s not said in short: %s", which, project, why)
+    kept = [one for one in others.values() if one is not None]
+    empty = [known for known, one in others.items() if one is None]
+    if any(one != before.get(one.id) for one in kept) or any(known in before for known in empty):
+        with store.writing(*by) as tx:
+            tx.rollups.keep(kept, empty)
+    reached("rollups.kept")
+    root = pages_of(store.path, project)
+    blocks = rollup_blocks(one for one in made.values() if one is not None)
+    gone = {(rollup_page(period.level, period.key), BLOCK): "" for period, one in made.items() if one is None}
+    written = write_pages(root, {**gone, **blocks}, store.path)
+    for told in (*written.problems.values(), *written.told):
+        _log.warning("%s", told)
+    results = []
+    for period, one in made.items():
+        page = rollup_page(period.level, period.key)
+        known, problem = rollup_id(project, period), written.problems.get(page)
+        result = _result(project, period, one, before, settings, root / page if one or problem else None)
+        of_model = SAID if known in short else why_not.get(known)
+        moved = written.moved.get(page)
+        results.append(result.model_copy(update={"problem": problem, "moved": moved, "in_short": of_model}))
+    return results
+
+
+def _result(
+    project: str,
+    period: Period,
+    one: Rollup | None,
+    before: dict[str, Rollup],
+    settings: Settings,
+    path: Path | None,
+) -> MadeRollup:
+    known = before.get(rollup_id(project, period))
+    status = "empty" if one is None else "new" if known is None else "unchanged" if known == one else "changed"
+    return MadeRollup(
+        project=project,
+        level=period.level,
+        period=period.key,
+        notes=one.notes if one else 0,
+        entries=len(one.memory_ids) if one else 0,
+        tokens=one.token_count if one else 0,
+        budget=BUDGETS[period.level],
+        file=str(path) if path else None,
+        status=status,
+    )
+
+
+def rollups_of(tx: Transaction, memories: Iterable[Memory]) -> list[Rollup]:
+    """The rollups that say any of these memories or are of their days."""
+    ids = [memory.id for memory in memories]
+    return tx.rollups.about(ids) if ids else []
+
+
+def renew_stale(store: Store, settings: Settings, *, holder: str, run_id: str) -> tuple[list[ExportResult], list[str]]:
+    """Make all again that is untrue since a correction, also one whose process was killed; finer rollups first.
+    Returns the exports that have it, and what could not be written.
+
+    The caller holds the lease of the store. Nothing is asked of a model.
+    """
+    with store.reading() as tx:
+        stale = tx.rollups.stale()
+    exports: list[ExportResult] = []
+    problems: list[str] = []
+    for project in sorted({row[0] for row in stale}):
+        mine = [row for row in stale if row[0] == project]
+        of_levels = sorted((row for row in mine if row[1]), key=lambda row: (ROLLUP_LEVELS.index(row[1]), row[2]))
+        periods = [read_period(period) for _, _, period in of_levels]
+        made = roll_up(store, settings, periods, holder=holder, run_id=run_id, projects=[project], only_kept=True)
+        failed = [one.problem for one in made if one.problem]
+        failed += _renew_memory(store, settings, project)
+        reached("pages.renewed")
+        done = run_changed(store, settings, project, CONTENTS)
+        exports += done
+        problems += [*failed, *problems_of(done)]
+        if not failed:
+            with store.writing(holder, run_id) as tx:
+                tx.rollups.note_renewed(mine)
+    return exports, problems
+
+
+def _renew_memory(store: Store, settings: Settings, project: str) -> list[str]:
+    """What could not be written of the playbook, and of `MEMORY.md` and the pages beside it if a project has it."""
+    if not (pages_of(store.path, project) / MEMORY_FILE).is_file():
+        return write_playbook(store)
+    try:
+        return [*write_memory(store, settings, project).problems.values()]
+    except MemoryPipelineError as error:
+        return [in_words(error)]

@@ -1,0 +1,286 @@
+"""A day of one project's conversations, from the memories of its turns to what goes where."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import groupby
+
+import numpy as np
+
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import EmbeddingError, ModelError
+from memory_pipeline.models import Declined, Question
+from memory_pipeline.models.choose import model_name
+from memory_pipeline.models.embedders import Embedder
+from memory_pipeline.models.embedders.choose import builtin_embedder
+from memory_pipeline.reading.answers import ReadingAnswer
+from memory_pipeline.reading.extraction import (
+    ROUTES,
+    Embed,
+    Extracted,
+    Found,
+    Route,
+    found_by_reader,
+    item_of,
+    route_of,
+    settle,
+    valued_by_use,
+)
+from memory_pipeline.reading.items import Item, Standing, split_into_questions
+from memory_pipeline.reading.question import Reading, question_about, room_for
+from memory_pipeline.reading.turns import ReadTurns
+from memory_pipeline.records import Chunk, Destination, Extraction, Turn
+from memory_pipeline.text.facts import content_words
+from memory_pipeline.text.injections.detect import attempt_by
+
+STEERS = "turns that try to steer their reader"
+#: Asks one question; None if nothing may be asked.
+Ask = Callable[[Question[ReadingAnswer, Reading]], Reading | Declined | Exception | None]
+#: Silence after which people begin something new.
+PAUSE = timedelta(minutes=45)
+#: The most tokens of a chunk.
+CHUNK_TOKENS = 800
+#: Turns of a chunk with which a new one is compared.
+_WINDOW = 6
+#: Fewer content words say nothing about a change of topic: `ok, do it`.
+_LEAST_WORDS = 4
+_LEAST_TURNS = 2
+_MOST_TOPICS = 8
+_ALIKE = 0.35
+
+Likeness = Callable[[Turn, Turn], float]
+WITHDRAWN = "withdrawn by a later sentence"
+STEERING = "reads like an attempt to steer a model"
+NOT_KEPT = "of a kind that is not kept from this speaker"
+NOWHERE = "its destination is empty in the settings"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDay:
+    """What was read on a day, and what becomes of it.
+
+    `memories`: how many were read; `routes`: where each extraction goes, by id; `unrouted`: how many go nowhere, by
+    reason; `found`: what the reader gave.
+    """
+
+    memories: int
+    read: ReadTurns
+    chunks: tuple[Chunk, ...]
+    extracted: Extracted
+    routes: Mapping[str, Route]
+    unrouted: Mapping[str, int]
+    found: Found = field(default_factory=Found)
+
+    def going_to(self, destination: Destination) -> list[Extraction]:
+        """The extractions with this destination, in order."""
+        return [one for one in self.extracted.extractions if self.routes[one.id].destination == destination]
+
+    def coverage(self) -> dict[str, object]:
+        """The counts of everything that was read: what was kept, and what was dropped, and why."""
+        found = self.extracted
+        kept = [one for one in found.extractions if self.routes[one.id].destination != "drop"]
+        counts: dict[str, object] = {
+            "memories": self.memories,
+            "turns": dict(sorted(found.turns.items())),
+            "turns_with_something_kept": len({one.turn_id for one in kept}),
+            "chunks": len(self.chunks),
+            "sentences": found.sentences,
+            "extracted": dict(sorted(Counter(one.kind for one in found.extractions).items())),
+            "marked": sum(one.priority for one in found.extractions),
+            "withdrawn": len(found.withdrawn),
+            "routed": dict(sorted(Counter(route.destination for route in self.routes.values()).items())),
+            "daily_log": sum(route.in_daily_log for route in self.routes.values()),
+            "memories_dropped": dict(sorted(self.read.dropped.items())),
+            "sentences_dropped": dict(sorted(found.dropped.items())),
+            "extractions_dropped": dict(sorted(self.unrouted.items())),
+            "told_again": [list(pair) for pair in found.again],
+        }
+        if self.read.unknown:
+            counts["unknown_speakers"] = list(self.read.unknown)
+        if self.found.questions or self.found.refused:
+            counts["model"] = {
+                "questions": self.found.questions,
+                "extracted": found.by_model,
+                "refused": dict(sorted(self.found.refused.items())),
+                "waiting": self.found.waiting,
+            }
+        return counts
+
+
+def read_day(
+    memories: int,
+    read: ReadTurns,
+    found: Found,
+    *,
+    known: Sequence[Extraction] = (),
+    utility: Mapping[str, float] | None = None,
+    closed: frozenset[Destination] = frozenset(),
+    steers: Callable[[Extraction], bool] = lambda one: False,
+) -> ReadDay:
+    """What becomes of what a reader found in a day's turns.
+
+    `memories`: how many were read; `known` as in `settle`; `utility`: by kind, how useful extractions have been, from
+    -1 to 1; `closed`: destinations that the settings leave empty; `steers`: whether what was said reads like an attempt
+    to steer a model, and therefore goes nowhere.
+    """
+    extracted = settle(read.turns, found, known)
+    if utility:
+        valued = tuple(
+            replace(one, significance=valued_by_use(one.significance, utility.get(one.kind, 0.0)))
+            for one in extracted.extractions
+        )
+        extracted = replace(extracted, extractions=valued)
+    withdrawn = extracted.withdrawn
+    routes: dict[str, Route] = {}
+    unrouted: Counter[str] = Counter()
+    for one in extracted.extractions:
+        route = route_of(one)
+        reason = None
+        if one.id in withdrawn:
+            reason = WITHDRAWN
+        elif route.destination == "drop":
+            reason = NOT_KEPT
+        elif steers(one):
+            reason = STEERING
+        elif route.destination in closed:
+            reason = NOWHERE
+        if reason:
+            unrouted[reason] += 1
+            route = Route("drop")
+        routes[one.id] = route
+    chunks = tuple(chunks_of(read.turns))
+    return ReadDay(memories, read, chunks, extracted, routes, unrouted, found)
+
+
+def is_routed_as_told(extraction: Extraction, destination: Destination) -> bool:
+    """Whether a destination is the one of the decision table, or nowhere."""
+    return destination in ("drop", ROUTES[extraction.kind, extraction.speaker].destination)
+
+
+def chunks_of(turns: Iterable[Turn], max_tokens: int = CHUNK_TOKENS, likeness: Likeness | None = None) -> list[Chunk]:
+    """The chunks of some turns, in the order of these.
+
+    A chunk ends where its conversation ends, after a pause, where it would exceed the number of tokens, and where a
+    human brings up something that shares no content word with the last turns. `likeness`: the cosine of two turns, if
+    their vectors are at hand; then such a turn stays where one of the last turns is like it. A turn that alone
+    exceeds the number of tokens is a chunk of its own.
+
+    Raises ValueError if `max_tokens` is less than 1.
+    """
+    if max_tokens < 1:
+        raise ValueError(f"chunks of {max_tokens} tokens cannot be; the least is 1")
+    chunks = []
+    for _, spoken in groupby(turns, key=lambda turn: (turn.project_id, turn.conversation)):
+        chunk: list[Turn] = []
+        tokens = 0
+        for turn in spoken:
+            full = tokens + turn.token_count > max_tokens
+            if chunk and (full or _is_apart(chunk, turn) or _is_new_topic(chunk, turn, likeness)):
+                chunks.append(_chunk(chunk))
+                chunk, tokens = [], 0
+            chunk.append(turn)
+            tokens += turn.token_count
+        if chunk:
+            chunks.append(_chunk(chunk))
+    return chunks
+
+
+def _is_apart(chunk: Sequence[Turn], turn: Turn) -> bool:
+    return abs(turn.said_at - chunk[-1].said_at) > PAUSE or turn.day != chunk[-1].day
+
+
+def _is_new_topic(chunk: Sequence[Turn], turn: Turn, likeness: Likeness | None) -> bool:
+    """Whether a human brings up something else. An agent answers what was said before it."""
+    words = set(content_words(turn.words))
+    if turn.speaker != "human" or len(chunk) < _LEAST_TURNS or len(words) < _LEAST_WORDS:
+        return False
+    last = chunk[-_WINDOW:]
+    if any(words & set(content_words(other.words)) for other in last):
+        return False
+    return likeness is None or all(likeness(turn, other) < _ALIKE for other in last)
+
+
+def _chunk(turns: Sequence[Turn]) -> Chunk:
+    counts = Counter(word for turn in turns for word in dict.fromkeys(content_words(turn.words)))
+    shared = [word for word, times in counts.most_common() if times > 1 and len(word) > 2]
+    return Chunk(tuple(turns), tuple(shared[:_MOST_TOPICS]))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a model found, the turns that it has not read, and why it cannot be asked at all."""
+
+    found: Found
+    left: tuple[Turn, ...]
+    problem: ModelError | None = None
+
+
+def ask_about(
+    use: str, turns: Sequence[Turn], known: Sequence[Extraction], ask: Ask, settings: Settings, embedder: Embedder
+) -> Asked:
+    """What a model finds in some turns. `use`: `conversation` or `session`; `known`: the extractions that stand.
+
+    Turns that try to steer their reader are shown to no model, and are left with those that have no answer.
+    """
+    shown = [turn for turn in turns if attempt_by(turn.speaker, turn.words) is None]
+    by_item = {item_of(turn).id: turn for turn in shown}
+    try:
+        room = room_for(use, settings)
+    except ModelError as error:
+        return Asked(Found(questions=1, waiting=1), tuple(turns), error)
+    parts = list(split_into_questions((item_of(turn) for turn in shown), room.item_tokens))
+    found, left = Found(questions=len(parts)), [turn for turn in turns if turn not in shown]
+    if left:
+        found = found.with_others(Found(refused={STEERS: len(left)}))
+    for part in parts:
+        mine = [by_item[item.id] for item in part]
+        gone = {old for one in found.extractions for old in one.withdraws}
+        standing = [one for one in (*known, *found.extractions) if one.id not in gone]
+        question = question_about(
+            use, part, _nearest(embedder, standing, part, room.standing), settings, likeness_by(embedder)
+        )
+        result = ask(question)
+        if isinstance(result, Reading):
+            found = found.with_others(found_by_reader(mine, result, model_name(settings)))
+        else:
+            left += mine
+            if isinstance(result, Declined) and not result.again:
+                found = found.with_others(Found(refused={result.reason: 1}))
+            else:
+                found = found.with_others(Found(waiting=1))
+    return Asked(found, tuple(left))
+
+
+def classifier_vectors() -> Embed | None:
+    """What makes the vectors of the classifier, whichever model embeds memories; None if it is not installed."""
+    try:
+        return builtin_embedder().embed
+    except EmbeddingError:
+        return None
+
+
+def likeness_by(embedder: Embedder) -> Callable[[str, str], float]:
+    """The cosine of two texts by an embedder."""
+
+    def cosine(a: str, b: str) -> float:
+        vectors = embedder.embed([a, b])
+        return float(vectors[0] @ vectors[1])
+
+    return cosine
+
+
+def _nearest(embedder: Embedder, known: Sequence[Extraction], items: Sequence[Item], most: int) -> list[Standing]:
+    """The `most` standing extractions that are nearest to any of some turns, by day and id."""
+    shown = list(known)
+    if len(shown) > most:
+        vectors = embedder.embed([one.text for one in shown])
+        nearness = (vectors @ embedder.embed([item.words for item in items]).T).max(axis=1)
+        order = np.lexsort((np.arange(len(shown)), -np.round(nearness, 5)))
+        shown = [shown[place] for place in sorted(order[:most])]
+    return [
+        Standing(one.id, one.text, one.day, of_human=one.speaker == "human")
+        for one in sorted(shown, key=lambda one: (one.day, one.id))
+    ]

@@ -1,0 +1,357 @@
+"""What is worth keeping of conversations: the statements of a reader, or else the sentences that a classifier keeps and
+those that their speaker marked.
+
+A reader may withdraw what was said before; the classifier withdraws nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.reading.classifier import Sentence, classify
+from memory_pipeline.reading.items import Item
+from memory_pipeline.reading.marks import Noted, noted_in, own_sentences
+from memory_pipeline.reading.question import Reading
+from memory_pipeline.records import (
+    Destination,
+    Extraction,
+    ExtractionKind,
+    Speaker,
+    Statement,
+    StatementKind,
+    Turn,
+    derived_id,
+)
+from memory_pipeline.text.days import with_days
+from memory_pipeline.text.facts import find_facts
+from memory_pipeline.text.normalise import content_hash
+
+#: What a statement is among what is kept of conversations. What is about the human is a fact of the human.
+KINDS: Mapping[StatementKind, ExtractionKind] = {
+    "fact": "context",
+    "decision": "decision",
+    "lesson": "learning",
+    "cause": "context",
+    "procedure": "context",
+    "rule": "boundary",
+    "preference": "preference",
+    "trust": "trust",
+    "boundary": "boundary",
+    "dynamic": "dynamic",
+    "emotion": "emotion",
+    "correction": "correction",
+    "thread": "context",
+    "context": "context",
+}
+#: What a marked note is.
+_NOTED: Mapping[str, ExtractionKind] = {
+    "decision": "decision",
+    "rule": "boundary",
+    "dead_end": "learning",
+    "fact": "marker",
+    "config": "context",
+}
+TOLD_BEFORE, BEYOND = "told before", "beyond the first 40 of one turn"
+#: A turn of which more is kept was pasted: a log, or a list.
+_MOST_OF_TURN = 40
+_MOST_TOPICS = 4
+_SPACE = re.compile(r"[\s*_`]+")
+
+Embed = Callable[[Sequence[str]], Vectors]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found in some turns: the extractions; those of before that were told again, each with the turn that did;
+    and of a model how many questions were asked, how many have no answer yet, and what was refused, by reason.
+
+    `kinds`: what a reader called each extraction, by id; `digests`: what was done, by day (YYYY-MM-DD).
+    """
+
+    extractions: tuple[Extraction, ...] = ()
+    again: tuple[tuple[str, str], ...] = ()
+    questions: int = 0
+    waiting: int = 0
+    refused: Mapping[str, int] = field(default_factory=dict)
+    kinds: Mapping[str, StatementKind] = field(default_factory=dict)
+    digests: tuple[tuple[str, str], ...] = ()
+
+    def with_others(self, other: Found) -> Found:
+        """These and others, in the order of what was said."""
+        return Found(
+            (*self.extractions, *other.extractions),
+            (*self.again, *other.again),
+            self.questions + other.questions,
+            self.waiting + other.waiting,
+            Counter(self.refused) + Counter(other.refused),
+            {**self.kinds, **other.kinds},
+            (*self.digests, *other.digests),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What is kept of some turns: the extractions in the order in which they were said, the turns by speaker, and what
+    was left out, by reason. `again`: the extractions that were told again, each with the turn that did."""
+
+    extractions: tuple[Extraction, ...]
+    turns: Mapping[str, int]
+    sentences: int
+    dropped: Mapping[str, int]
+    again: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def withdrawn(self) -> dict[str, str]:
+        """By the id of each extraction that is withdrawn, that of the one which corrects it."""
+        return {old: new.id for new in self.extractions for old in new.withdraws}
+
+    @property
+    def by_model(self) -> int:
+        """How many a model found."""
+        return sum(bool(one.proposed_by) for one in self.extractions)
+
+
+def item_of(turn: Turn) -> Item:
+    """A turn as a reader is given it."""
+    return Item(
+        id=f"{turn.memory_id}#{turn.offset}",
+        words=turn.words,
+        day=turn.day,
+        tokens=max(turn.token_count, len(turn.words) // 6),
+        speaker=turn.speaker,
+    )
+
+
+def found_by_reader(turns: Iterable[Turn], reading: Reading, model: str) -> Found:
+    """What a reader found in some turns. `model`: its name."""
+    by_item = {item_of(turn).id: turn for turn in turns}
+    extractions = tuple(_of_statement(one, by_item, model) for one in reading.statements)
+    again = tuple((old, by_item[item].memory_id) for item, old in reading.repeats if item in by_item)
+    kinds = {one.id: statement.kind for one, statement in zip(extractions, reading.statements, strict=True)}
+    refused = Counter(_reason(why) for why in reading.refused)
+    return Found(extractions, again, refused=refused, kinds=kinds, digests=reading.digests)
+
+
+def found_by_classifier(turns: Sequence[Turn], embed: Embed | None) -> Found:
+    """The sentences that the classifier keeps, and what speakers marked. Without `embed`, marks alone."""
+    found: list[Extraction] = []
+    for turn in turns:
+        found += _marked(turn)
+    if embed is not None:
+        sentences, places = [], []
+        for turn in turns:
+            before = ""
+            for said in own_sentences(turn.words):
+                sentences.append(Sentence(said.quote, before, turn.speaker))
+                places.append((turn, said.start))
+                before = said.quote
+        marked = [(one.turn_id, one.quote) for one in found]
+        for sentence, (turn, start), verdict in zip(sentences, places, classify(sentences, embed), strict=True):
+            is_marked = any(turn.memory_id == turn_id and quote in sentence.text for turn_id, quote in marked)
+            if verdict.kind is not None and not is_marked:
+                text = with_days(" ".join(sentence.text.split()), turn.day)
+                found.append(_extraction(turn, verdict.kind, text, sentence.text, start))
+    return Found(tuple(sorted(found, key=_place(turns))))
+
+
+def settle(turns: Sequence[Turn], found: Found, known: Sequence[Extraction] = ()) -> Extracted:
+    """What is kept of what was found in some turns. `known`: what was said before and stands; what is told again in
+    the same words is no new evidence, and is counted."""
+    own = {turn.memory_id for turn in turns}
+    last = max((turn.day for turn in turns), default=None)
+    earlier = [one for one in known if one.turn_id not in own and last is not None and one.day <= last]
+    told = {_key(one): one.id for one in earlier}
+    standing = {one.id for one in earlier}
+    dropped: Counter[str] = Counter()
+    of_turn: Counter[str] = Counter()
+    again = [pair for pair in found.again if pair[0] in standing]
+    kept: list[Extraction] = []
+    for one in found.extractions:
+        before = told.get(_key(one))
+        one = replace(one, withdraws=tuple(old for old in one.withdraws if old in standing))
+        if before is not None and before not in one.withdraws:
+            dropped[TOLD_BEFORE] += 1
+            again.append((before, one.turn_id))
+            continue
+        if of_turn[one.turn_id] >= _MOST_OF_TURN:
+            dropped[BEYOND] += 1
+            continue
+        of_turn[one.turn_id] += 1
+        told[_key(one)] = one.id
+        standing.add(one.id)
+        kept.append(one)
+    sentences = sum(len(own_sentences(turn.words)) for turn in turns)
+    spoken = Counter[str](turn.speaker for turn in turns)
+    return Extracted(tuple(kept), spoken, sentences, +dropped, tuple(again))
+
+
+def _key(one: Extraction) -> tuple[str, str, str]:
+    return one.project_id, one.speaker, content_hash(one.text)
+
+
+def _of_statement(one: Statement, by_item: Mapping[str, Turn], model: str) -> Extraction:
+    """The extraction of a statement, of the first turn of the human's that says it, or else of the first."""
+    sources = [(by_item[item], quote) for item, quote in one.quotes]
+    turn, quote = next(((turn, quote) for turn, quote in sources if turn.speaker == "human"), sources[0])
+    start, words = locate(quote, turn.words)
+    kind = KINDS[one.kind]
+    if one.about == "human" and one.kind in ("fact", "context", "correction") and turn.speaker == "human":
+        kind = "fact"
+    made = _extraction(turn, kind, one.text, words, start, by=model)
+    return replace(made, significance=one.significance, withdraws=one.replaces)
+
+
+def locate(quote: str, words: str) -> tuple[int, str]:
+    """Where a quote stands in some words, and as it stands there: emphasis and white space may differ, and so may
+    letters in case. The whole words if it does not stand there."""
+    parts = [re.escape(part) for part in _SPACE.split(quote.strip().strip(".,;:!…")) if part]
+    found = re.search(r"[\s*_`]+".join(parts), words, re.IGNORECASE) if parts else None
+    return (found.start(), found.group()) if found else (0, words.strip())
+
+
+def _marked(turn: Turn) -> Iterator[Extraction]:
+    for noted in noted_in(turn):
+        kind = _NOTED.get(noted.section)
+        if kind is None or (turn.speaker == "agent" and kind in ("boundary", "marker") and not noted.is_curated):
+            continue
+        yield _of_note(turn, noted, kind)
+
+
+def _of_note(turn: Turn, noted: Noted, kind: ExtractionKind) -> Extraction:
+    start, words = locate(noted.text, turn.words)
+    made = _extraction(turn, kind, with_days(noted.text, turn.day), words, start, is_marked=True)
+    return replace(made, rationale=noted.rationale)
+
+
+def _extraction(
+    turn: Turn, kind: ExtractionKind, text: str, quote: str, start: int, *, is_marked: bool = False, by: str = ""
+) -> Extraction:
+    place = turn.offset + start
+    topics = [fact.value for fact in find_facts(text) if fact.kind in ("name", "identifier")]
+    said = (content_hash(text),) if by else ()
+    return Extraction(
+        id=derived_id("extraction", turn.memory_id, kind, str(place), str(place + len(quote)), *said),
+        project_id=turn.project_id,
+        day=turn.day,
+        turn_id=turn.memory_id,
+        conversation=turn.conversation,
+        line=turn.line,
+        speaker=turn.speaker,
+        kind=kind,
+        text=text,
+        quote=quote,
+        significance=significance_of(kind, is_marked=is_marked),
+        topics=tuple(dict.fromkeys(topics))[:_MOST_TOPICS],
+        priority=is_marked,
+        proposed_by=by,
+    )
+
+
+def _place(turns: Sequence[Turn]) -> Callable[[Extraction], tuple[int, int]]:
+    number = {turn.memory_id: n for n, turn in enumerate(turns)}
+    words = {turn.memory_id: turn.words for turn in turns}
+    return lambda one: (number[one.turn_id], words[one.turn_id].find(one.quote))
+
+
+def _reason(objection: str) -> str:
+    """The reason of an objection, without the statement that it is about and what it quotes."""
+    reason = objection.rpartition('": ')[2] if objection.startswith('"') else objection
+    return re.sub(r"[\"'][^\"']*[\"']|\d+", "…", reason)[:120]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where the extractions of a kind go. `is_inferred`: several sentences show it, and none says it. `in_daily_log`:
+    the daily log has it too."""
+
+    destination: Destination
+    is_inferred: bool = False
+    in_daily_log: bool = False
+
+
+_DROP = Route("drop")
+#: Only a human's own words reach USER.md.
+ROUTES: Mapping[tuple[ExtractionKind, Speaker], Route] = {
+    ("marker", "human"): Route("memory"),
+    ("marker", "agent"): _DROP,
+    ("correction", "human"): Route("memory"),
+    ("correction", "agent"): Route("memory"),
+    ("trust", "human"): Route("relational"),
+    ("trust", "agent"): _DROP,
+    ("boundary", "human"): Route("relational"),
+    ("boundary", "agent"): _DROP,
+    ("repetition", "human"): Route("user", is_inferred=True),
+    ("repetition", "agent"): _DROP,
+    ("emotion", "human"): Route("user"),
+    ("emotion", "agent"): _DROP,
+    ("decision", "human"): Route("memory", in_daily_log=True),
+    ("decision", "agent"): Route("memory", in_daily_log=True),
+    ("fact", "human"): Route("user"),
+    ("fact", "agent"): _DROP,
+    ("preference", "human"): Route("user"),
+    ("preference", "agent"): Route("soul"),
+    ("dynamic", "human"): Route("relational"),
+    ("dynamic", "agent"): Route("relational"),
+    ("learning", "human"): Route("memory"),
+    ("learning", "agent"): Route("soul"),
+    ("context", "human"): Route("memory"),
+    ("context", "agent"): Route("memory"),
+}
+
+
+def route_of(extraction: Extraction, least: float = 0.0) -> Route:
+    """Where an extraction goes. One that matters less than `least` is dropped, unless its speaker marked it."""
+    if extraction.significance < least and not extraction.priority:
+        return _DROP
+    return ROUTES[extraction.kind, extraction.speaker]
+
+
+#: What an extraction becomes that goes to memory, by its kind.
+MEMORY_TYPE: Mapping[ExtractionKind, str] = {
+    "marker": "fact",
+    "correction": "fact",
+    "decision": "decision",
+    "learning": "lesson",
+    "context": "fact",
+}
+#: Added to the significance of an extraction: its importance as a memory, which is never critical.
+IMPORTANCE = 0.6
+
+
+def importance_of(extraction: Extraction) -> float:
+    """The importance of the memory that an extraction becomes: 0.6 to 1.6. What somebody says never makes it more."""
+    return round(IMPORTANCE + extraction.significance, 3)
+
+
+#: Of each kind, where no reader said how much it matters.
+BASE: Mapping[ExtractionKind, float] = {
+    "boundary": 0.8,
+    "correction": 0.7,
+    "decision": 0.7,
+    "trust": 0.65,
+    "marker": 0.6,
+    "fact": 0.6,
+    "dynamic": 0.6,
+    "learning": 0.6,
+    "preference": 0.55,
+    "emotion": 0.45,
+    "context": 0.4,
+    "repetition": 0.4,
+}
+#: What a mark of its speaker adds.
+MARKED = 0.2
+
+
+def significance_of(kind: ExtractionKind, *, is_marked: bool = False) -> float:
+    """The significance of an extraction of a kind, 0 to 1."""
+    return round(min(1.0, BASE[kind] + (MARKED if is_marked else 0.0)), 3)
+
+
+def valued_by_use(significance: float, utility: float) -> float:
+    """The significance, given how useful extractions of its kind have been, from -1 to 1: it moves by as much as a mark
+    does, at most."""
+    return round(min(1.0, max(0.0, significance + MARKED * utility)), 3)

@@ -1,0 +1,235 @@
+"""Patterns of how a human and an agent work together: what was said again, what speaks against it, and what holds now.
+
+A pattern is confirmed when it is said again on another day (+1), and contradicted by a statement that cannot hold
+beside it (-2); it loses a tenth for each day since it was last confirmed. A correction, or words of its human that take
+it back, have its place at once. Below 1 it waits for a person's decision. All of it follows from what stands in the
+store, and from what people decided.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Literal
+
+from memory_pipeline.records import Extraction, PatternDecision, derived_id
+from memory_pipeline.text.conflicts import find_conflict
+from memory_pipeline.text.contradictions import find_contradiction
+from memory_pipeline.text.facts import content_words
+
+CONFIRMED, CONTRADICTED, DECAY_PER_DAY, LEAST = 1.0, -2.0, 0.1, 1.0
+#: Kinds of extractions that are patterns; all are of how the two work together, or of what the human wants.
+KINDS = ("trust", "boundary", "dynamic", "preference")
+#: Two statements that differ in one of these may be of two things: a person decides. A permission and a limit are of
+#: the thing that they name, and another one is none of theirs.
+_OTHER_THING = frozenset(("name", "identifier", "date", "wording"))
+_OF_ONE_THING = frozenset(("trust", "boundary"))
+_LEAST_SHARED = 2
+#: A statement is compared with so many patterns: those that share the most words with it, and the latest of these.
+_MOST_COMPARED, _MOST_OF_WORD = 40, 500
+Resolution = Literal["corrected", "revoked", "noted", "repeated", "review"]
+PatternStatus = Literal["active", "fading", "review", "confirmed", "rejected"]
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedContradiction:
+    """A statement that cannot hold beside a pattern, and what became of the pattern."""
+
+    previous: str
+    previous_day: date
+    new: str
+    new_day: date
+    resolution: Resolution
+    updated: str
+
+
+@dataclass(slots=True)
+class RelationshipPattern:
+    """One pattern: its words now, the extractions behind it, and the evidence for and against it. `worded`: the words
+    of each of its members; `rejected`: those that a person rejected."""
+
+    id: str
+    project_id: str
+    kind: str
+    text: str
+    first_day: date
+    last_confirmed: date
+    confirmations: int = 1
+    contradictions: int = 0
+    members: list[str] = field(default_factory=list)
+    worded: list[str] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
+    against: list[Extraction] = field(default_factory=list)
+    observed: list[ObservedContradiction] = field(default_factory=list)
+    decision: PatternDecision | None = None
+
+    def score(self, as_of: date) -> float:
+        """Its confidence as of a day."""
+        days = max(0, (as_of - self.last_confirmed).days)
+        value = CONFIRMED * self.confirmations + CONTRADICTED * self.contradictions - DECAY_PER_DAY * days
+        return round(value, 2)
+
+    def status(self, as_of: date) -> PatternStatus:
+        """Whether it holds, fades (and may be removed), or waits for a person, or what that one decided."""
+        if self.decision is not None and self.decision.decision == "rejected":
+            return "rejected"
+        if any(one.resolution == "review" for one in self.observed) and self.decision is None:
+            return "review"
+        if self.score(as_of) < LEAST:
+            return "fading"
+        return "confirmed" if self.decision is not None else "active"
+
+
+def patterns_of(
+    extractions: Iterable[Extraction],
+    told_again: Sequence[tuple[str, date]] = (),
+    decisions: Mapping[str, PatternDecision] | None = None,
+) -> list[RelationshipPattern]:
+    """The patterns of one project, in the order in which they were first said.
+
+    `extractions`: all that stand, in order, those that were withdrawn among them; `told_again`: the ids of those that
+    were said again, with the day; `decisions`: those of people, by pattern.
+    """
+    events: list[tuple[date, int, Extraction | str]] = [
+        (one.day, 0, one) for one in extractions if one.kind in KINDS or one.withdraws
+    ]
+    events += [(day, 1, extraction_id) for extraction_id, day in told_again]
+    found: list[RelationshipPattern] = []
+    by_word: dict[str, list[RelationshipPattern]] = defaultdict(list)
+    of_member: dict[str, RelationshipPattern] = {}
+    for day, _, event in sorted(events, key=lambda each: (each[0], each[1])):
+        if isinstance(event, str):
+            _again(of_member, event, day)
+        else:
+            _said(event, found, by_word, of_member)
+    for pattern in found:
+        _decide(pattern, (decisions or {}).get(pattern.id))
+    return found
+
+
+def _again(of_member: Mapping[str, RelationshipPattern], extraction_id: str, day: date) -> None:
+    """What was told again confirms its pattern; what speaks against a pattern, told again, takes its place."""
+    pattern = of_member.get(extraction_id)
+    if pattern is None:
+        return
+    challenger = next((one for one in pattern.against if one.id == extraction_id), None)
+    if challenger is not None and extraction_id not in pattern.members:
+        if day > challenger.day:
+            _update(pattern, challenger, day, "repeated")
+    elif day > pattern.last_confirmed:
+        pattern.confirmations += 1
+        pattern.last_confirmed = day
+
+
+def _said(
+    one: Extraction,
+    found: list[RelationshipPattern],
+    by_word: dict[str, list[RelationshipPattern]],
+    of_member: dict[str, RelationshipPattern],
+) -> None:
+    for old in one.withdraws:
+        pattern = of_member.get(old)
+        if pattern is None:
+            continue
+        if old in pattern.members:
+            _update(pattern, one, one.day, "corrected" if one.kind == "correction" else "revoked")
+            of_member[one.id] = pattern
+        else:  # what only spoke against the pattern speaks no more
+            pattern.against = [other for other in pattern.against if other.id != old]
+            pattern.contradictions = max(0, pattern.contradictions - 1)
+    if one.id in of_member or one.kind not in KINDS:
+        return
+    words = set(content_words(one.text))
+    near: dict[str, RelationshipPattern] = {}
+    shared: dict[str, int] = defaultdict(int)
+    for word in words:
+        for pattern in by_word[word][-_MOST_OF_WORD:]:
+            near[pattern.id] = pattern
+            shared[pattern.id] += 1
+    against = sorted(
+        (near[i] for i, count in shared.items() if count >= min(_LEAST_SHARED, len(words))),
+        key=lambda pattern: (-shared[pattern.id], -pattern.last_confirmed.toordinal(), pattern.id),
+    )
+    for pattern in against[:_MOST_COMPARED]:
+        certain = _contradicts(one, pattern)
+        if certain is None:
+            continue
+        if certain:
+            _oppose(pattern, one)
+            of_member[one.id] = pattern
+            return
+        pattern.observed.append(_observed(pattern, one, "review", pattern.text))
+    pattern = RelationshipPattern(
+        derived_id("pattern", one.id),
+        one.project_id,
+        one.kind,
+        one.text,
+        one.day,
+        one.day,
+        members=[one.id],
+        worded=[one.text],
+    )
+    found.append(pattern)
+    of_member[one.id] = pattern
+    for word in words:
+        by_word[word].append(pattern)
+
+
+def _contradicts(one: Extraction, pattern: RelationshipPattern) -> bool | None:
+    """Whether a statement cannot hold beside a pattern: surely (True), perhaps (False), or not (None)."""
+    found = find_contradiction(pattern.text, one.text, same_day=pattern.first_day == one.day)
+    kind = found.kind if found is not None else ""
+    if not kind:
+        conflict = find_conflict(pattern.text, one.text)
+        words, others = set(content_words(pattern.text)), set(content_words(one.text))
+        if conflict is None or 2 * len(words & others) < min(len(words), len(others)):
+            return None
+        kind = conflict.kind
+    if kind in _OTHER_THING:
+        return None if one.kind in _OF_ONE_THING else False
+    return True
+
+
+def _oppose(pattern: RelationshipPattern, one: Extraction) -> None:
+    """A statement against a pattern: the first is noted, a second one takes its place."""
+    earlier = [other for other in pattern.against if other.id not in pattern.members]
+    pattern.against.append(one)
+    if earlier:
+        _update(pattern, one, one.day, "repeated")
+        return
+    pattern.contradictions += 1
+    pattern.observed.append(_observed(pattern, one, "noted", pattern.text))
+
+
+def _update(pattern: RelationshipPattern, one: Extraction, day: date, resolution: Resolution) -> None:
+    pattern.observed.append(_observed(pattern, one, resolution, one.text))
+    pattern.text, pattern.last_confirmed = one.text, day
+    pattern.kind = one.kind if one.kind in KINDS else pattern.kind
+    pattern.confirmations, pattern.contradictions = (2 if resolution == "repeated" else 1), 0
+    pattern.members.append(one.id)
+    pattern.worded.append(one.text)
+    pattern.against.clear()
+
+
+def _observed(
+    pattern: RelationshipPattern, one: Extraction, resolution: Resolution, updated: str
+) -> ObservedContradiction:
+    return ObservedContradiction(pattern.text, pattern.last_confirmed, one.text, one.day, resolution, updated)
+
+
+def _decide(pattern: RelationshipPattern, decision: PatternDecision | None) -> None:
+    """What a person decided holds for the words that were decided about, and not for what took their place since."""
+    if decision is None:
+        return
+    is_earlier = decision.text != pattern.text and decision.text in pattern.worded
+    if decision.decision == "rejected":
+        last = len(pattern.worded) - 1 - pattern.worded[::-1].index(decision.text) if is_earlier else None
+        pattern.rejected = pattern.members[: None if last is None else last + 1]
+    if is_earlier:
+        return
+    pattern.decision = decision
+    if decision.decision == "confirmed":
+        pattern.confirmations += 1
+        pattern.last_confirmed = max(pattern.last_confirmed, decision.decided_at.date())

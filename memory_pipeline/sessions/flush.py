@@ -1,0 +1,483 @@
+"""What is kept of a session before its agent forgets it, and the text of it for the daily log.
+
+What a model finds that reads the session, or else the sentences that the classifier keeps; and what was written down in
+forms that say so (`conversations/marks.py`). Only a human's own words become standing rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Literal
+
+from memory_pipeline.reading.extraction import Found, settle
+from memory_pipeline.reading.marks import Noted, noted_in, own_sentences
+from memory_pipeline.records import Extraction, ExtractionKind, StatementKind, Turn
+from memory_pipeline.sessions.transcripts import Session, short_name
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.hidden import visible
+from memory_pipeline.text.injections.detect import attempt_in
+from memory_pipeline.text.normalise import content_hash
+
+_LONGEST = 240
+_MOST_ASKED = 8
+_LEAST_WORDS = 4
+#: The parts, in the order in which they stand.
+_ASKED, _DECIDED, _RULES, _DONE, _GIVEN_UP, _OPEN = "Asked", "Decided", "Rules", "Done", "Given up", "Open"
+Kind = Literal["decision", "rule", "dead_end", "fact", "config", "done", "open"]
+Priority = Literal["HIGH", "MEDIUM", "LOW"]
+#: How sure it is: what was marked, what was written down as a fact, and what else was said.
+CURATED, NOTED, OTHER = 0.95, 0.85, 0.7
+NOT_STATED = "not stated"
+#: The sections in their order, with the mark of their entries; the last two are parts of one.
+SECTIONS: Mapping[Kind, tuple[str, str]] = {
+    "decision": ("Decisions Made", "DEC"),
+    "rule": ("Standing Rules", "RULE"),
+    "dead_end": ("Dead Ends", "DEAD"),
+    "fact": ("Facts Learned", "FACT"),
+    "config": ("Configurations Changed", "CONFIG"),
+    "done": ("Session Progress", ""),
+    "open": ("Session Progress", ""),
+}
+_PROGRESS: Mapping[Kind, str] = {"done": "Completed:", "open": "In Progress:"}
+_KINDS: Mapping[ExtractionKind, Kind] = {
+    "decision": "decision",
+    "boundary": "rule",
+    "trust": "rule",
+    "dynamic": "rule",
+    "fact": "fact",
+    "preference": "fact",
+    "context": "fact",
+    "correction": "fact",
+    "learning": "fact",
+    "marker": "fact",
+}
+#: What a reader says more exactly.
+_READ_AS: Mapping[StatementKind, Kind] = {"thread": "open", "rule": "rule"}
+#: `POOL_SIZE = 20`: a setting and its value.
+_SETTING = re.compile(r"`?(?P<name>[A-Za-z][\w.-]{2,60})`?\s*(?:=|:=|->|→)\s*`?(?P<value>[^\s`,;]{1,80})`?")
+#: How sure a fact is by what it is: a human's own statement is surer than an agent's finding.
+_CONFIDENCE: Mapping[tuple[str, str], float] = {
+    ("fact", "human"): 0.95,
+    ("correction", "human"): 0.95,
+    ("preference", "human"): 0.9,
+    ("marker", "human"): 0.9,
+    ("learning", "human"): 0.9,
+    ("context", "human"): 0.85,
+    ("learning", "agent"): 0.8,
+    ("correction", "agent"): 0.8,
+    ("context", "agent"): 0.75,
+    ("preference", "agent"): 0.7,
+    ("dynamic", "human"): 0.9,
+}
+#: The most that a sentence is sure which the classifier keeps: it finds one in four wrongly.
+_CLASSIFIED = 0.75
+#: Of what is done and of what is open, the newest are kept.
+_MOST_DONE, _MOST_OPEN = 15, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Flush:
+    """What is kept of a session, in the order in which it was said. `temporary`: how many notes were left out because
+    they say that they are; `missed`: notes with `[CURATE]` that are not among what is kept, which may not be."""
+
+    session: Session
+    kept: tuple[Kept, ...]
+    temporary: int = 0
+    missed: tuple[str, ...] = ()
+
+    def of(self, kind: Kind, day: date | None = None) -> list[Kept]:
+        """What is kept of a kind, of one day or of all."""
+        return [one for one in self.kept if one.kind == kind and day in (None, one.day)]
+
+    @property
+    def days(self) -> list[date]:
+        """The days on which something was said that is kept."""
+        return sorted({one.day for one in self.kept})
+
+    @property
+    def proposed(self) -> int:
+        """How much of what is kept a model proposed."""
+        return sum(one.is_proposed for one in self.kept)
+
+    def counts(self) -> dict[str, int]:
+        """How much is kept of each kind."""
+        counts = Counter(one.kind for one in self.kept)
+        return {kind: counts[kind] for kind in SECTIONS}
+
+
+def flush_of(session: Session, found: Found) -> Flush:
+    """What is kept of the turns of a session. `found`: what a reader or the classifier found in them."""
+    notes = [(turn, noted) for turn in session.turns for noted in noted_in(turn)]
+    extracted = settle(session.turns, found)
+    withdrawn = extracted.withdrawn
+    by_id = {turn.memory_id: turn for turn in session.turns}
+    kept = [*_of_notes(notes), *_of_digests(session.turns, found.digests)]
+    for one in extracted.extractions:
+        kind = _kind_of(one, found.kinds.get(one.id))
+        if kind is not None and one.id not in withdrawn:
+            kept.append(_kept_of(one, kind, by_id[one.turn_id]))
+    kept = _once([one for one in kept if not _steers(one.speaker, one.text)])
+    curated = [noted.text for turn, noted in notes if noted.is_curated and not _steers(turn.speaker, noted.text)]
+    texts = {_key(one.text) for one in kept}
+    missed = tuple(text for text in curated if _key(text) not in texts)
+    return Flush(session, tuple(_newest_progress(kept)), session.temporary, missed)
+
+
+def _steers(speaker: str, text: str) -> bool:
+    """Whether somebody else than the human said what would steer the reader of the flush."""
+    return speaker != "human" and attempt_in(text) is not None
+
+
+def _kind_of(one: Extraction, read_as: StatementKind | None) -> Kind | None:
+    """The section of an extraction; rules are a human's own words."""
+    kind = _READ_AS.get(read_as) if read_as else None
+    kind = kind or _KINDS.get(one.kind)
+    return "fact" if kind == "rule" and one.speaker != "human" else kind
+
+
+def _kept_of(one: Extraction, kind: Kind, turn: Turn) -> Kept:
+    sure = _CONFIDENCE.get((one.kind, one.speaker), OTHER)
+    if not one.proposed_by and not one.priority:
+        sure = min(sure, _CLASSIFIED)
+    setting = _SETTING.search(one.text) if kind == "fact" else None
+    if setting is not None:
+        kind = "config"
+    return keep(
+        turn,
+        kind,
+        setting["name"] if setting else one.text,
+        confidence=sure,
+        rationale=one.rationale,
+        value=setting["value"] if setting else "",
+        is_marked=one.priority,
+        is_proposed=bool(one.proposed_by),
+    )
+
+
+def _of_digests(turns: Sequence[Turn], digests: Iterable[tuple[str, str]]) -> Iterator[Kept]:
+    """What was done, as a reader says it of each day."""
+    last = {f"{turn.day}": turn for turn in turns}
+    for day, text in digests:
+        if day in last:
+            yield keep(last[day], "done", text, is_proposed=True)
+
+
+def with_missed(flush: Flush) -> Flush:
+    """The flush with the notes marked `[CURATE]` that it missed."""
+    if not flush.missed:
+        return flush
+    found = [
+        keep(turn, "fact", noted.text, confidence=CURATED, is_curated=True)
+        for turn in flush.session.turns
+        for noted in noted_in(turn)
+        if noted.is_curated and noted.text in flush.missed
+    ]
+    return replace(flush, kept=tuple(sorted((*flush.kept, *found), key=lambda one: one.line)), missed=())
+
+
+def _of_notes(notes: Iterable[tuple[Turn, Noted]]) -> Iterator[Kept]:
+    for turn, noted in notes:
+        if noted.section == "rule" and turn.speaker != "human":
+            continue
+        kind: Kind = noted.section
+        text, value = noted.text, ""
+        if kind == "config":
+            text, _, value = (part.strip(" `") for part in noted.text.partition("="))
+            if not value:
+                kind, text = "fact", noted.text
+        yield keep(
+            turn,
+            kind,
+            text,
+            confidence=CURATED if noted.is_curated else NOTED,
+            rationale=noted.rationale,
+            value=value,
+            is_curated=noted.is_curated,
+        )
+
+
+def _key(text: str) -> str:
+    return content_hash(text)
+
+
+def _once(found: Iterable[Kept]) -> list[Kept]:
+    """Each thing once, in the order in which it was said: the newest value of a setting, and of two that say the same
+    the one that says why. What is a decision, a rule or a fact is not also progress."""
+    best: dict[tuple[str, str], Kept] = {}
+    for one in found:
+        own = one.kind if one.kind in ("decision", "config") else "words"
+        key = (own, _key(one.text))
+        before = best.get(key)
+        if before is None:
+            best[key] = one
+        elif one.kind == "config":
+            best[key] = one if one.line >= before.line else before
+        else:
+            stronger = before if _rank(before) <= _rank(one) else one
+            best[key] = replace(
+                stronger,
+                rationale=stronger.rationale or before.rationale or one.rationale,
+                confidence=max(before.confidence, one.confidence),
+                is_curated=before.is_curated or one.is_curated,
+                is_marked=before.is_marked or one.is_marked,
+            )
+    decided = {key for own, key in best if own == "decision"}
+    kept = [one for (own, key), one in best.items() if own != "words" or key not in decided]
+    kept = [one for one in kept if not any(_says_more(other, one) for other in kept)]
+    return sorted(kept, key=lambda one: one.line)
+
+
+def _says_more(one: Kept, than: Kept) -> bool:
+    """Whether one has the words of a fact of its line, and others; of progress, whether it has them without a label."""
+    if one.line != than.line or one.text == than.text:
+        return False
+    if than.kind in _PROGRESS:
+        return one.kind == than.kind and than.text.endswith(f": {one.text}")
+    return than.kind in ("fact", one.kind) and than.text in one.text
+
+
+def _rank(one: Kept) -> tuple[int, bool]:
+    return list(SECTIONS).index(one.kind), not one.is_curated
+
+
+def _newest_progress(found: Iterable[Kept]) -> Iterator[Kept]:
+    kept = list(found)
+    most: Mapping[Kind, int] = {"done": _MOST_DONE, "open": _MOST_OPEN}
+    left = {kind: sum(one.kind == kind for one in kept) - number for kind, number in most.items()}
+    for one in kept:
+        if left.get(one.kind, 0) > 0:
+            left[one.kind] -= 1
+        else:
+            yield one
+
+
+def flush_text(flush: Flush, day: date) -> str:
+    """The block of the daily log of a day; empty if nothing of it is kept. The same words give the same text."""
+    if not any(one.day == day for one in flush.kept):
+        return ""
+    turns = [turn for turn in flush.session.turns if turn.day == day]
+    at: datetime = max(turn.said_at for turn in turns)
+    lines = [turn.line for turn in turns]
+    session = f"{flush.session.agent}, session {short_name(flush.session)}"
+    text = [
+        f"## Memory Flush: {at.isoformat(timespec='seconds')}",
+        "",
+        f"{session}, lines {min(lines)} to {max(lines)}.",
+    ]
+    by_title: dict[str, list[str]] = defaultdict(list)
+    for kind, (title, mark) in SECTIONS.items():
+        entries = flush.of(kind, day)
+        if not entries:
+            continue
+        if kind in _PROGRESS:
+            by_title[title] += [*([""] if by_title[title] else []), _PROGRESS[kind], ""]
+        by_title[title] += [
+            entry_text(one, f"{mark}-{number:03d}" if mark else "") for number, one in enumerate(entries, 1)
+        ]
+    for title, entries_of_title in by_title.items():
+        text += ["", f"### {title}", "", *entries_of_title]
+    return "\n".join(text)
+
+
+def terse_text(flush: Flush, day: date, note: str = "") -> str:
+    """What is kept of a day with a mark for each entry, and without headings and sources. `note`: stands at its end."""
+    entries = [
+        _terse(one, f"{mark}-{number:03d}" if mark else _PROGRESS[kind].rstrip(":"))
+        for kind, (_, mark) in SECTIONS.items()
+        for number, one in enumerate(flush.of(kind, day), 1)
+    ]
+    if not entries and not note:
+        return ""
+    at = max(turn.said_at for turn in flush.session.turns if turn.day == day)
+    return "\n".join([f"## Memory Flush: {at:%Y-%m-%d %H:%M}", "", *entries, *([f"- {note}"] if note else [])])
+
+
+def _terse(one: Kept, mark: str) -> str:
+    why = f" | Rationale: {one.rationale}" if one.rationale and one.rationale not in one.text else ""
+    value = f" = {one.value}" if one.kind == "config" else ""
+    tag = "[CURATE] " if one.is_curated else ""
+    return f"- {mark}: {tag}{one.text}{value}{why}"
+
+
+def entry_text(one: Kept, mark: str) -> str:
+    """One entry as the template has it."""
+    head = f"- {mark}: " if mark else "- "
+    if one.kind == "decision":
+        return f"{head}{one.text} | Rationale: {one.rationale or NOT_STATED}"
+    if one.kind == "fact":
+        tag = "[CURATE] " if one.is_curated else ""
+        return f"{head}{tag}{one.text} | Source: {one.source} | Confidence: {one.confidence:.2f}"
+    return f"{head}{one.text} = {one.value}" if one.kind == "config" else f"{head}{one.text}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """One thing that is kept: what it is, the words as they were said, why (of a decision), the value (of a setting),
+    and who said it where. `is_proposed`: a model found it."""
+
+    kind: Kind
+    text: str
+    day: date
+    speaker: str
+    line: int
+    confidence: float = 1.0
+    rationale: str = ""
+    value: str = ""
+    is_curated: bool = False
+    is_marked: bool = False
+    is_proposed: bool = False
+
+    @property
+    def priority(self) -> Priority:
+        """How much it matters that it is kept."""
+        if self.kind in ("done", "open"):
+            return "LOW"
+        return "MEDIUM" if self.kind == "config" or self.is_curated else "HIGH"
+
+    @property
+    def source(self) -> str:
+        """Who said it, and in which line of the transcript."""
+        return f"{self.speaker}, line {self.line}"
+
+
+def keep(
+    turn: Turn,
+    kind: Kind,
+    text: str,
+    *,
+    confidence: float = 1.0,
+    rationale: str = "",
+    value: str = "",
+    is_curated: bool = False,
+    is_marked: bool = False,
+    is_proposed: bool = False,
+) -> Kept:
+    """What a turn says of a kind, with its words, its reason and its value each on one line."""
+    return Kept(
+        kind=kind,
+        text=one_line(text),
+        day=turn.day,
+        speaker=turn.speaker,
+        line=turn.line,
+        confidence=confidence,
+        rationale=one_line(rationale),
+        value=one_line(value),
+        is_curated=is_curated,
+        is_marked=is_marked,
+        is_proposed=is_proposed,
+    )
+
+
+def one_line(text: str) -> str:
+    """The words on one line; nothing in them hides what comes after them."""
+    return " ".join(visible(text).split()).replace("<!--", "&lt;!--")
+
+
+def summary_of(flush: Flush, day: date, most_tokens: int, count: Callable[[str], int]) -> str:
+    """The summary of what was said on a day, of at most so many tokens; empty if nothing finds room. What matters most
+    is taken first: what is open, decisions and rules, then what was asked and done, from the newest back."""
+    turns = [turn for turn in flush.session.turns if turn.day == day]
+    if not turns:
+        return ""
+    first, last = min(turn.said_at for turn in turns), max(turn.said_at for turn in turns)
+    head = [
+        f"## Session Summary: {last.isoformat(timespec='seconds')}",
+        "",
+        f"{flush.session.agent}, session {short_name(flush.session)}: {how_many(len(turns), 'turn')} from "
+        f"{first:%H:%M} to {last:%H:%M}.",
+    ]
+    told = {one.text for one in flush.kept}
+    parts = {
+        _ASKED: [text for text in _asked(turns) if text not in told][-_MOST_ASKED:],
+        _DECIDED: [one.text for one in flush.of("decision", day)],
+        _RULES: [one.text for one in flush.of("rule", day)],
+        _DONE: [one.text for one in flush.of("done", day)],
+        _GIVEN_UP: [one.text for one in flush.of("dead_end", day)],
+        _OPEN: [one.text for one in flush.of("open", day)],
+    }
+    taken: set[tuple[str, int]] = set()
+    for name, number in _in_order_of_worth(parts):
+        if count(_text(head, parts, {*taken, (name, number)})) <= most_tokens:
+            taken.add((name, number))
+    if count("\n".join(head)) > most_tokens:
+        return ""
+    return _text(head, parts, taken)
+
+
+def _in_order_of_worth(parts: dict[str, list[str]]) -> Iterator[tuple[str, int]]:
+    for name in (_OPEN, _DECIDED, _RULES, _ASKED, _GIVEN_UP, _DONE):
+        yield from ((name, number) for number in reversed(range(len(parts[name]))))
+
+
+def _text(head: Sequence[str], parts: dict[str, list[str]], taken: set[tuple[str, int]]) -> str:
+    lines = list(head)
+    for name, texts in parts.items():
+        own = [f"- {_short(text)}" for number, text in enumerate(texts) if (name, number) in taken]
+        if own:
+            lines += ["", f"**{name}:**", "", *own]
+    return "\n".join(lines)
+
+
+def _asked(turns: Sequence[Turn]) -> Iterator[str]:
+    """The questions of the human, each once."""
+    seen = set()
+    for turn in turns:
+        for said in own_sentences(turn.words) if turn.speaker == "human" else ():
+            quote = " ".join(said.quote.split())
+            if quote.endswith(("?", "？")) and len(quote.split()) >= _LEAST_WORDS and quote not in seen:
+                seen.add(quote)
+                yield quote
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST].rsplit(' ', 1)[0]} ..."
+
+
+#: What goes first if there is no room: what is done, and last what the human decided, ordered or does.
+_WORTH: Sequence[Kind] = ("done", "open", "config", "fact", "dead_end", "decision", "rule")
+
+
+def fitted_logs(
+    flush: Flush,
+    days: Sequence[date],
+    room: int,
+    is_in_memory: Callable[[Kept], bool],
+    count: Callable[[str], int],
+) -> dict[date, str]:
+    """The text of each day's log, in the fullest form that has room, and in the shortest if none has.
+
+    `is_in_memory`: whether something stands in `MEMORY.md`; `room`: tokens for all of them.
+    """
+    logs: dict[date, str] = {}
+    for logs in _forms(flush, days, is_in_memory):
+        if sum(count(text) for text in logs.values()) <= room:
+            break
+    return logs
+
+
+def _forms(flush: Flush, days: Sequence[date], is_in_memory: Callable[[Kept], bool]) -> Iterator[dict[date, str]]:
+    yield {day: flush_text(flush, day) for day in days}
+    yield {day: terse_text(flush, day) for day in days}
+    left = [one for one in flush.kept if not is_in_memory(one)]
+    for _ in range(len(left) + 1):
+        rest = replace(flush, kept=tuple(left))
+        yield {day: terse_text(rest, day, _told(flush, rest, day, is_in_memory)) for day in days}
+        if left:
+            left.remove(min(left, key=_worth))
+
+
+def _worth(one: Kept) -> tuple[int, bool, float]:
+    return _WORTH.index(one.kind), one.is_marked, one.confidence
+
+
+def _told(flush: Flush, rest: Flush, day: date, is_in_memory: Callable[[Kept], bool]) -> str:
+    """How much of a day stands elsewhere, and how much found no room."""
+    gone = [one for one in flush.kept if one.day == day and one not in rest.kept]
+    elsewhere = sum(is_in_memory(one) for one in gone)
+    parts = [f"{elsewhere} in MEMORY.md"] if elsewhere else []
+    parts += [f"{len(gone) - elsewhere} left out"] if len(gone) > elsewhere else []
+    return ", ".join(parts)

@@ -1,0 +1,212 @@
+"""Flushes sessions: reads each, keeps what must not be lost, and tells it in daily logs, pages and exports; what of it
+is to be remembered goes into `MEMORY.md`."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+from memory_pipeline.config.exports import LOGS, PROMOTIONS
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import MemoryPipelineError, ModelError, StoreBusyError, in_words
+from memory_pipeline.models import AnswerBook, Declined, ModelClient, Question
+from memory_pipeline.models import Session as ModelSession
+from memory_pipeline.models.choose import model_reads
+from memory_pipeline.models.embedders import choose_embedder
+from memory_pipeline.models.pacing import Patience
+from memory_pipeline.reading.answers import ReadingAnswer
+from memory_pipeline.reading.conversation_day import ask_about, classifier_vectors
+from memory_pipeline.reading.extraction import Found, found_by_classifier
+from memory_pipeline.reading.question import Reading
+from memory_pipeline.sessions.documents import FlushedFile, FlushedSession
+from memory_pipeline.sessions.flush import Flush, Kept, flush_of, flush_text
+from memory_pipeline.sessions.transcripts import Session, read_session_file
+from memory_pipeline.store import Store
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.workspace.contents import BY_AGENT
+from memory_pipeline.workspace.directory import Outcome
+from memory_pipeline.workspace.nightly import run_changed
+from memory_pipeline.workspace.places import daily_log, pages_of
+from memory_pipeline.workspace.session_pages import DECISIONS, FACTS, RULES, Promotion, SessionRun, write_session
+
+_log = logging.getLogger(__name__)
+_ATTEMPTS = 2
+IN_USE = "the store with the answers is in use"
+NO_STORE = "there is no store beside which answers are kept"
+#: Confidence from which a fact is kept in `MEMORY.md`.
+SURE = 0.8
+
+
+def block_name(session: Session, what: str = "flush") -> str:
+    """The block of a session up to its next compaction: what is flushed again replaces it."""
+    digest = hashlib.sha256(f"{session.agent}:{session.name}".encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"{what}-{digest}-{session.compactions}"
+
+
+def page_of(settings: Settings, session: Session, file: str) -> str:
+    """The path of a page of a session's project."""
+    return str(pages_of(Path(settings.store.path), session.project) / file)
+
+
+def flushed_files(settings: Settings, session: Session, files: Iterable[str], done: Outcome) -> list[FlushedFile]:
+    """What became of the pages of a run, and of the files of exports that have the same contents."""
+    outcomes = {one.file: one.outcome for one in done.changes}
+    shown = [
+        FlushedFile(
+            file=page_of(settings, session, file),
+            outcome=outcomes.get(file, "unchanged"),
+            told=done.moved.get(file, ""),
+        )
+        for file in files
+    ]
+    for export in run_changed(Store.of(settings), settings, session.project, (LOGS, PROMOTIONS)):
+        if export.problem:
+            shown.append(FlushedFile(file=export.path, outcome="failed", told=export.problem))
+        shown += [FlushedFile(file=str(Path(export.path) / one.file), outcome=one.outcome) for one in export.changes]
+    return shown
+
+
+def flush_sessions(
+    settings: Settings, transcripts: Iterable[str], project: str | None = None, *, preview: bool = False
+) -> Iterator[FlushedSession]:
+    """Flush the sessions in these transcripts, one after the other. With `preview`, nothing is written.
+
+    `project`: the project of what is kept, in the place of the session's own. Raises InputError for what is no
+    transcript, and OutputError for a log that cannot be written.
+    """
+    for transcript in transcripts:
+        yield flush_session(settings, read_session_file(transcript, settings, project), preview=preview)
+
+
+def flush_session(settings: Settings, session: Session, *, preview: bool = False) -> FlushedSession:
+    """Flush one session that was read."""
+    read = read_session(settings, session)
+    flush, told = flush_of(session, read.found), read.told
+    name = block_name(session)
+    logs = {(daily_log(day), name): flush_text(flush, day) for day in flush.days}
+    if preview:
+        files = [FlushedFile(file=page_of(settings, session, file), outcome="previewed") for file, _ in logs]
+        return flushed(flush, files).model_copy(update={"model": told})
+    run, written = write_session(settings, SessionRun(session.project, f"the flush of session {session.name}", logs))
+    files = flushed_files(settings, session, [file for file, _ in logs], written)
+    return flushed(flush, files, run.run_id if run else None).model_copy(update={"model": told})
+
+
+def flushed(flush: Flush, files: Iterable[FlushedFile], run_id: str | None = None) -> FlushedSession:
+    """A flush as a document. `run_id`: what takes it back."""
+    session, counts = flush.session, flush.counts()
+    return FlushedSession(
+        session=session.name,
+        agent=session.agent,
+        project=session.project,
+        transcript=session.place,
+        turns=len(session.turns),
+        decisions=counts["decision"],
+        rules=counts["rule"],
+        dead_ends=counts["dead_end"],
+        facts=counts["fact"],
+        configurations=counts["config"],
+        progress=counts["done"] + counts["open"],
+        temporary=flush.temporary,
+        files=tuple(files),
+        run_id=run_id,
+        text="\n\n".join(flush_text(flush, day) for day in flush.days),
+    )
+
+
+def promoted_of(flush: Flush) -> list[Promotion]:
+    """What of a flush is to be remembered: standing rules, what has the tag `[CURATE]`, decisions with their reasons
+    (a reader says the reason in the statement), and facts that are sure enough."""
+    return [promotion_of(one) for one in flush.kept if _is_promoted(one)]
+
+
+def _is_promoted(one: Kept) -> bool:
+    return (
+        one.kind == "rule"
+        or one.is_curated
+        or (one.kind == "decision" and (bool(one.rationale) or one.is_proposed))
+        or (one.kind == "fact" and one.confidence >= SURE)
+    )
+
+
+def promotion_of(one: Kept) -> Promotion:
+    """Something that is kept as it stands in the block."""
+    section = {"rule": RULES, "decision": DECISIONS}.get(one.kind, FACTS)
+    why = f" ({one.rationale})" if one.rationale and one.rationale not in one.text else ""
+    by = f" ({BY_AGENT})" if one.speaker == "agent" else ""
+    return Promotion.of(section, one.day, f"{one.text}{why}{by}", one.confidence, is_curated=one.is_curated)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSession:
+    """What was found in a session, and what is to be told of a model: None if none is asked."""
+
+    found: Found
+    told: str | None = None
+
+
+def read_session(settings: Settings, session: Session) -> ReadSession:
+    """What is worth keeping of a session. Nothing is raised: what goes wrong with a model is told."""
+    if not session.turns or not _asks(settings):
+        return ReadSession(found_by_classifier(session.turns, classifier_vectors()))
+    try:
+        return _asked(settings, session)
+    except Exception as error:  # a host waits, and the classifier reads the session
+        if not isinstance(error, MemoryPipelineError):
+            _log.warning("asking a model about session '%s'", session.name, exc_info=error)
+        found = found_by_classifier(session.turns, classifier_vectors())
+        return ReadSession(found, f"the classifier alone: {in_words(error)[:300]}")
+
+
+def _asks(settings: Settings) -> bool:
+    return settings.compaction.model_seconds > 0 and model_reads(settings)
+
+
+def _asked(settings: Settings, session: Session) -> ReadSession:
+    store = Store.of(settings)
+    if not store.exists():
+        raise ModelError(NO_STORE)
+    book = AnswerBook(store, str(uuid.uuid4()), "flush", preview=True)
+    try:
+        book.find(["-"])
+    except StoreBusyError as error:
+        raise ModelError(IN_USE) from error
+    deadline = monotonic() + settings.compaction.model_seconds
+    problems: list[str] = []
+
+    def ask(question: Question[ReadingAnswer, Reading]) -> Reading | Declined | Exception | None:
+        left = deadline - monotonic()
+        talking = ModelSession(book, preview=True)
+        only_kept = bool(problems) or left <= 0
+        try:
+            client = _client(settings, max(left, 0.1))
+            results = client.ask({"": question}, talking, "sessions", only_kept=only_kept)
+            return next((result for _, result in results), None)
+        except ModelError as error:
+            problems.append(in_words(error)[:300])
+            return None
+
+    asked = ask_about("session", session.turns, (), ask, settings, choose_embedder(settings))
+    if asked.problem:
+        problems.append(in_words(asked.problem)[:300])
+    sent = [call for call in book.calls() if call.mode != "cache"]
+    found = asked.found.with_others(found_by_classifier(asked.left, classifier_vectors()))
+    kept = sum(bool(one.proposed_by) for one in found.extractions)
+    told = (
+        f"{how_many(found.questions, 'question')}, {how_many(len(sent), 'call')}, "
+        f"{sum(call.cost_usd for call in sent):.4f} USD; the model found {how_many(kept, 'statement')}"
+    )
+    if asked.left:
+        told += f"; {how_many(len(asked.left), 'turn')} left to the classifier"
+    return ReadSession(found, "; ".join([told, *problems[:1]]))
+
+
+def _client(settings: Settings, seconds: float) -> ModelClient:
+    """A client that asks for so many seconds at most."""
+    hurried = settings.with_values({"model.timeout_s": min(settings.model.timeout_s, seconds)})
+    return ModelClient(hurried, Patience(_ATTEMPTS, longest_wait_s=seconds, time_limit_s=seconds))

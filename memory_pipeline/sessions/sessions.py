@@ -1,0 +1,159 @@
+"""The sessions that are live: of the sources of the store, of usage files, and of those that report by the API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import InputError, MemoryPipelineError
+from memory_pipeline.files.writing import cause_and_mend
+from memory_pipeline.ingest.agents.claude_code import ClaudeCodeImporter, project_by_place
+from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.file_choice import ALL_FILES
+from memory_pipeline.records import SessionUsage, TriggerEvent
+from memory_pipeline.sessions.documents import TriggerShown
+from memory_pipeline.sessions.triggers import judge
+from memory_pipeline.sessions.usage import ContextUsage, Followed, follow, read_openclaw, read_usage_file, usage_in
+from memory_pipeline.store import Store
+
+#: Sessions that have been quiet for longer are left alone.
+ACTIVE_FOR = timedelta(hours=12)
+
+
+@dataclass
+class Watched:
+    """Live sessions, the fullest first; how far each transcript was read; and what could not be read."""
+
+    usages: list[ContextUsage] = field(default_factory=list)
+    followed: dict[str, Followed] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+
+def find_sessions(
+    settings: Settings,
+    now: datetime,
+    reported: Iterable[SessionUsage] = (),
+    followed: Mapping[str, Followed] | None = None,
+) -> Watched:
+    """How full the contexts of the sessions are that were active within ACTIVE_FOR.
+
+    `reported`: what sessions reported to the API; `followed`: how far transcripts were read before. Of several
+    reports about one session, the newest counts. A source that cannot be read is a problem, and no error.
+    """
+    watched = Watched()
+    since = now - ACTIVE_FOR
+    found: list[ContextUsage] = [_of_report(one) for one in reported]
+    for name in settings.compaction.usage_files:
+        try:
+            found += read_usage_file(Path(name).expanduser(), settings.compaction)
+        except MemoryPipelineError as error:
+            watched.problems.append(str(error))
+    for source in settings.sources_of_store:
+        try:
+            if source.format == "claude-code":
+                found += _of_claude(source, settings, since, followed or {}, watched)
+            elif source.format == "openclaw-sessions":
+                found += read_openclaw(Path(source.path), settings.compaction)
+        except MemoryPipelineError as error:
+            watched.problems.append(f"{source.name}: {error}")
+        except OSError as error:
+            watched.problems.append(f"{source.name}: {cause_and_mend(error)}")
+    newest: dict[str, ContextUsage] = {}
+    for usage in found:
+        before = newest.get(usage.session)
+        newest[usage.session] = usage if before is None else _newer(before, usage)
+    live = [usage for usage in newest.values() if usage.at >= since]
+    watched.usages = sorted(live, key=lambda usage: (-usage.share, usage.session))
+    return watched
+
+
+def named_session(name: str, watched: Sequence[ContextUsage]) -> str:
+    """The transcript of a session: a file, or one of the live sessions by the beginning of its name.
+
+    Raises InputError if there is none, or several.
+    """
+    if ".sqlite#" in name or Path(name).expanduser().is_file():
+        return str(Path(name).expanduser())
+    fitting = [usage for usage in watched if usage.session.startswith(name)]
+    if len(fitting) == 1 and fitting[0].transcript:
+        return fitting[0].transcript
+    if len(fitting) > 1:
+        raise InputError(f"several sessions begin with '{name}': {', '.join(one.session for one in fitting)}")
+    known = ", ".join(usage.session for usage in watched if usage.transcript) or "none"
+    raise InputError(f"'{name}' is no transcript, and no live session with one is called so; live are: {known}")
+
+
+def _of_report(one: SessionUsage) -> ContextUsage:
+    return ContextUsage(
+        session=one.session_id,
+        agent="api",
+        tokens=one.tokens_used,
+        window=one.window_tokens,
+        at=one.reported_at,
+        project=one.project_id,
+        place=one.reported_by,
+    )
+
+
+def _of_claude(
+    source: SourceTable, settings: Settings, since: datetime, before: Mapping[str, Followed], watched: Watched
+) -> Iterator[ContextUsage]:
+    for _, file in ClaudeCodeImporter().files(Path(source.path), ALL_FILES, Skipped()):
+        if file.suffix != ".jsonl" or datetime.fromtimestamp(file.stat().st_mtime, UTC) < since:
+            continue
+        seen = follow(file, before.get(str(file)))
+        watched.followed[str(file)] = seen
+        usage = usage_in(file, seen, settings.compaction, project_by_place(file.parent)(seen.cwd or None) or "")
+        if usage is not None:
+            yield usage
+
+
+def _newer(one: ContextUsage, other: ContextUsage) -> ContextUsage:
+    """The newer of two reports about a session, with what only the other one knows."""
+    older, newer = sorted((one, other), key=lambda usage: usage.at)
+    return replace(
+        newer,
+        transcript=newer.transcript or older.transcript,
+        project=newer.project or older.project,
+        compactions=max(newer.compactions, older.compactions),
+        bytes_since=newer.bytes_since or older.bytes_since,
+    )
+
+
+def look_at_sessions(settings: Settings, store: Store, now: datetime) -> tuple[list[TriggerShown], list[str]]:
+    """What would fire now for each live session, and what could not be read. The time of a session that was never
+    compacted is counted from when a sensor first sees it, so it fires nothing here."""
+    reported: list[SessionUsage] = []
+    if store.exists():
+        with store.reading() as tx:
+            reported = tx.sessions.reported_since(now - ACTIVE_FOR)
+    watched = find_sessions(settings, now, reported)
+    events: list[TriggerEvent] = []
+    if store.exists():
+        with store.reading() as tx:
+            events = tx.triggers.of_sessions([usage.session for usage in watched.usages])
+    shown = []
+    for usage in watched.usages:
+        verdict = judge(usage, settings, events, now)
+        shown.append(
+            TriggerShown(
+                session=usage.session,
+                agent=usage.agent,
+                project=usage.project,
+                tokens=usage.tokens,
+                estimated=usage.estimated,
+                window=usage.window,
+                share=round(usage.share, 4),
+                compactions=usage.compactions,
+                at=usage.at,
+                level=verdict.level,
+                fires=verdict.fires,
+                action=verdict.action,
+                why=verdict.why,
+            )
+        )
+    return shown, watched.problems

@@ -1,0 +1,180 @@
+"""What was said in a session since its last compaction, from the file in which its agent keeps it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import InputError
+from memory_pipeline.files.writing import cause_and_mend
+from memory_pipeline.ingest.agents.claude_code import ClaudeCodeImporter
+from memory_pipeline.ingest.agents.openclaw_events import Events, read_session
+from memory_pipeline.ingest.agents.openclaw_sessions import events_of
+from memory_pipeline.ingest.candidates import Candidate, Item, Rejected, Skipped
+from memory_pipeline.ingest.dates import zone
+from memory_pipeline.ingest.lines import json_records, opened
+from memory_pipeline.ingest.sqlite_files import reading
+from memory_pipeline.ingest.turns import Transcripts
+from memory_pipeline.ingest.values import MAX_LINE_BYTES
+from memory_pipeline.records import Turn, derived_id
+from memory_pipeline.sessions.usage import estimated_tokens
+from memory_pipeline.text.redaction import redact
+from memory_pipeline.text.whole import blank_temporary
+
+_BOUNDARY = b'"compact_boundary"'
+_DATABASE = ".sqlite#"
+#: The import formats of agents' sessions, and the project of a session that names none.
+_FORMATS = {"claude-code": "claude-code", "openclaw": "openclaw-sessions"}
+_DEFAULT_PROJECT = "workspace"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What was said in a session since its last compaction. `first` and `last`: where that stands in its file; `said`:
+    the turns as its importer reads them; `temporary`: how many entries its turns lack because they are marked so."""
+
+    name: str
+    agent: str
+    project: str
+    place: str
+    turns: tuple[Turn, ...]
+    compactions: int = 0
+    first: int = 0
+    last: int = 0
+    said: tuple[Candidate, ...] = field(default=(), repr=False, compare=False)
+    temporary: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens its turns have."""
+        return sum(turn.token_count for turn in self.turns)
+
+
+def read_session_file(place: str, settings: Settings, project: str | None = None) -> Session:
+    """The session in a file: a transcript of Claude Code or of OpenClaw, or `DATABASE.sqlite#SESSION`.
+
+    Raises InputError for a file that is none.
+    """
+    path, _, session = place.partition("#") if _DATABASE in place else (place, "", "")
+    file = Path(path)
+    if not file.is_file():
+        raise InputError(f"there is no transcript '{file}'; check the path")
+    try:
+        if session:
+            return _of_database(file, session, settings, project)
+        return _of_openclaw(file, settings, project) if _is_openclaw(file) else _of_claude(file, settings, project)
+    except OSError as error:
+        raise InputError(f"'{file}' cannot be read: {cause_and_mend(error)}") from error
+
+
+def _of_claude(file: Path, settings: Settings, project: str | None) -> Session:
+    boundaries = _lines_with(file, _BOUNDARY)
+    since = boundaries[-1] if boundaries else 0
+    all_turns = settings.import_.model_copy(update={"scripted_sessions": True})
+    rules = settings.model_copy(update={"import_": all_turns})
+    items = ClaudeCodeImporter().read(file, zone(all_turns.timezone), datetime.now(UTC), rules, Skipped())
+    return _session(file.stem, "claude-code", str(file), items, since, len(boundaries), settings, project)
+
+
+def _lines_with(file: Path, mark: bytes) -> list[int]:
+    with file.open("rb") as lines:
+        return [number for number, line in enumerate(lines, start=1) if mark in line[:2000]]
+
+
+def _is_openclaw(file: Path) -> bool:
+    with opened(file) as text:
+        for item in json_records(text, file.name, 100_000, Skipped()):
+            if not isinstance(item, Rejected):
+                return item[1].get("type") == "session" and "sessionId" not in item[1]
+    return False
+
+
+def _of_openclaw(file: Path, settings: Settings, project: str | None) -> Session:
+    def events() -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
+        with opened(file) as text:
+            yield from json_records(text, file.name, MAX_LINE_BYTES, Skipped())
+
+    return _of_events(events, file.stem, str(file), settings, project)
+
+
+def _of_database(file: Path, session: str, settings: Settings, project: str | None) -> Session:
+    with reading(file) as connection:
+        events = events_of(connection, session, file.name, MAX_LINE_BYTES)
+        return _of_events(events, session, f"{file}#{session}", settings, project)
+
+
+def _of_events(events: Events, session: str, place: str, settings: Settings, project: str | None) -> Session:
+    since = compactions = 0
+    for item in events():
+        if not isinstance(item, Rejected) and item[1].get("type") == "compaction":
+            since, compactions = item[0], compactions + 1
+    transcripts = Transcripts(
+        "openclaw-sessions", zone(settings.import_.timezone), datetime.now(UTC), settings, Skipped()
+    )
+    items = read_session(events, session, session, transcripts)
+    return _session(session, "openclaw", place, items, since, compactions, settings, project)
+
+
+def _session(
+    name: str,
+    agent: str,
+    place: str,
+    items: Iterable[Item],
+    since: int,
+    compactions: int,
+    settings: Settings,
+    project: str | None,
+) -> Session:
+    said = [item for item in items if isinstance(item, Candidate) and item.memory_type == "conversation"]
+    said = [one for one in said if (one.source.line or 0) > since]
+    counts = Counter(one.project_id for one in said if one.project_id)
+    source = source_of(settings, agent, place)
+    named = project or (counts.most_common(1)[0][0] if counts else (source and source.project) or _DEFAULT_PROJECT)
+    mask: Callable[[str], str] = (lambda words: redact(words)[0]) if settings.import_.redact else (lambda words: words)
+    turns = [_turn(one, named, f"{agent}:{name}", mask) for one in said]
+    lines = [turn.line for turn in turns]
+    first, last = min(lines, default=0), max(lines, default=0)
+    lasting = [(turn, *blank_temporary(turn.words)) for turn in turns]
+    left = tuple(replace(turn, words=words) for turn, words, _ in lasting if words.strip())
+    temporary = sum(count for *_, count in lasting)
+    return Session(name, agent, named, place, left, compactions, first, last, tuple(said), temporary)
+
+
+def source_of(settings: Settings, agent: str, place: str) -> SourceTable | None:
+    """The source that reads the file of an agent's session."""
+    file = Path(place.partition("#")[0])
+    for source in settings.sources_of_store:
+        if source.format == _FORMATS.get(agent) and file.is_relative_to(Path(source.path)):
+            return source
+    return None
+
+
+def _turn(one: Candidate, project: str, conversation: str, mask: Callable[[str], str]) -> Turn:
+    words = mask(one.content)
+    at = one.created_at or datetime.now(UTC)
+    line = one.source.line or 0
+    return Turn(
+        memory_id=one.native_id or derived_id("turn", conversation, str(line), words),
+        project_id=project,
+        conversation=conversation,
+        line=line,
+        speaker="human" if "human" in one.tags else "agent",
+        said_at=at.astimezone(timezone(timedelta(minutes=one.utc_offset or 0))),
+        words=words,
+        token_count=max(1, estimated_tokens(words)),
+    )
+
+
+_SAFE = re.compile(r"[^\w.-]+")
+
+
+def short_name(session: Session) -> str:
+    """A session for people: the beginning of its name."""
+    return _SAFE.sub("-", session.name)[:13].rstrip("-.")

@@ -1,0 +1,222 @@
+"""Does one statement say what another one says? Compared word by word, with its figures aside.
+
+Two tellings of one thing differ in their order, their synonyms and their light words. What one of them says beyond
+that is its own, and must not be dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from memory_pipeline.text.facts import NEGATORS, STOP_WORDS, content_words, stem, unit_of, value_of
+from memory_pipeline.text.languages import is_english, same_copy
+from memory_pipeline.text.lexicon import (
+    FILLERS,
+    LIGHT_WORDS,
+    PAST_VERBS,
+    RULE_WORDS,
+    STATE_WORDS,
+    letters_of,
+    mean_the_same,
+)
+from memory_pipeline.text.memo import remembered
+from memory_pipeline.text.sameness import tokens_of
+
+Status = Literal["open", "done"]
+
+_OPEN = re.compile(
+    r"^\s*(?:[-*]\s*)?\[ \]|\b(?:to-?do|pending|not (?:yet )?(?:done|started|finished|fixed|merged|deployed)|"
+    r"still open|open (?:task|issue|item)s?|outstanding|planned|plan to|plans to|going to|will|next step|in progress|"
+    r"wip|blocked|waiting for|scheduled for|needs? to be)\b",
+    re.IGNORECASE,
+)
+_DONE = re.compile(
+    r"^\s*(?:[-*]\s*)?\[[xX]\]|✅|\b(?:done|completed|finished|fixed|resolved|shipped|deployed|merged|closed|implemented|"
+    r"delivered|released|solved)\b",
+    re.IGNORECASE,
+)
+_CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][\w’'-]*")
+_LIST = re.compile(r"[\[{]([^\[\]{}]*)[\]}]")
+_SETTING = re.compile(r"(?<![\w.-])([\w.-]{1,80})=([\w.-]*)")
+#: `Do A, or B happens` says what `B happens unless A is done` says.
+_OTHERWISE = frozenset(("or", "else", "otherwise"))
+#: `the whole network` is the network.
+_STRESSING = frozenset(("whole", "entire"))
+_VERBS = PAST_VERBS | STATE_WORDS | RULE_WORDS | frozenset("does do need needs comes goes takes".split())
+_COMMANDS = frozenset("use never always do don't add set run check keep avoid write make send call see".split())
+#: Maximum number of pairs of words that are checked for synonyms.
+_MOST_PAIRS = 40_000
+
+
+#: Words that tell no two statements apart.
+_EMPTY = STOP_WORDS | FILLERS | LIGHT_WORDS | NEGATORS | _OTHERWISE
+#: Forms of irregular verbs, by any of them: `kept` says what `keep` says.
+_FORMS_OF = {
+    form: verb[0]
+    for group in (
+        "keep keeps kept keeping|send sends sent sending|leave leaves left leaving|write writes wrote written writing|"
+        "sell sells sold selling|buy buys bought buying|hold holds held holding|build builds built building|find finds "
+        "found finding|fall falls fell fallen falling|rise rises rose risen rising|break breaks broke broken breaking|"
+        "draw draws drew drawn drawing|grow grows grew grown growing|choose chooses chose chosen choosing|throw throws "
+        "threw thrown throwing|catch catches caught catching|teach teaches taught teaching|forget forgets forgot "
+        "forgotten forgetting|spend spends spent spending|pay pays paid paying|meet meets met meeting|lose loses lost "
+        "losing|drive drives drove driven driving|steal steals stole stolen stealing|eat eats ate eaten eating|wake "
+        "wakes woke woken waking|hang hangs hung hanging|sing sings sang sung singing|swim swims swam swum swimming"
+    ).split("|")
+    for verb in [group.split()]
+    for form in verb
+}
+#: Words that tell nothing apart, by what a typing slip in them leaves as it is.
+_SLIPS_OF_EMPTY = {letters_of(word) for word in _EMPTY if len(word) >= 6}
+_EPISODE = re.compile(
+    r"\b(?:again|another|once more|once again|yet again|this time|this round|this \w+|today|yesterday|tonight)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The content words of a statement in their order, figures aside, as written and as stems."""
+
+    written: tuple[str, ...]
+    stems: frozenset[str]
+    negated: bool
+
+
+@remembered
+def _words_of(statement: str) -> _Words:
+    tokens = tokens_of(statement)
+    written = tuple(
+        token
+        for token in tokens
+        if value_of(token) is None
+        and not unit_of(token)
+        and token not in _EMPTY
+        and not (len(token) >= 6 and letters_of(token) in _SLIPS_OF_EMPTY)
+    )
+    return _Words(written, frozenset(map(_stem, written)), any(token in NEGATORS for token in tokens))
+
+
+def _stem(word: str) -> str:
+    """The stem without a doubled letter: `stopped` and `stop` share it."""
+    if word in _FORMS_OF:
+        return _FORMS_OF[word]
+    root = stem(word)
+    return root[:-1] if len(root) > 3 and root[-1] == root[-2] and root != word and root[-1] not in "ls" else root
+
+
+def unsaid_words(statement: str, by: str) -> tuple[str, ...]:
+    """The content words of a statement that another one has neither as they are nor in a synonym; light words,
+    negators and figures aside."""
+    mine, theirs = _words_of(statement), _words_of(by)
+    spare = [word for word in theirs.written if _stem(word) not in mine.stems]
+    if len(spare) * len(mine.written) > _MOST_PAIRS:
+        spare = []  # of texts this different no word is another one's synonym
+    return tuple(
+        word
+        for word in mine.written
+        if _stem(word) not in theirs.stems and not any(mean_the_same(word, own) for own in spare)
+    )
+
+
+def says_the_same(statement: str, by: str) -> bool:
+    """Whether `by` says all that `statement` says, figures aside. It may leave out adverbs of manner and words that
+    only stress that all of a thing is meant, and no more.
+
+    What is negated stays negated, and what is open is never what is done. A text of another language says only what
+    its copy says.
+    """
+    if not (is_english(statement) and is_english(by)):
+        return same_copy(statement, by)
+    if status_of(statement) != status_of(by) or _states_in(statement) != _states_in(by):
+        return False
+    if _words_of(statement).negated and not _words_of(by).negated:
+        return False
+    otherwise = _OTHERWISE & set(by.lower().split())
+    return all(
+        word.endswith("ly")
+        or word in _STRESSING
+        or (word == "unless" and otherwise)
+        or (word == "every" and "each" in tokens_of(by))
+        for word in unsaid_words(statement, by)
+    )
+
+
+def keep_their_roles(one: str, other: str) -> bool:
+    """Whether the names and figures of two statements that share their words keep a neighbour: the word before or
+    after them. `Dana pays Marco` and `Marco pays Dana` have the same words."""
+    names = _names_in(one) | _names_in(other)
+    mine, theirs = (
+        {w: near for w, near in _neighbours_of(s).items() if w in names or value_of(w)} for s in (one, other)
+    )
+    return len(mine) < 2 or all(
+        word not in theirs
+        or any(
+            _is_one_word(before, others[0]) or _is_one_word(after, others[1])
+            for before, after in places
+            for others in theirs[word]
+        )
+        for word, places in mine.items()
+    )
+
+
+def _is_one_word(one: str, other: str) -> bool:
+    return one == other or bool(one and other and mean_the_same(one, other))
+
+
+@remembered
+def _neighbours_of(statement: str) -> dict[str, list[tuple[str, str]]]:
+    """By content word of a statement, the content words before and after each of its places; "" at an end."""
+    tokens = ["", *(token for token in tokens_of(statement) if token not in _EMPTY), ""]
+    found: dict[str, list[tuple[str, str]]] = {}
+    for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        found.setdefault(token, []).append((before, after))
+    return found
+
+
+@remembered
+def _names_in(statement: str) -> frozenset[str]:
+    """The words that are written as names, in lower case. The first word may be any."""
+    return frozenset(match.lower() for match in _CAPITAL.findall(statement.lstrip()[1:]))
+
+
+@remembered
+def _states_in(statement: str) -> frozenset[str]:
+    """What is set in a statement: the items of lists in braces or brackets, and `key=value` without figures. They are
+    states, and never a detail that the other side left out."""
+    found = {f"{match[1]}={match[2]}" for match in _SETTING.finditer(statement) if not re.search(r"\d", match[2])}
+    for match in _LIST.finditer(statement):
+        if "," in match.group(1):
+            found |= {item.strip(" '\"`") for item in match.group(1).split(",")}
+    return frozenset(item.lower() for item in found)
+
+
+@remembered
+def is_clause(text: str) -> bool:
+    """Whether a text has a verb that makes it a sentence: one of state, of duty, in the past, or a command at its
+    start. Others in the present are not recognised."""
+    words = [word.strip(".,;:!?()[]\"'").lower() for word in text.split()]
+    return bool(words) and (words[0] in _COMMANDS or any(w in _VERBS or (len(w) > 4 and w[-2:] == "ed") for w in words))
+
+
+def overlap(one: str, other: str) -> float:
+    """The share of the shorter statement's content words that are in the other one, 0 to 1."""
+    mine, theirs = set(content_words(one)), set(content_words(other))
+    fewer = min(len(mine), len(theirs))
+    return len(mine & theirs) / fewer if fewer else 0.0
+
+
+@remembered
+def status_of(statement: str) -> Status | None:
+    """Whether a statement says that something is still open or planned, or that it is done; None if neither."""
+    if _OPEN.search(statement):
+        return "open"
+    return "done" if _DONE.search(statement) else None
+
+
+@remembered
+def tells_one_time(statement: str) -> bool:
+    """Whether a statement refers to one time among several: `again`, `this time`, `today`."""
+    return _EPISODE.search(statement) is not None

@@ -1,0 +1,399 @@
+"""Extracts the facts in a text that must not be lost or altered: numbers with units, dates, times, names,
+identifiers, negations and recommendations, each in a normal form so that `5 min` equals `five minutes`.
+
+The preservation check of a distillation and the conflict guard use the same extraction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from memory_pipeline.text.hidden import without_scaffolding
+from memory_pipeline.text.memo import remembered
+from memory_pipeline.text.normalise import embedding_text, plain_text, strip_leading
+from memory_pipeline.text.sentences import strip_lead_in
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One fact: its kind, its normal form (which is compared) and its words in the text."""
+
+    kind: str
+    value: str
+    text: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The key that two equal facts share."""
+        return self.kind, self.value
+
+
+_UNITS = {
+    "ms": "ms millisecond milliseconds msec",
+    "us": "us µs microsecond microseconds",
+    "s": "s sec secs second seconds",
+    "min": "min mins minute minutes",
+    "h": "h hr hrs hour hours",
+    "d": "d day days",
+    "week": "week weeks wk",
+    "month": "month months",
+    "year": "year years yr yrs",
+    "%": "% percent pct",
+    "b": "byte bytes",
+    "kb": "kb kib kilobyte kilobytes",
+    "mb": "mb mib megabyte megabytes",
+    "gb": "gb gib gigabyte gigabytes",
+    "tb": "tb tib terabyte terabytes",
+    "usd": "$ usd dollar dollars",
+    "eur": "€ eur euro euros",
+    "gbp": "£ gbp",
+    "x": "x times",
+    "k": "k thousand",
+    "m": "m million",
+    "hz": "hz",
+    "khz": "khz",
+    "mhz": "mhz",
+    "ghz": "ghz",
+    "px": "px pixels",
+    "mm": "mm millimetre millimetres millimeter millimeters",
+    "cm": "cm centimetre centimetres centimeter centimeters",
+    "km": "km kilometre kilometres kilometer kilometers",
+    "l": "litre litres liter liters",
+    "ml": "ml",
+    "g": "gram grams",
+    "mg": "mg",
+    "w": "watt watts",
+    "kw": "kw",
+    "kwh": "kwh",
+    "v": "volt volts",
+    "mbit": "mbit mbps",
+    "gbit": "gbit gbps",
+    "rpm": "rpm",
+    "db": "decibel decibels",
+    "mile": "mi mile miles",
+    "kg": "kg kilograms",
+    "°c": "°c celsius",
+    "°f": "°f fahrenheit",
+    "token": "token tokens",
+    "retry": "retry retries",
+    "core": "core cores",
+    "row": "row rows",
+    "worker": "worker workers",
+    "request": "request requests",
+}
+_UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words.split()}
+_SPELLED = {
+    word: value
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+        "sixteen seventeen eighteen nineteen twenty".split()
+    )
+} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100}
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        "january jan|february feb|march mar|april apr|may|june jun|july jul|august aug|"
+        "september sep sept|october oct|november nov|december dec".split("|"),
+        start=1,
+    )
+    for name in names.split()
+}
+_WEEKDAYS = {
+    name: full
+    for full, names in {
+        "monday": "monday mon",
+        "tuesday": "tuesday tue tues",
+        "wednesday": "wednesday wed",
+        "thursday": "thursday thu thurs",
+        "friday": "friday fri",
+        "saturday": "saturday sat",
+        "sunday": "sunday sun",
+    }.items()
+    for name in names.split()
+}
+_MONTH_WORD = "|".join(sorted((m for m in _MONTHS if m not in ("may", "mar")), key=len, reverse=True)) + "|May|Mar"
+_WEEKDAY_WORD = "|".join(full for full in dict.fromkeys(_WEEKDAYS.values())) + "|Mon|Tue|Wed|Thu|Fri|Sat|Sun"
+
+_ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
+_WORD_DATE = re.compile(
+    rf"\b(?:(?<![\d/.:-])(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH_WORD})|({_MONTH_WORD})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?)"
+    r"(?:,?\s+(\d{4}))?\b",
+    re.IGNORECASE,
+)
+_WEEKDAY = re.compile(rf"\b({_WEEKDAY_WORD})s?\b", re.IGNORECASE)
+_CLOCK = re.compile(r"(?<![\d:.])([01]?\d|2[0-3]):([0-5]\d)(?::[0-5]\d)?(?![\d:])\s?([AaPp]\.?[Mm]\.?)?")
+_URL = re.compile(r"https?://[^\s)>\]\"']+")
+_CODE = re.compile(r"`([^`\n]+)`")
+_IDENTIFIER = re.compile(
+    r"(?<![\w/])(?:"
+    r"--?[a-z][\w-]{2,}"  # flags
+    r"|[\w.+-]{1,200}@[\w-]{1,200}\.[\w.]+"  # addresses
+    r"|(?:~|\.{1,2})?/?[\w.-]{1,200}(?:/[\w.-]{1,200})+/?"  # paths
+    r"|[A-Za-z][\w-]{0,200}(?:_\w+)+"  # snake_case
+    r"|[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}"  # camelCase
+    r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w+)+(?:\(\))?"  # dotted names
+    r"|[A-Z][A-Z0-9]*-\d+|#\d+"  # tickets
+    r"|v?\d+(?:\.\d+){2,}(?:[-+][\w.]+)?|v\d+(?:\.\d+)*"  # versions and addresses
+    r"|(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}"  # hashes
+    r")(?![\w])"
+)
+_NUMBER = re.compile(
+    r"(?<![\w.])([~≈<>≤≥]?[-+]?)([$€£]?)(\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<!\d,)\d+,\d{1,2}(?![\d,])|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)"
+    r"(?:(/\d+(?:\.\d+)?)|(?:\s?-\s?|–)(\d+(?:\.\d+)?))?(?:\s?(%|°[CF]|µs)|\s?-?([A-Za-z]+))?"
+)
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d{1,2}$)")
+_SPELLED_NUMBER = re.compile(
+    r"\b(" + "|".join(w for w in _SPELLED if w not in ("one", "zero")) + r")\b(?:[\s-]([A-Za-z]+))?", re.IGNORECASE
+)
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_NAME = re.compile(r"\b[A-Z](?:(?![a-z])[\w'’-]){0,200}[a-z][\w'’-]*\b|\b[A-Z]{2}[A-Z0-9]*\b")
+_SENTENCE_END = re.compile(r"[.!?;:](?:\s|$)|\n|[。！？]")
+#: Marks after which a sentence starts, and dashes after which one starts if they stand alone.
+_BEFORE_SENTENCE = frozenset(".!?:;•|\n\"'([*")
+_DASHES = frozenset("-–—")
+
+NEGATORS = frozenset(
+    "not no never none nobody nothing neither nor without cannot can't won't don't doesn't didn't isn't aren't wasn't "
+    "weren't shouldn't mustn't couldn't wouldn't hasn't haven't hadn't ain't needn't".split()
+)
+MODALS = frozenset("should must always prefer avoid recommend recommended ought shall need needs remember".split())
+STOP_WORDS = frozenset(
+    "a an the and or but if then than so of in on at to for from by with as is are was were be been being am it its "
+    "this that these those there here he she they we you i me my our your his her their them us do does did done has "
+    "have had having will would can could may might just also very too into onto over under about after before when "
+    "while which who whom whose what where why how all any each some such own same other more most much many few up "
+    "down out off again once only both s t now still yet because due via per another since today therefore thus hence "
+    "however besides".split()
+)
+
+
+@remembered
+def find_facts(text: str) -> tuple[Fact, ...]:
+    """All facts of a text, each once, in the order of their positions. Leading timestamps, scaffolding
+    and words that only announce something (`Remember:`) hold none."""
+    lines = "\n".join(strip_lead_in(strip_leading(line)) for line in without_scaffolding(text).split("\n"))
+    found: dict[tuple[str, str], Fact] = {}
+    for fact in _all_facts(lines):
+        found.setdefault(fact.key, fact)
+    return tuple(found.values())
+
+
+def fact_keys(text: str) -> frozenset[tuple[str, str]]:
+    """The keys of all facts of a text."""
+    return frozenset(fact.key for fact in find_facts(text))
+
+
+def _all_facts(text: str) -> Iterator[Fact]:
+    rest = text
+    for pattern, read in _READERS:
+        spans = []
+        for match in pattern.finditer(rest):
+            for fact in read(match):
+                yield fact
+                spans.append(match.span())
+        rest = _blank(rest, spans)
+    yield from _names(rest)
+    yield from _negations_and_recommendations(plain_text(text))
+
+
+def locate_values(text: str) -> list[tuple[Fact, int, int]]:
+    """The numbers, dates, times and identifiers of a text in order, each with the start and end of its words."""
+    rest = text
+    found = []
+    for pattern, read in _READERS:
+        spans = []
+        for match in pattern.finditer(rest):
+            for fact in read(match):
+                start = rest.index(fact.text, match.start()) if fact.text in match.group() else match.start()
+                found.append((fact, start, start + len(fact.text)))
+                spans.append((start, start + len(fact.text)))
+        rest = _blank(rest, spans)
+    return sorted(found, key=lambda item: item[1:])
+
+
+def _blank(text: str, spans: list[tuple[int, int]]) -> str:
+    parts: list[str] = []
+    done = 0
+    for start, end in spans:
+        if start >= done:
+            parts += (text[done:start], " " * (end - start))
+            done = end
+    return "".join([*parts, text[done:]])
+
+
+def _url(match: re.Match[str]) -> Iterator[Fact]:
+    yield Fact("identifier", match.group().rstrip(".,;:").lower(), match.group())
+
+
+def _code(match: re.Match[str]) -> Iterator[Fact]:
+    inner = " ".join(match.group(1).split())
+    if re.fullmatch(r"[\d.,]+\s?[A-Za-z%]*", inner):
+        yield from (fact for number in _NUMBER.finditer(inner) for fact in _number(number))
+    else:
+        yield Fact("identifier", inner.lower().rstrip(".,;:"), match.group())
+
+
+def _identifier(match: re.Match[str]) -> Iterator[Fact]:
+    value = match.group().rstrip(".,;:")
+    if re.fullmatch(r"\d+(?:\.\d+)?/\d+(?:\.\d+)?", value):  # a fraction, 9/10, is a number
+        return
+    yield Fact("identifier", value.lower(), value)
+
+
+def _iso_date(match: re.Match[str]) -> Iterator[Fact]:
+    yield Fact("date", match.group(), match.group())
+
+
+def _word_date(match: re.Match[str]) -> Iterator[Fact]:
+    day = int(match.group(1) or match.group(4))
+    month = _MONTHS[(match.group(2) or match.group(3)).lower()]
+    if 1 <= day <= 31:
+        year = match.group(5) or "----"
+        yield Fact("date", f"{year}-{month:02}-{day:02}", match.group())
+
+
+def _weekday(match: re.Match[str]) -> Iterator[Fact]:
+    yield Fact("date", _WEEKDAYS[match.group(1).lower()], match.group())
+
+
+def _clock(match: re.Match[str]) -> Iterator[Fact]:
+    hour, half = int(match.group(1)), (match.group(3) or "").lower().replace(".", "")
+    if half == "pm" and hour < 12:
+        hour += 12
+    if half == "am" and hour == 12:
+        hour = 0
+    yield Fact("time", f"{hour:02}:{match.group(2)}", match.group().strip())
+
+
+def _number(match: re.Match[str]) -> Iterator[Fact]:
+    sign, currency, digits, fraction, upper, symbol, word = match.groups()
+    unit = _UNIT_OF.get((symbol or currency or word or "").lower(), "")
+    if not unit and word and match.group().rstrip().endswith(f"{digits}{word}"):
+        unit = word.lower()  # glued to the number: 3rd, 12k, 4vCPU
+    text = match.group() if unit or not word else match.group()[: -len(word)].rstrip(" -")
+    value = _plain_number(digits) + (fraction or "") + (f"-{_plain_number(upper)}" if upper else "")
+    sign = sign if sign.endswith("-") else ""
+    yield Fact("number", f"{'-' if sign else ''}{value}{' ' + unit if unit else ''}", text.strip())
+
+
+def _spelled(match: re.Match[str]) -> Iterator[Fact]:
+    unit = _UNIT_OF.get((match.group(2) or "").lower(), "")
+    text = match.group() if unit else match.group(1)
+    yield Fact("number", f"{_SPELLED[match.group(1).lower()]}{' ' + unit if unit else ''}", text)
+
+
+def _plain_number(digits: str) -> str:
+    whole = _DECIMAL_COMMA.sub(".", digits).replace(",", "")
+    if "." in whole:
+        whole = whole.rstrip("0").rstrip(".")
+    whole = whole.lstrip("0")
+    return f"0{whole}" if not whole or whole.startswith(".") else whole
+
+
+_READERS = (
+    (_URL, _url),
+    (_CODE, _code),
+    (_ISO_DATE, _iso_date),
+    (_CLOCK, _clock),
+    (_IDENTIFIER, _identifier),
+    (_WORD_DATE, _word_date),
+    (_WEEKDAY, _weekday),
+    (_NUMBER, _number),
+    (_SPELLED_NUMBER, _spelled),
+)
+
+
+def _names(text: str) -> Iterator[Fact]:
+    for match in _NAME.finditer(text):
+        word = match.group()
+        if len(word) < 2 or word.lower() in STOP_WORDS or word.lower() in NEGATORS:
+            continue
+        if word.isupper() or not _begins_sentence(text, match.start()):
+            yield Fact("name", word.lower().removesuffix("'s").removesuffix("’s"), word)
+
+
+def _begins_sentence(text: str, place: int) -> bool:
+    """Whether a sentence starts at this position, judging by the characters before it."""
+    before = place
+    while before > 0 and text[before - 1].isspace():
+        before -= 1
+        if text[before] == "\n":
+            return True
+    if before == 0:
+        return place == 0
+    if text[before - 1] in _BEFORE_SENTENCE:
+        return True
+    return place - before == 1 and before > 1 and text[before - 1] in _DASHES and text[before - 2].isspace()
+
+
+def _negations_and_recommendations(text: str) -> Iterator[Fact]:
+    """Each negator and modal with the word it refers to: the next content word in its sentence, else the previous
+    one."""
+    for sentence in _SENTENCE_END.split(text):
+        bare = [match.group().strip("'’") for match in _WORD.finditer(sentence)]
+        words = [(word.lower().replace("’", "'"), word) for word in bare]
+        for index, (word, written) in enumerate(words):
+            kind = "negation" if word in NEGATORS else "recommendation" if word in MODALS else None
+            if kind is None:
+                continue
+            near = (words[n] for n in (*range(index + 1, min(index + 5, len(words))), *range(index - 1, -1, -1)))
+            bears_on = next(((low, raw) for low, raw in near if low not in STOP_WORDS), ("", ""))
+            yield Fact(kind, f"{kind} {stem(bears_on[0])}".strip(), f"{written} {bears_on[1]}".strip())
+
+
+def days_in(text: str) -> list[tuple[int, int, str]]:
+    """Where a text names days, and which, in the form of date facts: `2026-03-09`, or `-----03-09` without a year."""
+    found = [(*match.span(), fact.value) for match in _ISO_DATE.finditer(text) for fact in _iso_date(match)]
+    found += [(*match.span(), fact.value) for match in _WORD_DATE.finditer(text) for fact in _word_date(match)]
+    return sorted(found)
+
+
+#: Kinds of facts that are figures: they differ between two times at which one thing happened.
+FACT_FIGURES = frozenset(("number", "date", "time", "identifier"))
+WEEKDAYS = frozenset(_WEEKDAYS)
+
+
+def value_of(word: str) -> str | None:
+    """The normal form of a word that contains a figure or spells a small number, or None: `1,000`, `0.90`, `five`."""
+    if word in _SPELLED:
+        return str(_SPELLED[word])
+    if not any(c.isdigit() for c in word):
+        return None
+    return re.sub(r"\d[\d,]*(?:\.\d+)?", lambda match: _plain_number(match.group()), word)
+
+
+def unit_of(word: str) -> str | None:
+    """The unit that a word names, or None: `minutes` and `min` are the same."""
+    return _UNIT_OF.get(word.lower())
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    """A rough English stem, enough to see that `restarts`, `restarted` and `restarting` are one word."""
+    for suffix in ("ings", "ing", "edly", "ed", "ies", "es", "s", "ly"):
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+            return word[: -len(suffix)] + ("y" if suffix == "ies" else "")
+    return word
+
+
+@remembered
+def content_words(text: str) -> tuple[str, ...]:
+    """The stemmed content words, in order: no stop words, numbers, timestamps or Markdown marks.
+
+    Words of scripts without spaces are taken character by character.
+    """
+    plain = embedding_text(text)
+    if plain.isascii():
+        bare = (word.removesuffix("'s") for word in _WORD.findall(plain.lower()))
+        return tuple(stem(word) for word in bare if word not in STOP_WORDS)
+    words: list[str] = []
+    for match in _WORD.finditer(plain):
+        word = match.group().lower().replace("’", "'").removesuffix("'s")
+        if any("\u3040" <= c <= "\u9fff" or "\uac00" <= c <= "\ud7af" for c in word):
+            words.extend(word)
+        elif word not in STOP_WORDS:
+            words.append(stem(word))
+    return tuple(words)

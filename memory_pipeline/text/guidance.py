@@ -1,0 +1,125 @@
+"""The playbook: the guidance of a pattern or principle, and its category."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from typing import Self
+
+from pydantic import Field
+
+from memory_pipeline.documents import Document, Moment
+from memory_pipeline.records import COMPRESSED_CATEGORY, DETAILS_LABEL, LEVEL_PRINCIPLE, QUOTE, Memory, PlaybookEntry
+from memory_pipeline.records.columns import columns_of
+from memory_pipeline.text.facts import content_words, find_facts
+
+GENERAL = "general"
+#: Connectors whose categories are the headings of a file.
+_BY_HEADINGS = frozenset(("openclaw",))
+#: A label or a noun is shared if this part of the sources has it.
+_MOST = 0.5
+#: Words of times, and of labels that name a place in a log or how something is kept, and no subject.
+_TIMES = frozenset(
+    "morning noon afternoon evening night midnight am pm today yesterday tomorrow tonight day days week weeks weekend "
+    "weekends month months year years hour hours minute minutes second seconds monday tuesday wednesday thursday "
+    "friday saturday sunday january february march april may june july august september october november december time "
+    "times daily weekly monthly".split()
+)
+_NO_LABELS = frozenset(
+    f"{COMPRESSED_CATEGORY} log logs note notes journal diary heading section summary general misc miscellaneous other "
+    "entry entries memory memories curate temporary canonical role inbox session sessions conversation heartbeat "
+    "progress status update updates lesson lessons learned facts fact rule rules preference preferences thing things "
+    "project everything".split()
+)
+
+_MEANINGS = {column.name: column.meaning for column in columns_of(PlaybookEntry)}
+
+
+class DescribedGuidance(Document):
+    """A piece of guidance, as a list shows it."""
+
+    id: str = Field(description=_MEANINGS["id"])
+    project_id: str = Field(description=_MEANINGS["project_id"])
+    category: str = Field(description=_MEANINGS["category"])
+    content: str = Field(description=_MEANINGS["content"])
+    confidence: float = Field(description=_MEANINGS["confidence"])
+    source_ids: tuple[str, ...] = Field(description=_MEANINGS["source_ids"])
+    created_at: Moment = Field(description=_MEANINGS["created_at"])
+    updated_at: Moment = Field(description=_MEANINGS["updated_at"])
+
+    @classmethod
+    def of(cls, entry: PlaybookEntry) -> Self:
+        """An entry of the playbook."""
+        return cls(**asdict(entry))
+
+
+def guidance_of(memory: Memory) -> str:
+    """The text of a pattern or principle, without the attached facts of single sources."""
+    return memory.content.split(f"\n{DETAILS_LABEL}", 1)[0].strip() or memory.content
+
+
+def advice_of(memory: Memory) -> str | None:
+    """What a pattern or principle advises; None if it is guidance of no kind.
+
+    All of it stands in the playbook, with the attached facts: what narrows, excepts or ends advice must not get lost.
+    What is only quoted of one source (always the last of what is attached) stays in the memory.
+    """
+    if memory.pattern_type is None and memory.abstraction_level < LEVEL_PRINCIPLE:
+        return None
+    guidance = guidance_of(memory)
+    attached = memory.content[len(guidance) :].strip().removeprefix(DETAILS_LABEL).partition(QUOTE)[0].strip(" ;")
+    return f"{guidance} {DETAILS_LABEL} {attached}" if attached else guidance
+
+
+def category_of(memory: Memory, sources: Sequence[Memory], known: Collection[str]) -> str:
+    """The subject of guidance: the tag, or the category that its data named, that most of its sources share; else the
+    name or identifier that all of them have, or the word that most have, one of the `known` categories of the project
+    first; else the type of the pattern, or `general`.
+
+    Headings of files are no subjects, nor are times of day. `sources`: the raw memories behind it; none if it was
+    imported.
+    """
+    told = sources or [memory]
+    for labels in ([source.tags for source in told], [_categories_of(source) for source in told]):
+        shared = _shared_by_most([[label for label in some if _is_subject(label)] for some in labels])
+        if shared:
+            return shared[0]
+    named = [_named_in(source.content) for source in told]
+    names = [name for name in named[0] if all(name in others for others in named)]
+    names += _words_of_most(guidance_of(memory), [source.content for source in told])
+    return next((name for name in names if name in known), next(iter(names), memory.pattern_type or GENERAL))
+
+
+def _words_of_most(text: str, told: Sequence[str]) -> list[str]:
+    """The longer words of a text that most of some others have in some form, those of most first, and of these the
+    longest: long words are rare (Zipf, 1935), and say more of the subject."""
+    counts = Counter(stem for one in told for stem in set(content_words(one)))
+    words = {
+        word.lower(): max((counts[stem] for stem in content_words(word)), default=0)
+        for word in re.findall(r"[^\W\d_]{5,}", text)
+        if _is_subject(word)
+    }
+    shared = [word for word, count in words.items() if count > _MOST * len(told)]
+    return sorted(shared, key=lambda word: (-words[word], -len(word), word))
+
+
+def _named_in(text: str) -> list[str]:
+    return [fact.value for fact in find_facts(text) if fact.kind in ("name", "identifier")]
+
+
+def _categories_of(source: Memory) -> tuple[str, ...]:
+    return () if source.source.connector in _BY_HEADINGS else source.categories
+
+
+def _is_subject(label: str) -> bool:
+    words = {*re.findall(r"[^\W\d_]+", label.lower())}
+    return bool(words) and ":" not in label and not words & (_TIMES | _NO_LABELS)
+
+
+def _shared_by_most(labels: Sequence[Sequence[str]]) -> list[str]:
+    """The labels that at least _MOST of the sources have, most frequent first."""
+    counts = Counter(label for some in labels for label in dict.fromkeys(some))
+    return [label for label, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+            if count >= _MOST * len(labels)]  # fmt: skip

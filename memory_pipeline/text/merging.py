@@ -1,0 +1,145 @@
+"""Merges near-copies into one text: every distinct piece of their content, in order, each once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations
+
+from memory_pipeline.text.agreement import keep_their_roles, says_the_same
+from memory_pipeline.text.conflicts import find_conflict
+from memory_pipeline.text.facts import content_words
+from memory_pipeline.text.normalise import LEADING_STAMP, normalise, shape_hash
+from memory_pipeline.text.sentences import join_statements, split_statements, strip_lead_in
+from memory_pipeline.text.whole import facts_lacking
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+#: A clock time of two digits behind a date, in one zone.
+_CLOCK = re.compile(r"(?<=[ T])(?P<clock>[012]\d:[0-5]\d(?::[0-5]\d)?)(?= ?UTC|Z)")
+_LABEL = re.compile(r"\W{0,4}(\w[\w ./()-]{0,40}?)\W{0,4}[:=]\s*\S")
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    text: str
+    words: tuple[str, ...]
+
+
+def merge_contents(contents: Sequence[str]) -> str:
+    """The statements of all contents in order, without those that another one already contains.
+
+    A statement is omitted if a remaining one has all of its facts and words, or words with the same meaning, and
+    does not contradict it. If one content contains everything, it is returned as it is written, without a lead-in and
+    without the time at its start, which is not that of the others.
+    """
+    kept: list[_Piece] = []
+    told = [piece for content in contents for piece in _pieces(content)]
+    for piece in told:
+        if any(_holds(other, piece) for other in kept):
+            continue
+        place = next((n for n, other in enumerate(kept) if _holds(piece, other)), len(kept))
+        kept = [other for other in kept if not _holds(piece, other)]
+        kept.insert(min(place, len(kept)), piece)
+    for piece in told:  # what a statement held is not always held by the one that took its place
+        if not any(_holds(other, piece) for other in kept):
+            kept.append(piece)
+    for content in sorted(contents, key=len):
+        pieces = _pieces(content)
+        if all(any(_holds(piece, other) for piece in pieces) for other in told):
+            return strip_lead_in(_without_own_time(content, contents))
+    return join_statements([piece.text for piece in kept])
+
+
+def _without_own_time(content: str, contents: Sequence[str]) -> str:
+    """A content without the time at its start, unless all begin with it: a merge stands for several times. If all are
+    of one day, the newest keeps its time, and another one the date: what was so then is not always so."""
+    stamps = {match.group().strip() if (match := LEADING_STAMP.match(each)) else "" for each in contents}
+    match = LEADING_STAMP.match(content)
+    if not match or len(stamps) == 1 or not (rest := content[match.end() :].strip()):
+        return content
+    dates = {found.group() if (found := _DATE.search(stamp)) else "" for stamp in stamps}
+    if len(dates) > 1 or not (date := dates.pop()):
+        return content[match.end() :]
+    own, times = _CLOCK.search(match.group()), [_CLOCK.search(stamp) for stamp in stamps]
+    is_newest = own is not None and all(time is not None and time.groups() <= own.groups() for time in times)
+    return content if is_newest else f"{date}: {rest}"
+
+
+def says_again(one: str, other: str) -> bool:
+    """Whether two contents say one thing but for synonyms, order and light words, and at most one further sentence of
+    one of them: every other statement is said in both, with the same figures and names in the same roles."""
+    fewer, more = sorted((_pieces(one), _pieces(other)), key=len)
+    if len(more) - len(fewer) > 1:
+        return False
+    partner = {n: m for n, piece in enumerate(fewer) if (m := _told_in(piece, more)) is not None}
+    return len(partner) == len(fewer) == len(set(partner.values())) and find_conflict(one, other) is None
+
+
+def _told_in(piece: _Piece, among: Sequence[_Piece]) -> int | None:
+    return next(
+        (
+            n
+            for n, other in enumerate(among)
+            if _holds(piece, other) and _holds(other, piece) and keep_their_roles(piece.text, other.text)
+        ),
+        None,
+    )
+
+
+def tells_several(contents: Sequence[str]) -> bool:
+    """Whether contents are no near-copies of one: one of them shares no statement with the others, or two have a
+    statement in the same words with other figures, so that they tell of two times."""
+    pieces = [_pieces(content) for content in contents]
+    return any(map(_tell_of_two_times, *zip(*combinations(pieces, 2), strict=True))) or not all(
+        any(_holds(one, other) or _holds(other, one) for one in held for other in chain(*pieces[:n], *pieces[n + 1 :]))
+        for n, held in enumerate(pieces)
+    )
+
+
+def _tell_of_two_times(held: Sequence[_Piece], others: Sequence[_Piece]) -> bool:
+    """Whether two contents have a statement in the same words, each with figures that the other one has not, or one
+    under the same label (`QUEUE: 3 pending`), each with something else."""
+    mine, theirs = (
+        [one.text for one in side if not any(_holds(one, other) or _holds(other, one) for other in opposite)]
+        for side, opposite in ((held, others), (others, held))
+    )
+    return any(
+        {told for text in mine if (told := told_by(text))} & set(map(told_by, theirs))
+        for told_by in (shape_hash, _label_of)
+    )
+
+
+def _label_of(statement: str) -> str:
+    """What stands before the first colon or equals sign of a statement, if it is short; or nothing."""
+    match = _LABEL.match(statement)
+    return match.group(1).casefold() if match else ""
+
+
+def find_unmerged(contents: Sequence[str], merged: str) -> list[str]:
+    """The statements of the contents that the merged text contains neither word for word nor in another statement."""
+    pieces, whole = _pieces(merged), normalise(merged)
+    return [
+        piece.text
+        for content in contents
+        for piece in _pieces(content)
+        if normalise(piece.text) not in whole and not any(_holds(other, piece) for other in pieces)
+    ]
+
+
+def _pieces(content: str) -> list[_Piece]:
+    texts = [strip_lead_in(text) for text in split_statements(content)] or [content.strip()]
+    return [_Piece(text, content_words(text)) for text in texts]
+
+
+def _holds(one: _Piece, other: _Piece) -> bool:
+    """Whether one statement contains another one: its words and facts, without a contradiction."""
+    if one.text == other.text:
+        return True
+    if not other.words:  # only figures or marks: only the same text contains them
+        return False
+    return (
+        says_the_same(other.text, one.text)
+        and not facts_lacking(one.text, other.text)
+        and find_conflict(one.text, other.text) is None
+    )

@@ -1,0 +1,159 @@
+"""Normal forms of a memory's text: for hashing (exact duplicates), for embedding, and for comparing words.
+
+A leading timestamp says when something was written down, not what it says, so every form drops it. Numbers are
+always kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+
+from memory_pipeline.text.hidden import without_scaffolding
+from memory_pipeline.text.templates import read_line
+
+_ZONE = r"(?:UTC|GMT|Z|[A-Z]{2,4}T|[A-Z][a-z]+/[A-Z][A-Za-z_]+|[+-]\d{2}:?\d{2})"
+_DATE = r"\d{4}-\d{2}-\d{2}"
+_CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\.\d+)?(?:\s?[AaPp][Mm])?"
+_STAMP_BODY = rf"(?:{_DATE}(?:[ T]{_CLOCK})?|{_CLOCK})(?:\s?{_ZONE})?"
+#: A timestamp with the punctuation that separates it, to be matched at the start of a line: `[06:00 UTC]`,
+#: `2026-02-20 11:11 UTC - `.
+LEADING_STAMP = re.compile(
+    rf"\s*(?:[\[(]\s*{_STAMP_BODY}\s*[\])]\s*(?:[-–—:|]\s*)?|\*\*{_STAMP_BODY}:?\*\*:?\s*(?:[-–—:|]\s+)?|{_STAMP_BODY}\s*(?:[-–—|]\s+|:\s+))"
+)
+LEADING_MARK = re.compile(r"\s*(?:>\s*)*(?:[-*+•]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|\[[ xX]\]\s+)")
+_TARGET_END = re.compile(r"[)\s]")
+_EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)|`+|~~")
+_EMPHASISED = re.compile(r"[*_`~]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_SPACE = re.compile(r"\s+")
+_WORD_AHEAD = re.compile(r"\s*\S")
+#: What a text of one line must hold, or begin with, for any of the above to find something in it.
+_MARKED = re.compile(r"[*_`~\n]|\]\(")
+_FIGURE = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_TITLE, _RECOMMENDATION, _TAIL = (
+    re.compile(rf"^(?:(?!\n)[\s*_#>])*(?:{words})\s*:", re.IGNORECASE | re.MULTILINE)
+    for words in ("title", "recommendations?", r"merged from \d+ entries|examples?")
+)
+_MARKS = "*_#>" + "".join(c for c in map(chr, range(0x3001)) if c.isspace())
+_QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-", "…": "...", " ": " "})
+
+
+def clean_text(text: str) -> str:
+    """The text in its stored form: Unicode NFC, one kind of newline, no lone surrogates, no control characters."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff")
+    if _SURROGATE.search(text):
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    text = _CONTROL.sub("", text)
+    return unicodedata.normalize("NFC", text)
+
+
+def strip_leading(text: str) -> str:
+    """The text without list marks and timestamps before its first word."""
+    start = 0
+    while True:
+        end = start
+        for pattern in (LEADING_MARK, LEADING_STAMP):
+            match = pattern.match(text, end)
+            end = match.end() if match else end
+        if end == start or not _WORD_AHEAD.match(text, end):
+            return text[start:].strip()
+        start = end
+
+
+def _body(line: str) -> str:
+    """`strip_leading`, without looking at a line that begins with a letter, as no mark or timestamp does."""
+    return line.rstrip() if line[:1].isalpha() else strip_leading(line)
+
+
+def plain_text(text: str) -> str:
+    """The text without Markdown marks: links become their words, emphasis and code marks are removed."""
+    words = _without_links(text)
+    return _EMPHASIS.sub("", words) if _EMPHASISED.search(words) else words
+
+
+def _without_links(text: str) -> str:
+    """The text with `[words](target)` and `![words](target)` replaced with their words, in one pass however many
+    brackets."""
+    parts: list[str] = []
+    done = seek = 0
+    stop = re.search(_TARGET_END, text)
+    while (middle := text.find("](", seek)) >= 0:
+        after = max(text.rfind("]", seek, middle), text.rfind("\n", seek, middle), seek - 1) + 1
+        start = text.find("[", after, middle)
+        if stop is not None and stop.start() < middle + 2:
+            stop = _TARGET_END.search(text, middle + 2)
+        if start < 0 or stop is None or stop.group() != ")":
+            seek = middle + 1
+            continue
+        mark = start - 1 if start > done and text[start - 1] == "!" else start
+        parts += (text[done:mark], text[start + 1 : middle])
+        done = seek = stop.end()
+    return "".join([*parts, text[done:]])
+
+
+def normalise(text: str) -> str:
+    """Normal form for exact duplicates: NFC, case, white space, Markdown marks and leading timestamps folded.
+
+    Numbers are kept, and so is every punctuation mark between words, because it can carry meaning (`a/b`, `1.5`);
+    only a full stop at the end is removed.
+    """
+    folded = unicodedata.normalize("NFC", one_line(text).casefold())
+    return folded.rstrip(" .!") or folded
+
+
+def one_line(text: str) -> str:
+    """The text on one line, without Markdown marks, list marks and leading timestamps, with plain quotes and dashes."""
+    clean = clean_text(text)
+    lines = [_body(line) for line in (clean if clean.isascii() else clean.translate(_QUOTES)).split("\n")]
+    return " ".join(plain_text("\n".join(filter(None, lines))).split())
+
+
+def content_hash(text: str) -> str:
+    """SHA-256 of the normalised text, as 64 hexadecimal digits."""
+    return hashes_of(text)[0]
+
+
+def shape_hash(text: str) -> str:
+    """SHA-256 of the normalised text with every figure folded: readings of one kind share it."""
+    return hashes_of(text)[1]
+
+
+def hashes_of(text: str) -> tuple[str, str]:
+    """The hash of the content and that of the shape, from one normal form."""
+    normal = normalise(text)
+    shape = _FIGURE.sub("#", normal)
+    content = hashlib.sha256(normal.encode()).hexdigest()
+    return content, content if shape == normal else hashlib.sha256(shape.encode()).hexdigest()
+
+
+def line_shape(text: str) -> str:
+    """SHA-256 of the text with its values folded (templates.py): lines that differ only in figures, ids, clock times,
+    dates and lists share it."""
+    folded = unicodedata.normalize("NFC", read_line(one_line(text)).shape.casefold())
+    return hashlib.sha256((folded.rstrip(" .!") or folded).encode()).hexdigest()
+
+
+def embedding_text(text: str) -> str:
+    """The text to embed: the content alone, without scaffolding, leading timestamps, list marks and emphasis.
+
+    A date prefix pulls unrelated memories together and hurts recall; a timestamp pushes true duplicates apart
+    (docs/design.md). For a knowledge-base entry, it is the title and the recommendations: the stories behind one
+    recommendation naturally differ.
+    """
+    text = without_scaffolding(text)
+    if text[:1].isalpha() and not _MARKED.search(text):
+        return " ".join(text.split())  # no line end and no mark: the result of the steps below
+    title = _TITLE.search(text)
+    if title and _RECOMMENDATION.search(text, title.end()) and (tail := _TAIL.search(text)):
+        text = _before(text, tail.start())
+    lines = [strip_leading(line) for line in text.split("\n") if line.strip()]
+    return _SPACE.sub(" ", plain_text(" ".join(lines))).strip() or text.strip() or " "
+
+
+def _before(text: str, end: int) -> str:
+    """The text up to a line, without the lines of nothing but marks before it."""
+    words = len(text[:end].rstrip(_MARKS))
+    return text[: text.find("\n", words, end) + 1] if words else ""

@@ -1,0 +1,100 @@
+"""Measures which facts of its sources a draft keeps, and what it says that no source says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from memory_pipeline.text.conflicts import WORDING, find_conflict
+from memory_pipeline.text.days import days_meant, names_another_day, with_days
+from memory_pipeline.text.entailment import Evidence, implied_advice, implied_facts, implied_negations, is_derived
+from memory_pipeline.text.facts import Fact, content_words, fact_keys, find_facts
+from memory_pipeline.text.sentences import split_statements, strip_lead_in
+from memory_pipeline.text.whole import keeps
+
+
+@dataclass(frozen=True, slots=True)
+class Preservation:
+    """How many distinct facts the sources have, and where each is now."""
+
+    found: int
+    kept: int
+    attached: int
+    lost: tuple[Fact, ...]
+
+
+def check_preservation(sources: Sequence[str], text: str, attached: Sequence[str]) -> Preservation:
+    """Look up every fact of the sources in the abstraction's text and in the attached facts. A range of the text, whose
+    ends are the sources' own extremes, holds the values between them."""
+    facts: dict[tuple[str, str], Fact] = {}
+    for source in sources:
+        for fact in find_facts(source):
+            facts.setdefault(fact.key, fact)
+    kept = [key for key, fact in facts.items() if keeps(text, fact)]
+    rest = {key: fact for key, fact in facts.items() if key not in set(kept)}
+    if rest:
+        evidence = Evidence(sources)
+        implied = implied_facts(text, evidence) | implied_negations(text, evidence) | implied_advice(text, evidence)
+        kept += [key for key in rest if key in implied]
+        rest = {key: fact for key, fact in rest.items() if key not in implied}
+    lost = tuple(fact for fact in rest.values() if not any(keeps(piece, fact) for piece in attached))
+    return Preservation(len(facts), len(kept), len(rest) - len(lost), lost)
+
+
+#: For these kinds, sources may differ (episodes), as long as every value is kept; see `find_invention`.
+FIGURES = frozenset(("number", "unit", "date", "time", "identifier"))
+#: A single differing word is for clustering to weigh; a draft may replace a word with another.
+_NO_CONTRADICTION = FIGURES | {WORDING}
+
+
+def find_contradiction(sources: Sequence[str], text: str) -> str | None:
+    """How the text contradicts a claim of a source, in words, or None. Figures are checked separately."""
+    for source in sources:
+        finding = find_conflict(text, source)
+        if finding and finding.kind not in _NO_CONTRADICTION:
+            return f"{finding.kind}: {finding.detail}"
+    return None
+
+
+def find_invention(sources: Sequence[str], content: str, written: Iterable[date] = ()) -> Fact | None:
+    """A figure or identifier of the abstraction that no source has, or None. How many sources there are is no
+    invention, and neither is a rounded end of a range.
+
+    `written`: the days of the sources. An abstraction may name these, and the days that `tomorrow` and the like mean.
+    """
+    written = frozenset(written)
+    known = frozenset[tuple[str, str]]().union(
+        *(fact_keys(source) for source in sources),
+        *(fact_keys(with_days(source, day)) for source in sources if names_another_day(source) for day in written),
+    )
+    days = {day for each in written for day in days_meant(each)}
+    named = {("date", value) for day in days for value in (f"{day}", f"----{day:-%m-%d}")}
+    said = (fact for fact in find_facts(content) if fact.kind in FIGURES)
+    strange = [fact for fact in said if fact.key not in known and fact.key not in named]
+    if not strange:
+        return None
+    evidence = Evidence(sources)
+    return next((fact for fact in strange if not is_derived(fact, content, evidence)), None)
+
+
+#: A text covers a statement if it contains at least this share of its content words.
+#: Measured on the demo: of 106 pairs that tell one story in different words, 95% share at least 0.62 and none less
+#: than 0.5;
+#: 95% of 500 unrelated pairs share at most 0.11.
+SAID_SHARE = 0.6
+
+
+def unsaid_statements(text: str, source: str) -> list[str]:
+    """The statements of a source whose words hardly appear in a text."""
+    words = set(content_words(text))
+    found = []
+    for statement in _statements_of(source):
+        meant = content_words(statement)
+        if meant and sum(word in words for word in meant) < SAID_SHARE * len(meant):
+            found.append(statement)
+    return found
+
+
+def _statements_of(source: str) -> list[str]:
+    return [strip_lead_in(written) for written in split_statements(source) or [source.strip()]]

@@ -1,0 +1,119 @@
+"""Quotes content of memories in Markdown and HTML, so that it is displayed and nothing in it has an effect.
+
+Escaping is minimal: names with underscores, paths, quoted code and emphasis stay as written. Characters that would
+form a tag, a link, an image, a code fence, a heading, a list or an entity are shown as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from memory_pipeline.text.hidden import visible
+
+_TICKS = re.compile(r"`+")
+#: What renderers turn into a link automatically.
+_ADDRESS = re.compile(
+    r"(?:[a-z][a-z0-9+.-]{0,30}://|www\.|(?:mailto|xmpp):)[^\s<>`|\[\]\\]+|[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+",
+    re.IGNORECASE,
+)
+_AFTER_ADDRESS = ".,;:!?)\"'*_~"
+#: A backslash that would escape, an entity, and brackets that would form a link, an image or its definition.
+_ACTIVE = re.compile(
+    r"\\(?=[!-/:-@\[-`{-~]|$)|`|<(?=[a-z/!?]|$)|&(?=#?\w+;)|\](?=[(\[])|\[(?=\[)|!(?=\[)", re.IGNORECASE
+)
+#: What stands for a name in a path or a command; it is shown as code.
+_PLACEHOLDER = re.compile(r"<[a-z][\w .-]{0,40}>", re.IGNORECASE)
+_ESCAPED = {"\\": "\\\\", "`": "\\`", "<": "&lt;", "&": "&amp;", "]": "]\\", "[": "[\\", "!": "!\\"}
+#: What turns a line into a heading, quotation, list, fence, rule or table row when it comes first.
+_OPENING = re.compile(r"(\d{1,9})([.)])(?=\s|$)|(?:#|>|[-+*](?=\s|$)|~{3}|=+\s*$|([-_*])(?:\s*\3)+\s*$|\||:?-+:?\s*\|)")
+#: The definition of a link or a footnote.
+_DEFINES = re.compile(r"\[(?:[^\]\\]|\\.)*\]:")
+_SHOWN_IDS = 5
+#: A page that loads and runs nothing, whatever else goes wrong.
+INERT_PAGE = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+
+
+def plain(text: object, *, in_table: bool = False) -> str:
+    """Text on one line that Markdown shows as it is."""
+    flat = " ".join(visible(str(text)).split())
+    made = ""
+    for piece, is_code in _pieces(flat, in_table):
+        if is_code and made.endswith("`") and not made.endswith("\\`"):
+            made += " "
+        made += piece
+    if _DEFINES.match(made):
+        return ("\\" + made).replace("|", "&#124;") if in_table else "\\" + made
+    opening = _OPENING.match(made)
+    if opening and opening.group(1):
+        made = f"{opening.group(1)}\\{made[opening.end(1) :]}"
+    elif opening:
+        made = "\\" + made
+    return made.replace("|", "&#124;") if in_table else made
+
+
+def clipped(text: object, longest: int) -> str:
+    """The text on one line, shortened to a number of characters."""
+    flat = " ".join(visible(str(text)).split())
+    return flat if len(flat) <= longest else f"{flat[: longest - 3]}..."
+
+
+def code(text: str) -> str:
+    """A name, an id or a path as Markdown code; one that cannot be code is shown as plain text."""
+    flat = " ".join(visible(text).split())
+    return f"`{flat}`" if flat and not re.search(r"[`<|]|\]\(", flat) else plain(flat, in_table=True)
+
+
+def named(ids: Sequence[str], most: int = _SHOWN_IDS) -> str:
+    """The source of a quotation: the first ids as code, and how many more there are."""
+    shown = ", ".join(code(one) for one in ids[:most])
+    return shown if len(ids) <= most else f"{shown} and {len(ids) - most} more"
+
+
+def _pieces(text: str, in_table: bool) -> Iterator[tuple[str, bool]]:
+    """The text in pieces that are safe on their own, and whether a piece is code."""
+    at, runs = 0, list(_TICKS.finditer(text))
+    last = {len(run.group()): number for number, run in enumerate(runs)}
+    for number, opening in enumerate(runs):
+        length = len(opening.group())
+        if opening.start() < at or last[length] == number:
+            continue
+        closing = next(runs[n] for n in range(number + 1, len(runs)) if len(runs[n].group()) == length)
+        if not _may_be_code(text[opening.end() : closing.start()], in_table):
+            continue
+        yield from _prose(text[at : opening.start()])
+        yield text[opening.start() : closing.end()], True
+        at = closing.end()
+    yield from _prose(text[at:])
+
+
+def _may_be_code(inside: str, in_table: bool) -> bool:
+    without = _PLACEHOLDER.sub("", inside)
+    return bool(inside.strip()) and "<" not in without and "](" not in inside and not (in_table and "|" in inside)
+
+
+def _prose(text: str) -> Iterator[tuple[str, bool]]:
+    at = 0
+    for found in _ADDRESS.finditer(text):
+        address = found.group().rstrip(_AFTER_ADDRESS)
+        if not address:
+            continue
+        yield from _words(text[at : found.start()])
+        yield f"`{address}`", True
+        at = found.start() + len(address)
+    yield from _words(text[at:])
+
+
+def _words(text: str) -> Iterator[tuple[str, bool]]:
+    at = 0
+    for found in _PLACEHOLDER.finditer(text):
+        if f"</{found.group()[1:-1].partition(' ')[0]}" in text:  # a tag, and no name
+            continue
+        yield _inert(text[at : found.start()]), False
+        yield f"`{found.group()}`", True
+        at = found.end()
+    yield _inert(text[at:]), False
+
+
+def _inert(text: str) -> str:
+    return _ACTIVE.sub(lambda found: _ESCAPED[found.group()], text)

@@ -1,0 +1,95 @@
+"""What becomes of a model's answers: the good ones are kept, and no slip is."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory_pipeline.text.entailment import Evidence, find_unborne
+from memory_pipeline.text.preservation import check_preservation, find_invention
+from memory_pipeline_tests.build import FIRST
+from memory_pipeline_tests.consolidation.distillers.answers import Case, judged, read_cases
+
+CASES = read_cases()
+
+
+@pytest.mark.slow
+def test_answers_without_a_slip_are_kept() -> None:
+    good = [judged(case).outcome != "refused" for case in CASES if case.slip is None]
+    assert sum(good) >= 0.85 * len(good)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.slip], ids=lambda case: case.key)
+def test_no_slip_is_kept(case: Case) -> None:
+    verdict = judged(case)
+    assert verdict.outcome != "accepted" and not verdict.keeps_slip(case), verdict.text
+
+
+def test_what_is_added_is_a_whole_sentence_and_nothing_is_attached_below_but_orders_of_one_source() -> None:
+    quoted = 0
+    for case in CASES:
+        verdict = judged(case)
+        _, _, attached = verdict.text.partition("\nDetails: ")
+        assert verdict.outcome == "refused" or not attached or attached[0] + attached[-1] == "“”"
+        quoted += bool(attached)
+    assert quoted <= 0.1 * len(CASES)
+
+
+RUNS = tuple(f"**ci**: run finished in {n}s, tests={t}" for n, t in ((31, 800), (33, 801), (36, 801), (34, 803)))
+LAMPS = ("The kitchen lamp draws 9 W and the hallway lamp 12 W.", "Kitchen lamp 9 W, hallway lamp 12 W.")
+ROUTER = ("The network was down because the router overheated.", "The router overheated, so the network was down.")
+RENEW = ("Renew the certificate by DNS challenge, the HTTP challenge cannot reach the home network.",)
+
+
+@pytest.mark.parametrize(
+    ("sources", "statement"),
+    [
+        (RUNS, "Runs finished in 31s to 36s with tests=800 to 803."),
+        (RUNS, "CI runs finished in 31s to 36s, once with tests=803."),
+        (LAMPS, "The hallway lamp draws 12 W, and the kitchen lamp draws 9 W."),
+        (ROUTER, "When the router overheats, the network goes down."),
+        (ROUTER, "The overheating router took the network down."),
+        (RENEW, "Renew the certificate by DNS challenge."),
+        (RENEW, "The HTTP challenge cannot reach the home network."),
+        (RENEW, "Renew the certificate by DNS challenge, because the HTTP challenge cannot reach the home network."),
+        (("The shop ships on Monday.", "The shop ships on Monday."), "The shop always ships on Monday."),
+    ],
+)
+def test_what_sources_bear_out_in_other_words_is_accepted(sources: tuple[str, ...], statement: str) -> None:
+    assert find_unborne(statement, Evidence(sources)) == []
+
+
+@pytest.mark.parametrize(
+    ("sources", "statement", "problem"),
+    [
+        (RUNS, "Runs finished in 31s to 34s.", "lies outside"),
+        (RUNS, "Runs finished in 30s to 36s.", "not the sources' own"),
+        (RUNS, "Runs finished in 800s to 803s.", "not the sources' own"),
+        (RUNS, "The run finished six times.", "not six times"),
+        (RUNS, "Runs always finished with tests=801.", "do not bear out 'always'"),
+        (RUNS, "Runs mostly finished with tests=800.", "do not bear out 'mostly'"),
+        (LAMPS, "The kitchen lamp draws 12 W.", "belongs to something else"),
+        (ROUTER, "The router overheated because the network was down.", "the other way round"),
+        (RENEW, "The HTTP challenge can reach the home network.", "a source denies"),
+        (RENEW, "The DNS challenge cannot reach the home network.", "no source"),
+        (RENEW, "Never renew the certificate by DNS challenge.", "no source denies"),
+        (("Dana is ill.", "Erik stays at home."), "Dana is ill, and stays at home.", "no source"),
+    ],
+)
+def test_what_sources_do_not_bear_out_is_named(sources: tuple[str, ...], statement: str, problem: str) -> None:
+    problems = find_unborne(statement, Evidence(sources))
+    assert any(problem in one for one in problems), problems
+
+
+def test_a_range_keeps_the_values_between_its_true_ends() -> None:
+    assert check_preservation(RUNS, "CI runs finished in 31s to 36s, with tests=800 to 803.", ()).lost == ()
+    lost = check_preservation(RUNS, "CI runs finished in 32s to 36s, with tests=800 to 803.", ()).lost
+    assert {"33s", "34s"} <= {fact.text for fact in lost}
+
+
+def test_a_date_beside_a_source_is_its_own() -> None:
+    task = ("The boiler was repaired.", "The boiler was repaired again.")
+    dates = [[FIRST.date()], [FIRST.date()]]
+    assert find_unborne("The boiler was repaired on 1 March.", Evidence(task, dates)) == []
+    assert find_unborne("The boiler was repaired on 2 March.", Evidence(task, dates))
+    assert find_invention(task, "The boiler was repaired on 2026-03-01.", [FIRST.date()]) is None
+    assert find_invention(task, "The boiler was repaired on 2026-03-22.", [FIRST.date()]) is not None

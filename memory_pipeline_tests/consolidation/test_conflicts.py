@@ -1,0 +1,349 @@
+"""Contradictions: listed, settled by a person in three ways, and taken back."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_pipeline.consolidation.review.conflicts import conflict_text, group_conflicts, list_conflicts
+from memory_pipeline.consolidation.review.resolution import Decision, reopen_conflict, resolve_conflict
+from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
+from memory_pipeline.errors import InputError
+from memory_pipeline.ingest.candidates import Candidate
+from memory_pipeline.models.embedders import choose_embedder
+from memory_pipeline.recall import read_state, search_state
+from memory_pipeline.records import Conflict, ConflictCase
+from memory_pipeline.reporting.pages import as_markdown
+from memory_pipeline.store import Store
+from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, sql_rows
+
+DAY = date(2026, 3, 5)
+TEXT = "The staging database of the webshop listens for connections on port {} behind the proxy."
+
+
+def contradiction(store: Store, **fields: Any) -> str:
+    """Two memories that contradict each other, found by a night; returns the conflict's id."""
+    fill(
+        store,
+        [
+            candidate(TEXT.format(5432), FIRST, native_id="old"),
+            candidate(TEXT.format(5433), FIRST + timedelta(days=1), native_id="new", **fields),
+        ],
+    )
+    run(store, DAY)
+    (shown,) = list_conflicts(store, each=True)
+    assert (shown.kind, shown.status, {shown.a.id, shown.b.id}) == ("number", "open", {"old", "new"})
+    return str(shown.id)
+
+
+def settle(store: Store, conflict_id: str, keep: Any, **more: Any) -> ConflictCase:
+    return resolve_conflict(store, settings_for(store), conflict_id, Decision(keep, "dana", **more))
+
+
+def active_hash(store: Store) -> str:
+    with store.reading() as tx:
+        assert tx.integrity.check(deep=True) == []
+        return tx.contents.digest(active_only=True)
+
+
+def test_two_moments_of_a_log_are_kept_apart_and_nobody_is_asked_about_them(store: Store) -> None:
+    line = "Mail of the shop: no new letters from the bank since {}."
+    fill(
+        store,
+        [
+            candidate(line.format("07:46"), FIRST, native_id="early"),
+            candidate(line.format("16:24"), FIRST + timedelta(days=1), native_id="late"),
+        ],
+    )
+    report = run(store, DAY)
+    assert list_conflicts(store, each=True) == [] and report.conflicts_known == 0 and report.conflicts == ()
+    with store.reading() as tx:
+        assert [(one.kind, {one.a, one.b}) for one in tx.conflicts.open()] == [("time", {"early", "late"})]
+        assert all(memory.archived_at is None for memory in tx.memories.read(["early", "late"]).values())
+
+
+def test_the_newer_side_is_kept_and_the_older_archived_into_it(store: Store) -> None:
+    conflict_id = contradiction(store)
+    case = settle(store, conflict_id[:8], "newer", note="moved in March")
+    assert (case.resolution, case.kept_id, case.resolved_by, case.note) == (
+        "keep_newer",
+        "new",
+        "dana",
+        "moved in March",
+    )
+    with store.reading() as tx:
+        old = tx.memories.read(["old"])["old"]
+        assert tx.lineage.replacement_of("old") == "new" and old.importance == 0.5 and old.importance_before == 1.0
+        assert old.content == TEXT.format(5432)
+    assert list_conflicts(store, each=True) == []
+    (shown,) = list_conflicts(store, settled=True, project="p")
+    assert "settled by dana" in conflict_text(shown) and "archived into new" in conflict_text(shown)
+    active_hash(store)
+
+
+@pytest.mark.parametrize("side", ["a", "b"])
+def test_one_side_is_kept_whichever_it_is(store: Store, side: Any) -> None:
+    conflict_id = contradiction(store)
+    case = settle(store, conflict_id, side)
+    assert case.kept_id == {"a": "new", "b": "old"}[side] and case.resolution == "keep_one"
+
+
+@pytest.mark.slow
+def test_both_are_kept_with_the_scope_in_which_each_holds(store: Store) -> None:
+    conflict_id = contradiction(store)
+    before = active_hash(store)
+    settle(store, conflict_id, "both", scope_a="since the move", scope_b="before the move")
+    assert active_hash(store) == before and list_conflicts(store, each=True) == []
+    with store.reading() as tx:
+        assert tx.conflicts.scopes_of(["new", "old"]) == {"new": ["since the move"], "old": ["before the move"]}
+    report = run(store, DAY + timedelta(days=9), run_id="later")
+    assert report.conflicts_known == 0 and report.memories_archived == 0
+
+
+@pytest.mark.parametrize("keep", ["newer", pytest.param("both", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("by_run", [pytest.param(True, marks=pytest.mark.slow), False])
+def test_a_decision_is_taken_back(store: Store, keep: Any, by_run: bool) -> None:
+    conflict_id = contradiction(store)
+    before = active_hash(store)
+    scopes = {"scope_a": "x", "scope_b": "y"} if keep == "both" else {}
+    case = settle(store, conflict_id, keep, **scopes)
+    if by_run:
+        roll_back(store, settings_for(store), RollbackScope(run_id=case.resolution_run))
+    else:
+        reopen_conflict(store, settings_for(store), conflict_id)
+    assert active_hash(store) == before
+    (shown,) = list_conflicts(store, each=True)
+    assert shown.status == "open" and shown.a.scope is None
+    settle(store, conflict_id, "newer")
+
+
+@pytest.mark.slow
+def test_a_copy_of_the_side_that_lost_is_archived_into_the_one_that_won(store: Store) -> None:
+    settle(store, contradiction(store), "newer")
+    fill(store, [candidate(TEXT.format(5432), FIRST + timedelta(days=3), native_id="again")])
+    run(store, DAY + timedelta(days=2))
+    with store.reading() as tx:
+        assert tx.lineage.replacement_of("again") == "new"
+    active_hash(store)
+
+
+@pytest.mark.slow
+def test_a_critical_memory_is_not_archived_by_a_decision_either(store: Store) -> None:
+    fill(store, [candidate(TEXT.format(5432), FIRST, native_id="old", importance=1.0)])
+    conflict_id = contradiction(store)
+    with store.writing("agent") as tx:
+        sql_rows(tx, "update memories set importance = 2.9 where id = 'old'")
+    before = active_hash(store)
+    with pytest.raises(
+        InputError, match=r"critical \(its importance is 2\.9; memories of .* and above are never archived\)"
+    ):
+        settle(store, conflict_id, "newer")
+    assert active_hash(store) == before
+    assert settle(store, conflict_id, "b").kept_id == "old"
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"keep": "both"}, "add --scope-a and --scope-b"),
+        ({"keep": "both", "scope_a": "here", "scope_b": " "}, "add --scope-a and --scope-b"),
+        ({"keep": "newer", "scope_a": "here"}, "a scope is for --keep both"),
+        ({"keep": "older"}, "use newer, a, b or both"),
+    ],
+)
+def test_a_decision_that_is_none_is_refused(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        Decision(**{"by": "dana", **given})
+
+
+def test_what_cannot_be_settled_says_why(store: Store) -> None:
+    conflict_id = contradiction(store)
+    with pytest.raises(InputError, match=r"no conflict has an id that starts with 'zzz'; .* list --all' shows every"):
+        settle(store, "zzz", "newer")
+    with pytest.raises(InputError, match="is still open, so there is no decision to reverse; settle it with"):
+        reopen_conflict(store, settings_for(store), conflict_id)
+    settle(store, conflict_id, "newer")
+    with pytest.raises(InputError, match="was settled by dana"):
+        settle(store, conflict_id, "a")
+    with store.writing("test") as tx:
+        sql_rows(tx, "update conflicts set resolution = 'series', resolved_by = null, resolution_run = null")
+    with pytest.raises(InputError, match="was settled by a night, which found a series of readings; only a person's"):
+        reopen_conflict(store, settings_for(store), conflict_id)
+
+
+def test_sides_of_the_same_time_need_a_name(store: Store) -> None:
+    fill(store, [candidate(TEXT.format(port), FIRST, native_id=str(port)) for port in (5432, 5433)])
+    run(store, DAY)
+    (shown,) = list_conflicts(store, each=True)
+    with pytest.raises(InputError, match="have the same time"):
+        settle(store, shown.id, "newer")
+
+
+def distilled_side(store: Store) -> tuple[str, str]:
+    """A conflict between the memory `other` and one that was distilled with others; its id, and the pattern's."""
+    against = lesson(1)[0].content.replace("Restart the", "Never restart the")
+    fill(store, [*lesson(4), candidate(against, FIRST - timedelta(days=1), native_id="other")])
+    run(store, DAY)
+    shown = list_conflicts(store, settled=True)  # also those that are not plain enough to ask about
+    case = next(c for c in shown if {c.a.id, c.b.id} == {"other", "gateway-0"})
+    side = "a" if case.a.id == "gateway-0" else "b"
+    assert getattr(case, side).archived_into and getattr(case, "b" if side == "a" else "a").archived_into is None
+    return str(case.id), str(getattr(case, side).archived_into)
+
+
+@pytest.mark.slow
+def test_the_side_that_lost_is_archived_into_what_the_other_was_distilled_into(store: Store) -> None:
+    conflict_id, pattern = distilled_side(store)
+    before = active_hash(store)
+    assert settle(store, conflict_id, "newer").kept_id == "gateway-0"
+    with store.reading() as tx:
+        assert tx.lineage.replacement_of("other") == pattern
+    assert active_hash(store) != before
+    reopen_conflict(store, settings_for(store), conflict_id)
+    assert active_hash(store) == before
+    settle(store, conflict_id, "newer")
+    with pytest.raises(InputError, match="'other' was archived into"):
+        roll_back(store, settings_for(store), RollbackScope(abstraction=pattern))
+    roll_back(store, settings_for(store), RollbackScope(abstraction=pattern), cascade=True)
+    with store.reading() as tx:
+        assert tx.lineage.replacement_of("other") == "other"
+    reopened = next(case for case in list_conflicts(store, settled=True) if case.id == conflict_id)
+    assert reopened.status == "open"
+    active_hash(store)
+
+
+@pytest.mark.slow
+def test_a_memory_is_never_archived_into_itself(store: Store) -> None:
+    fill(store, [candidate(TEXT.format(port), FIRST, native_id=str(port)) for port in (1, 2, 3)])
+    run(store, DAY)
+    cases = {frozenset((c.a.id, c.b.id)): c for c in list_conflicts(store, each=True)}
+
+    def decide(kept: str, other: str) -> ConflictCase:
+        case = cases[frozenset((kept, other))]
+        return settle(store, case.id, "a" if case.a.id == kept else "b")
+
+    decide("2", "1")
+    decide("3", "2")
+    before = active_hash(store)
+    with pytest.raises(InputError, match="'1' is itself archived into '3', which this would archive too; keep '3'"):
+        decide("1", "3")
+    assert active_hash(store) == before
+
+
+@pytest.mark.slow
+def test_a_side_that_was_distilled_loses_only_when_that_is_undone(store: Store) -> None:
+    conflict_id, pattern = distilled_side(store)
+    with store.reading() as tx:
+        keep = "a" if tx.conflicts.read(conflict_id).conflict.a == "other" else "b"
+    with pytest.raises(InputError, match=f"rollback --abstraction {pattern}"):
+        settle(store, conflict_id, keep)
+    assert settle(store, conflict_id, "both", scope_a="x", scope_b="y").resolution == "keep_both"
+    active_hash(store)
+
+
+@pytest.mark.slow
+def test_a_conflict_with_a_memory_that_is_merged_is_linked_anew(store: Store) -> None:
+    contradiction(store)
+    fill(store, [candidate("Note: " + TEXT.format(5432) + " Dana set it up.", FIRST, native_id="near")])
+    run(store, DAY + timedelta(days=1), settings_for(store, consolidation__similarity__merge=0.85))
+    with store.reading() as tx:
+        stands_for = tx.lineage.replacement_of("old")
+    assert stands_for != "old"
+    shown = next(one for one in list_conflicts(store, settled=True) if one.status == "open")
+    assert {shown.a.id, shown.b.id} == {stands_for, "new"}
+
+
+PAIRS = st.lists(
+    st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from(["number", "negation", "unit"])).filter(
+        lambda pair: pair[0] != pair[1]
+    ),
+    unique_by=lambda pair: frozenset(pair[:2]),
+)
+
+
+@given(PAIRS)
+def test_conflicts_of_the_same_memories_stand_together_the_plainest_first(pairs: list[tuple[int, int, str]]) -> None:
+    conflicts = [Conflict("p", str(a), str(b), kind, "x / y", 0.9) for a, b, kind in pairs]
+    groups = group_conflicts(conflicts)
+    assert sorted(map(repr, conflicts)) == sorted(repr(conflict) for group in groups for conflict in group)
+    order = ["negation", "unit", "number"]
+    sides = [{side for conflict in group for side in (conflict.a, conflict.b)} for group in groups]
+    for place, group in enumerate(groups):
+        ranks = [order.index(conflict.kind) for conflict in group]
+        assert ranks == sorted(ranks)
+        assert not any(sides[place] & other for other in sides[place + 1 :])
+        reached = {group[0].a}
+        for _ in group:
+            reached |= {side for c in group if reached & {c.a, c.b} for side in (c.a, c.b)}
+        assert reached == sides[place]
+    firsts = [order.index(group[0].kind) for group in groups]
+    assert firsts == sorted(firsts)
+
+
+def test_of_a_group_one_is_listed_and_reported_with_the_number_of_the_others(store: Store) -> None:
+    texts = [TEXT.format(port) for port in (5432, 5433, 5434)]
+    fill(store, [candidate(text, FIRST, native_id=f"m{n}") for n, text in enumerate(texts)])
+    report = run(store, DAY)
+    (shown,) = list_conflicts(store)
+    assert shown.alike == 2 and len(list_conflicts(store, each=True)) == 3
+    (reported,) = report.conflicts
+    assert (report.conflicts_known, reported.alike, reported.id) == (3, 2, shown.id)
+
+
+def told(*texts: str, days: int = 1) -> list[Candidate]:
+    """Memories of one project, some days apart."""
+    return [candidate(text, FIRST + timedelta(days=n * days), native_id=str(n)) for n, text in enumerate(texts)]
+
+
+def test_a_later_value_of_a_setting_supersedes_the_earlier_one_and_both_stay_active(store: Store) -> None:
+    fill(store, told("The proxy listens on port 80 of the host.", "The proxy listens on port 81 of the host."))
+    report = run(store, DAY + timedelta(days=2))
+    (shown,) = list_conflicts(store)
+    assert (shown.newer_id, shown.detail, shown.status) == ("1", "80 / 81", "open")
+    settings = settings_for(store)
+    found = search_state(store, read_state(store, "now"), choose_embedder(settings), "proxy port", None, 5, settings)
+    assert [(hit.memory.id, hit.superseded_by) for hit in found] == [("1", None), ("0", "1")]
+    assert "1 is newer and supersedes" in as_markdown(report)
+    assert report.memories_archived == 0
+
+
+def test_statements_of_one_day_contradict_each_other_and_none_is_newer(store: Store) -> None:
+    fill(store, told("The proxy listens on port 80 of the host.", "The proxy listens on port 81 of the host.", days=0))
+    run(store, DAY)
+    (shown,) = list_conflicts(store)
+    assert shown.newer_id is None
+
+
+def test_another_name_in_the_same_words_is_found_however_low_the_cosine(store: Store) -> None:
+    fill(
+        store, told("The reviews of the paper are handled by Priya.", "The reviews of the paper are handled by Tomas.")
+    )
+    run(store, DAY + timedelta(days=2), settings_for(store, compression__similarity_threshold=0.95))
+    assert [shown.detail for shown in list_conflicts(store)] == ["Priya / Tomas"]
+
+
+def test_what_takes_many_values_is_measured_and_contradicts_nothing(store: Store) -> None:
+    text = "The water level of the tank is {} cm in the morning."
+    memories = told(*(text.format(n) for n in (30, 42, 51, 63)))
+    fill(store, memories[:2])
+    run(store, DAY)
+    assert len(list_conflicts(store)) == 1
+    fill(store, memories)
+    run(store, DAY + timedelta(days=4))
+    assert list_conflicts(store) == []
+    assert {shown.status for shown in list_conflicts(store, settled=True)} == {"series"}
+
+
+def test_conflicts_that_an_earlier_version_listed_and_that_are_none_are_closed(store: Store) -> None:
+    fill(store, told("The backup took 12 minutes tonight.", "The backup took 19 minutes tonight."))
+    with store.writing("earlier") as tx:
+        tx.conflicts.record([Conflict("p", "0", "1", "number", "12 / 19", 0.97)], FIRST)
+    run(store, DAY + timedelta(days=2))
+    (shown,) = list_conflicts(store, settled=True)
+    assert shown.status == "compatible"
+    with pytest.raises(InputError, match="both sides can be true"):
+        reopen_conflict(store, settings_for(store), shown.id)

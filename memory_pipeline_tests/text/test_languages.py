@@ -1,0 +1,70 @@
+"""Other languages: what turns a statement is known, and what is not read merges only as a copy."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from planted_languages import PAIRS
+
+from memory_pipeline.text.conflicts import find_conflict
+from memory_pipeline.text.languages import WEEKDAYS_OF, is_english, turned
+from memory_pipeline.text.merging import merge_contents, says_again
+
+CONTRACTED = ("I've got type 1 diabetes so meal times matter.", "We’ve no son at home, o we'll go")
+CONFLICTS = [(language, one, other) for language, group, one, other in PAIRS if group == "conflict"]
+COPIES = [(language, one, other) for language, group, one, other in PAIRS if group == "duplicate"]
+
+
+@pytest.mark.parametrize(("language", "one", "other"), CONFLICTS)
+def test_a_negation_an_opposite_or_another_weekday_is_named_in_every_language(
+    language: str, one: str, other: str
+) -> None:
+    finding, back = find_conflict(one, other), find_conflict(other, one)
+    assert finding is not None and back is not None and finding.kind == back.kind
+    assert finding.kind in ("negation", "opposite", "date")
+    assert not says_again(one, other)
+
+
+@pytest.mark.parametrize("text", CONTRACTED)
+def test_a_contraction_is_english(text: str) -> None:
+    assert is_english(text)
+
+
+@pytest.mark.parametrize(("language", "one", "other"), COPIES)
+def test_copies_of_other_languages_are_one(language: str, one: str, other: str) -> None:
+    assert find_conflict(one, other) is None and says_again(one, other)
+
+
+def test_a_text_of_another_language_that_differs_in_an_unknown_word_is_kept_in_full() -> None:
+    one = "Der Server im Keller wird am Abend von Jonas gewartet."
+    other = "Der Server im Keller wird am Abend von Jonas repariert."
+    assert not says_again(one, other)
+    merged = merge_contents([one, other])
+    assert "gewartet" in merged and "repariert" in merged
+
+
+@pytest.mark.parametrize("language", sorted(WEEKDAYS_OF))
+def test_every_language_has_seven_weekdays(language: str) -> None:
+    assert len(set(WEEKDAYS_OF[language].split())) == 7
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The backup was finished tonight.",
+        "deploy OK",
+        "Restart the gateway after rotating keys",
+        "The café in Zürich opens at eight and the señor likes it.",
+        "brain: 743 memories",
+    ],
+)
+def test_english_is_read(text: str) -> None:
+    assert is_english(text)
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_any_two_texts_are_compared_the_same_both_ways(one: str, other: str) -> None:
+    found, back = turned(one, other), turned(other, one)
+    assert (found and found[0]) == (back and back[0])
+    assert turned(one, one) is None
