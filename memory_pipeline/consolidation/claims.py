@@ -7,7 +7,7 @@ proportional to the memories, by the words of the claim.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -56,16 +56,25 @@ def by_claims(plan: NightPlan, policy: Policy) -> Policy:
     return replace(policy, threshold=cosine, own=own)
 
 
-def claim_edges(reader: NightReader, eligible: Sequence[EligibleMemory]) -> pa.Table:
-    """The pairs of memories of one project that make one claim, with their cosine, and with the conflict that keeps
-    them apart (EDGE_SCHEMA). Pairs below CLAIM_COSINE are omitted."""
-    groups: dict[tuple[str, frozenset[str]], list[str]] = {}
-    for start in range(0, len(eligible), _AT_ONCE):
-        page = reader.contents([memory.id for memory in eligible[start : start + _AT_ONCE]])
-        for memory_id, (project, content) in page.items():
+def opening_claims(reader: NightReader, ids: Sequence[str]) -> dict[str, int]:
+    """By memory, a hash of the words of the claim with which it begins, and of its project; memories that begin with
+    none are omitted. Each is read once, since reading costs more than all else of a night on which nothing is new."""
+    found: dict[str, int] = {}
+    for start in range(0, len(ids), _AT_ONCE):
+        for memory_id, (project, content) in reader.contents(ids[start : start + _AT_ONCE]).items():
             claim = _opening_claim(content)
             if claim is not None:
-                groups.setdefault((project, _key_of(claim)), []).append(memory_id)
+                found[memory_id] = hash((project, _key_of(claim)))
+    return found
+
+
+def claim_edges(reader: NightReader, eligible: Sequence[EligibleMemory], claims: Mapping[str, int]) -> pa.Table:
+    """The pairs of memories of one project that make one claim, with their cosine, and with the conflict that keeps
+    them apart (EDGE_SCHEMA). Pairs below CLAIM_COSINE are omitted. `claims`: as in `opening_claims`."""
+    groups: dict[int, list[str]] = {}
+    for memory in eligible:
+        if memory.id in claims:
+            groups.setdefault(claims[memory.id], []).append(memory.id)
     several = [ids for ids in groups.values() if len(ids) > 1]
     memories = reader.memories(i for ids in several for i in ids)
     pairs = sorted(pair for ids in several for pair in _pairs([memories[i] for i in ids]))
@@ -81,24 +90,12 @@ def claim_edges(reader: NightReader, eligible: Sequence[EligibleMemory]) -> pa.T
 
 
 def without_claims_of(
-    reader: NightReader, eligible: Sequence[EligibleMemory], taken: Sequence[str]
+    eligible: Sequence[EligibleMemory], taken: Collection[str], claims: Mapping[str, int]
 ) -> list[EligibleMemory]:
     """The memories that do not begin with a claim of one of those that are taken: what becomes of these they join in a
-    later night, rather than making a second memory of it."""
-    keys = {
-        (project, _key_of(claim))
-        for project, content in reader.contents(taken).values()
-        if (claim := _opening_claim(content)) is not None
-    }
-    if not keys:
-        return list(eligible)
-    left: list[EligibleMemory] = []
-    for start in range(0, len(eligible), _AT_ONCE):
-        page = eligible[start : start + _AT_ONCE]
-        contents = reader.contents([memory.id for memory in page])
-        claims = {i: _opening_claim(content) for i, (_, content) in contents.items()}
-        left += [m for m in page if (claim := claims[m.id]) is None or (m.project_id, _key_of(claim)) not in keys]
-    return left
+    later night, rather than making a second memory of it. `claims`: as in `opening_claims`."""
+    known = {claims[memory_id] for memory_id in taken if memory_id in claims}
+    return [memory for memory in eligible if claims.get(memory.id) not in known]
 
 
 def _key_of(claim: str) -> frozenset[str]:

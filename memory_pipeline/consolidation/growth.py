@@ -13,7 +13,14 @@ import numpy as np
 import pyarrow as pa
 
 from memory_pipeline.config.policies import Policy
-from memory_pipeline.consolidation.claims import by_claims, claim_edges, claim_threshold, is_claim, without_claims_of
+from memory_pipeline.consolidation.claims import (
+    by_claims,
+    claim_edges,
+    claim_threshold,
+    is_claim,
+    opening_claims,
+    without_claims_of,
+)
 from memory_pipeline.consolidation.clustering import cut_clusters, describe_cluster, link_conflicts, mark_settled, takes
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.eligibility import as_eligible
@@ -181,10 +188,10 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
             joined = _members(near)
             apart = [memory for memory in rest if memory.id not in joined]
             made = _members(cluster for cluster in near if cluster.settled is None)
-            apart = without_claims_of(night.reader, apart, sorted(made))
-            far = cut_clusters(
-                night.store, night.plan, by_claims(night.plan, policy), apart, claim_edges(night.reader, apart)
-            )
+            claims = opening_claims(night.reader, sorted({*made, *(memory.id for memory in apart)}))
+            apart = without_claims_of(apart, made, claims)
+            claimed = claim_edges(night.reader, apart, claims)
+            far = cut_clusters(night.store, night.plan, by_claims(night.plan, policy), apart, claimed)
             clusters += [*grown, *near, *far, *_alike(night, policy, apart, _members(far))]
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
