@@ -24,8 +24,7 @@ from memory_pipeline.records import (
     fingerprint_of,
 )
 from memory_pipeline.store import SAID_AGAIN, Store
-from memory_pipeline.text.contradictions import Contradiction
-from memory_pipeline.text.memory_conflicts import BY_MODEL, contradiction_of
+from memory_pipeline.text.contradictions import BY_MODEL, Contradiction, contradiction_of
 
 Edges = Mapping[tuple[int, int], float]
 #: Something that takes so many values is measured or happens again, and none of them contradicts another.

@@ -23,8 +23,8 @@ from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import EligibleMemory, Memory
 from memory_pipeline.store import EDGE_SCHEMA, SAID_AGAIN, Cell, Transaction
 from memory_pipeline.text.conflicts import WORDING, ConflictFinding, find_conflict
+from memory_pipeline.text.contradictions import contradiction_of
 from memory_pipeline.text.entries import claim_of
-from memory_pipeline.text.memory_conflicts import contradiction_of
 from memory_pipeline.text.merging import says_again
 from memory_pipeline.text.subject import states_of_another
 

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.periods.days import entries_of_day, short
@@ -26,9 +26,8 @@ from memory_pipeline.periods.entries import (
 from memory_pipeline.periods.in_short import Telling, is_told
 from memory_pipeline.periods.pages import Page, page_of
 from memory_pipeline.periods.periods import Period
-from memory_pipeline.periods.said import entries_of_conversations
 from memory_pipeline.reading.classifier import lasting_among, routine_among
-from memory_pipeline.records import MADE, Memory
+from memory_pipeline.records import MADE, KeptExtraction, Memory
 from memory_pipeline.records.cluster import LEAST_READINGS
 from memory_pipeline.records.identifiers import derived_id
 from memory_pipeline.records.memory import EXTRACTED
@@ -36,9 +35,36 @@ from memory_pipeline.records.night import Rollup
 from memory_pipeline.store import Transaction
 from memory_pipeline.text.days import with_days
 from memory_pipeline.text.facts import content_words
+from memory_pipeline.text.injections.detect import attempt_by
 from memory_pipeline.text.orders import may_guide
 from memory_pipeline.text.sentences import split_statements
 from memory_pipeline.text.threads import Thread, find_threads
+
+#: What is told beside the memories that were made of conversations; decisions and what the work depends on are among
+#: those.
+_KINDS = frozenset(("fact", "preference", "trust", "boundary", "dynamic", "learning"))
+
+
+def entries_of_conversations(
+    standing: Sequence[KeptExtraction], first: date, last: date, count_tokens: Callable[[str], int]
+) -> list[Entry]:
+    """What was said from one night to another and had not been withdrawn by then.
+
+    `standing`: the extractions of a project that stand, of any day.
+    """
+    withdrawn = {one for later in standing if later.night <= last for one in later.withdraws}
+    found = []
+    for one in standing:
+        is_told = first <= one.night <= last and one.kind in _KINDS and one.memory_id is None
+        if not is_told or one.id in withdrawn or attempt_by(one.speaker, one.text):
+            continue
+        words = short(one.text, count_tokens)
+        if words is not None:
+            place = f"{one.conversation}:{one.line:06}"
+            weight = round(one.significance, 4)
+            found.append(Entry(SAID, f"{one.speaker}: {words}", min(one.day, last), one.turn_id, weight, place))
+    return found
+
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NEGATION = re.compile(r"\b(?:not|never|no|none|nor|without|cannot)\b|n['’]t\b", re.IGNORECASE)

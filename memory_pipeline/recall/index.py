@@ -36,7 +36,7 @@ from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores, que
 from memory_pipeline.records import Memory, with_asked
 from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Generation, Store, Transaction
-from memory_pipeline.text.memory_conflicts import clear_conflicts, contradicting_ids, superseded_ids
+from memory_pipeline.text.contradictions import clear_conflicts, contradicting_ids, superseded_ids
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.subject import place_beside, with_lead_in, with_subject
 

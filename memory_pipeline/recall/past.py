@@ -20,7 +20,7 @@ from memory_pipeline.recall.documents import MOST_RESULTS, Filters
 from memory_pipeline.recall.search import Hit, SearchIndex
 from memory_pipeline.records import EXPIRED, Memory
 from memory_pipeline.store import Store, Transaction, list_snapshots, snapshot_path
-from memory_pipeline.text.memory_conflicts import superseded_ids
+from memory_pipeline.text.contradictions import superseded_ids
 from memory_pipeline.text.orders import marked
 from memory_pipeline.text.quoting import clipped
 from memory_pipeline.text.subject import with_subject

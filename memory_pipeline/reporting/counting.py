@@ -52,8 +52,8 @@ from memory_pipeline.reporting.model import (
 )
 from memory_pipeline.reporting.outcome import NightOutcome, Tally
 from memory_pipeline.store import Transaction, facts_in
+from memory_pipeline.text.contradictions import clear_conflicts, newer_of
 from memory_pipeline.text.hidden import visible
-from memory_pipeline.text.memory_conflicts import clear_conflicts, newer_of
 from memory_pipeline.text.subject import with_subject
 
 _EXAMPLES = 20

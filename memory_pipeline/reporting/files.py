@@ -9,7 +9,6 @@ from pathlib import Path
 from memory_pipeline.files.writing import begins_with, check_output, directories, write_text
 from memory_pipeline.recall.past import Difference
 from memory_pipeline.reporting.model import TITLES, NightFigures, Report
-from memory_pipeline.reporting.names import page_name, safe_name
 from memory_pipeline.reporting.pages import (
     DIFFERENCE_MARK,
     REPORT_MARK,
@@ -18,6 +17,8 @@ from memory_pipeline.reporting.pages import (
     difference_page,
     link_to,
     neighbours,
+    page_name,
+    safe_name,
 )
 
 

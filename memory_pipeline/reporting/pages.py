@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from memory_pipeline.recall.past import Difference, headline, replaced
 from memory_pipeline.reporting.figures import bar_figure, line_figure
 from memory_pipeline.reporting.model import LARGEST, TITLES, ClusterReport, ConflictReport, NightFigures, Report
-from memory_pipeline.reporting.names import page_name
 from memory_pipeline.reporting.summary import made_of, waiting
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.hidden import visible
@@ -22,6 +21,7 @@ from memory_pipeline.text.quoting import INERT_PAGE, clipped, code, named, plain
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
 
 #: The start of a report page; a page that starts otherwise belongs to someone else.
 REPORT_MARK = "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='generator' content='memory-pipeline'>"
@@ -82,6 +82,16 @@ _POLICY_COLUMNS = (
     "tokens_after",
 )
 _MEMBERS = 8
+
+
+def safe_name(run_id: str) -> str:
+    """A run id as part of a file name: only letters, digits, hyphens and underscores."""
+    return "".join(c if (c.isalnum() and c.isascii()) or c in "-_" else "_" for c in run_id)[:100]
+
+
+def page_name(run_id: str) -> str:
+    """The file name of a run's HTML page."""
+    return f"compression-{safe_name(run_id)}.html"
 
 
 def as_markdown(report: Report, examples: int = LARGEST) -> str:

@@ -18,10 +18,9 @@ from memory_pipeline.records import NightError
 from memory_pipeline.reporting.counting import count_run
 from memory_pipeline.reporting.files import write_report_files
 from memory_pipeline.reporting.model import Kind, NightFigures, Report
-from memory_pipeline.reporting.names import safe_name
 from memory_pipeline.reporting.notices import deliver_notice, make_notice
-from memory_pipeline.reporting.outcome import NightOutcome, tally_of
-from memory_pipeline.reporting.verdict import closing_line, decide_verdict, judge
+from memory_pipeline.reporting.outcome import NightOutcome, closing_line, decide_verdict, judge, tally_of
+from memory_pipeline.reporting.pages import safe_name
 from memory_pipeline.store import Store
 
 __all__ = [

@@ -12,8 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from memory_pipeline.records import Atom, AtomDecision, Causal
-from memory_pipeline.store.rows import RowsOf, to_utc
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.rows import RowsOf, Sql, to_utc
 from memory_pipeline.store.vectors import vector_table
 
 #: The initial confidence of an atom, and the increase for each further memory.

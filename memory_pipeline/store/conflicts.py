@@ -8,8 +8,7 @@ from datetime import datetime
 import pyarrow as pa
 
 from memory_pipeline.records import Conflict, ConflictCase, derived_id
-from memory_pipeline.store.rows import RowsOf, only_one, to_utc
-from memory_pipeline.store.sql import Row, Sql
+from memory_pipeline.store.rows import Row, RowsOf, Sql, only_one, to_utc
 
 _CONFLICTS, _CASES = RowsOf(Conflict), RowsOf(ConflictCase)
 #: Whether a conflict `c` is open. One with a side that was archived into something nearly equal is linked again through

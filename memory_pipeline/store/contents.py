@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory_pipeline.moments import FIRST_MEMORY, LAST_MEMORY
-from memory_pipeline.store.rows import from_utc, to_utc
-from memory_pipeline.store.sql import Row, Sql
+from memory_pipeline.store.rows import Row, Sql, from_utc, to_utc
 
 #: Columns that came later are left out where they say nothing, so that earlier stores keep their digests. No text can
 #: hold these words: JSON escapes its quotation marks.

@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from memory_pipeline.records import ConversationDay, KeptExtraction, Memory
 from memory_pipeline.store.memories import MEMORIES, Memories
-from memory_pipeline.store.rows import RowsOf, to_utc
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.rows import RowsOf, Sql, to_utc
 
 _EXTRACTIONS = RowsOf(KeptExtraction)
 _DAYS = RowsOf(ConversationDay)

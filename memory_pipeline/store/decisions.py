@@ -8,8 +8,7 @@ from datetime import datetime
 
 from memory_pipeline.records import ExtractionFeedback, KeptExtraction, PatternDecision, Proposal
 from memory_pipeline.store.conversations import ExtractedMemories
-from memory_pipeline.store.rows import RowsOf, from_utc, only_one, to_utc
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.rows import RowsOf, Sql, from_utc, only_one, to_utc
 
 #: Why a night leaves a cluster alone that waits for a person's decision, or that a person has rejected.
 AWAITS_REVIEW, REJECTED = "awaits review", "rejected in review"

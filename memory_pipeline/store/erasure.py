@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.store.memories import Memories
 from memory_pipeline.store.rollbacks import RollbackPlan, Rollbacks
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.rows import Sql
 from memory_pipeline.text.own_words import FORGOTTEN
 
 #: Every link there is or ever was: a rollback removes those of what it retires, and the words of that stay on record.

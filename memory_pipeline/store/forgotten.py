@@ -14,8 +14,7 @@ from datetime import datetime
 
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.store.memories import Memories
-from memory_pipeline.store.rows import from_utc
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.rows import Sql, from_utc
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.text.redaction import redact
 

@@ -21,8 +21,7 @@ from memory_pipeline.records import EXTRACTED, MADE, Memory
 from memory_pipeline.records.columns import state_of
 from memory_pipeline.store.forgotten import Forgotten
 from memory_pipeline.store.memories import Memories
-from memory_pipeline.store.rows import from_utc, to_utc
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.rows import Sql, from_utc, to_utc
 
 _STATE_TIMES = [column.name for column in state_of(Memory) if column.kind is datetime]
 

@@ -14,10 +14,9 @@ from pydantic import Field
 from memory_pipeline.documents import Document
 from memory_pipeline.records import SERIES
 from memory_pipeline.store.lineage import Lineage
-from memory_pipeline.store.rows import LINEAGE, MEMORIES
+from memory_pipeline.store.rows import LINEAGE, MEMORIES, Row, Sql
 from memory_pipeline.store.rules import DEEP_RULES, RESTORE, RULES, Rule
 from memory_pipeline.store.series import SeriesMemories, wrong_in_series
-from memory_pipeline.store.sql import Row, Sql
 from memory_pipeline.text.normalise import hashes_of
 from memory_pipeline.text.witness import what_is_kept
 

@@ -12,9 +12,8 @@ import pyarrow as pa
 
 from memory_pipeline.records import DEFERRED_REASONS, MOVED, LogRow, NightError, Notice
 from memory_pipeline.store.forgotten import Forgotten
-from memory_pipeline.store.rows import RowsOf, from_utc, only_one, to_utc
+from memory_pipeline.store.rows import RowsOf, Sql, from_utc, only_one, to_utc
 from memory_pipeline.store.runs import Runs
-from memory_pipeline.store.sql import Sql
 
 _LOG = RowsOf(LogRow)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from memory_pipeline.records import LineageLink
-from memory_pipeline.store.rows import RowsOf
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.rows import RowsOf, Sql
 
 LINKS = RowsOf(LineageLink)
 #: All pairs of a memory (`top`) and its direct and indirect sources, except copies and superseded memories.

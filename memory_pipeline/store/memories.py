@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from memory_pipeline.records import EXPIRED, Memory, Source
 from memory_pipeline.records.identifiers import Handles, is_handle
-from memory_pipeline.store.rows import RowsOf, from_utc, to_utc
-from memory_pipeline.store.sql import Row, Sql
+from memory_pipeline.store.rows import Row, RowsOf, Sql, from_utc, to_utc
 
 #: The mapping of memories to table rows.
 MEMORIES = RowsOf(Memory)

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from memory_pipeline.records import BESIDE, Contribution, Memory, PlaybookEntry
 from memory_pipeline.store.conflicts import AWAITS_DECISION
 from memory_pipeline.store.memories import Memories
-from memory_pipeline.store.rows import RowsOf, to_utc
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.rows import RowsOf, Sql, to_utc
 from memory_pipeline.store.vectors import vector_table
 
 _ENTRIES, _CONTRIBUTIONS = RowsOf(PlaybookEntry), RowsOf(Contribution)

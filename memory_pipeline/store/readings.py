@@ -10,8 +10,7 @@ from typing import Any
 
 from memory_pipeline.records import DIGEST, MADE, READ, READING, ROUTINE, Memory, ModelAnswer, ModelBatch, ModelCall
 from memory_pipeline.store.memories import MEMORIES, RIPE
-from memory_pipeline.store.rows import RowsOf, to_utc
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.rows import RowsOf, Sql, to_utc
 
 _ANSWERS, _CALLS, _BATCHES = RowsOf(ModelAnswer), RowsOf(ModelCall), RowsOf(ModelBatch)
 _UNREAD = f"""archived_at is null and rolled_back_at is null and abstraction_level = 0

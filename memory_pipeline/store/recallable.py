@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.records import Memory
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.rows import Sql
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,7 @@ from memory_pipeline.store.erasure import Chosen
 from memory_pipeline.store.folding import remove_database, said_by, sync, verify_whole
 from memory_pipeline.store.forgotten import Stone, new_id_of, rejected_hash
 from memory_pipeline.store.migrations import create_schema, create_triggers, drop_triggers, migrate
-from memory_pipeline.store.rows import AUDIT_LOG, EMBEDDINGS, LINEAGE, MEMORIES, MIGRATIONS, TABLES, to_utc
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.rows import AUDIT_LOG, EMBEDDINGS, LINEAGE, MEMORIES, MIGRATIONS, TABLES, Sql, to_utc
 from memory_pipeline.store.transaction import Transaction
 from memory_pipeline.text.normalise import hashes_of
 from memory_pipeline.text.own_words import FORGOTTEN, OwnWords

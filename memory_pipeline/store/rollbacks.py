@@ -20,10 +20,9 @@ from memory_pipeline.store.conflicts import Conflicts
 from memory_pipeline.store.conversations import Conversations
 from memory_pipeline.store.playbook import Playbook
 from memory_pipeline.store.rollups import Rollups
-from memory_pipeline.store.rows import to_utc
+from memory_pipeline.store.rows import Sql, to_utc
 from memory_pipeline.store.runs import Runs
 from memory_pipeline.store.sources import Sources
-from memory_pipeline.store.sql import Sql
 from memory_pipeline.text.counts import how_many
 
 

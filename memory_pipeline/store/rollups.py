@@ -10,8 +10,7 @@ from memory_pipeline.records.cluster import SERIES
 from memory_pipeline.records.night import Rollup
 from memory_pipeline.store.history import as_before
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import RowsOf, from_utc, to_utc
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.rows import RowsOf, Sql, from_utc, to_utc
 
 _ROLLUPS = RowsOf(Rollup)
 #: The day of a raw memory is the later one of its day by the clock of its source and its day in UTC: no note is told

@@ -9,8 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.processes import is_running
-from memory_pipeline.store.rows import from_utc, only_one, to_utc
-from memory_pipeline.store.sql import Row, Sql
+from memory_pipeline.store.rows import Row, Sql, from_utc, only_one, to_utc
 
 #: Seconds without a heartbeat after which the lease of a run on another machine is free: long enough for a machine
 #: that is busy, short enough that a night after a crash is not missed.

@@ -13,8 +13,7 @@ import pyarrow as pa
 from memory_pipeline.records import Memory
 from memory_pipeline.records.cluster import SERIES, SeriesFacts
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import from_utc, to_utc
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.rows import Sql, from_utc, to_utc
 from memory_pipeline.text.normalise import line_shape
 from memory_pipeline.text.readings import Reading, Series, read_memory, series_of
 from memory_pipeline.text.series_words import WORDS_VERSION, is_true

@@ -7,8 +7,7 @@ from datetime import datetime
 
 from memory_pipeline.records import SessionUsage, TriggerEvent
 from memory_pipeline.records.conversation import TriggerOutcome
-from memory_pipeline.store.rows import RowsOf, to_utc
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.rows import RowsOf, Sql, to_utc
 
 _USAGE = RowsOf(SessionUsage)
 

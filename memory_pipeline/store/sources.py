@@ -9,8 +9,7 @@ import pyarrow as pa
 
 from memory_pipeline.records import SourceEntry, SourceFile, SourceReading
 from memory_pipeline.store.forgotten import Forgotten
-from memory_pipeline.store.rows import RowsOf, from_utc, to_utc
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.rows import RowsOf, Sql, from_utc, to_utc
 
 _FILES, _ENTRIES, _READINGS = RowsOf(SourceFile), RowsOf(SourceEntry), RowsOf(SourceReading)
 

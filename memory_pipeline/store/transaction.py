@@ -21,11 +21,11 @@ from memory_pipeline.store.readings import Models, Readings
 from memory_pipeline.store.recallable import Recallable
 from memory_pipeline.store.rollbacks import Rollbacks
 from memory_pipeline.store.rollups import Rollups
+from memory_pipeline.store.rows import Sql
 from memory_pipeline.store.runs import Lease, Runs
 from memory_pipeline.store.series import SeriesMemories
 from memory_pipeline.store.sessions import Sessions, Triggers
 from memory_pipeline.store.sources import Sources
-from memory_pipeline.store.sql import Sql
 from memory_pipeline.store.transfer import Transfer
 from memory_pipeline.store.vectors import Cells, Vectors
 

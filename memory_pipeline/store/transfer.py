@@ -14,8 +14,7 @@ import duckdb
 
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import AUDIT_LOG, TABLES
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.rows import AUDIT_LOG, TABLES, Sql
 
 #: Tables that are not exported, with the reason.
 LEFT_BEHIND = {table.name: table.left_behind for table in TABLES if table.left_behind}

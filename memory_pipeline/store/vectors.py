@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from memory_pipeline.store.sql import Sql
+from memory_pipeline.store.rows import Sql
 
 CellKind = Literal["crowd"]
 _SCHEMA = pa.schema(

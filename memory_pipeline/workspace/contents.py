@@ -21,9 +21,9 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.records.cluster import is_series, only_counts
 from memory_pipeline.store import Store
+from memory_pipeline.text.contradictions import clear_conflicts
 from memory_pipeline.text.guidance import guidance_of
 from memory_pipeline.text.hidden import visible
-from memory_pipeline.text.memory_conflicts import clear_conflicts
 from memory_pipeline.text.normalise import normalise, one_line
 from memory_pipeline.text.orders import may_guide
 from memory_pipeline.text.sentences import split_statements

@@ -13,8 +13,7 @@ import pytest
 from memory_pipeline.recall.past import CameMemory, Difference, WentMemory
 from memory_pipeline.reporting.figures import bar_figure
 from memory_pipeline.reporting.model import NightFigures, SeriesReport
-from memory_pipeline.reporting.names import page_name
-from memory_pipeline.reporting.pages import as_html, as_markdown, difference_page
+from memory_pipeline.reporting.pages import as_html, as_markdown, difference_page, page_name
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for
 

@@ -3,16 +3,280 @@ is the draft."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.consolidation.distillers.answer import Answer
 from memory_pipeline.consolidation.distillers.draft import DistillationModel, Draft, Task
-from memory_pipeline.consolidation.distillers.extractive import Extractive
-from memory_pipeline.consolidation.distillers.questions import PROMPT_VERSION, distillation_question
-from memory_pipeline.consolidation.distillers.strategies import choose_strategy, load_strategies
+from memory_pipeline.consolidation.distillers.extractive import NOTHING_SHARED, Extractive
+from memory_pipeline.consolidation.distillers.judge import judge
+from memory_pipeline.consolidation.distillers.prompts import VERSION
+from memory_pipeline.consolidation.distillers.strategies import DistillationStrategy, choose_strategy, load_strategies
 from memory_pipeline.models import Declined, ModelClient, Question, Session
 from memory_pipeline.models.choose import has_model
+from memory_pipeline.records import Causal, Disagreement, Memory
+from memory_pipeline.text.clauses import Statement, read_statement
+from memory_pipeline.text.entailment import Evidence, find_unborne, ranged_facts
+from memory_pipeline.text.entailment.evidence import has_values, weighs
+from memory_pipeline.text.facts import Fact, content_words
+from memory_pipeline.text.preservation import check_preservation, unsaid_statements
+from memory_pipeline.text.redaction import redact
+from memory_pipeline.text.sentences import join_statements, split_statements
+from memory_pipeline.text.subject import with_subject
+
+
+class Claim(BaseModel):
+    """One statement of the abstraction, and the numbers of the members that support it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str = Field(max_length=4000)
+    members: list[int]
+
+
+class Contradiction(BaseModel):
+    """Two members that cannot both be true, and about what."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    members: list[int]
+    about: str = Field(max_length=1000)
+
+
+class Answer(BaseModel):
+    """A model's proposal for one cluster. `confidence` and `compression_ratio` are its word, and prove nothing."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    abstraction: str
+    claims: list[Claim]
+    contradictions: list[Contradiction]
+    suspicious: list[int]
+    is_causal: bool
+    subject: str
+    action: str
+    outcome: str
+    consequences: str
+    pattern_type: Literal["success", "failure", "decision", "workflow", "gotcha"] | None
+    confidence: float = Field(ge=0, le=1)
+    compression_ratio: float
+
+
+#: A claim is about a sentence that has at least this share of its words.
+_CLAIM_SHARE = 0.5
+#: A model is told of at most so many lost facts.
+_MOST_FACTS = 20
+PROMPT_VERSION = f"claude-{VERSION}"
+_QUOTE = 200
+
+
+def distillation_question(
+    task: Task,
+    strategy: DistillationStrategy,
+    settings: Settings,
+    model: DistillationModel,
+    count_tokens: Callable[[str], int],
+) -> Question[Answer, Draft]:
+    """The question for a cluster's abstraction, which must pass the judge and the checks of its strategy.
+
+    What is wrong with a first answer is told to the model. Of a second one, the sentences that the members do not bear
+    out are dropped, and the rest is judged.
+    """
+    version = PROMPT_VERSION if strategy.name == "default" else f"{PROMPT_VERSION}-{strategy.name}"
+    dates = [[memory.day for memory in member.witnesses] for member in task.members]
+    evidence = Evidence([with_subject(member.memory) for member in task.members], dates)
+
+    def check(answer: Answer, members: Sequence[str], is_last: bool) -> Draft | Declined:
+        if not answer.abstraction.strip():
+            return Declined(NOTHING_SHARED)
+        disagreements = _disagreements(task, answer)
+        if isinstance(disagreements, Declined):
+            return disagreements
+        reviewed = review_answer(answer, evidence)
+        if reviewed.objections and not is_last:
+            return _declined(f"unsupported: {reviewed.objections[0]}", reviewed.objections)
+        draft = _draft(answer, reviewed.text if is_last else answer.abstraction, disagreements, version)
+        if not draft.text:
+            return Declined(f"unsupported: {next(iter(reviewed.objections), 'the abstraction says nothing')}")
+        refused = strategy.validate(draft)
+        if refused:
+            return _declined(f"strategy {strategy.name}: {refused}", [refused])
+        verdict = judge(task, draft, model, settings, count_tokens)
+        if verdict.reason is None:
+            return draft
+        lost = check_preservation([with_subject(m.memory) for m in task.members], draft.text, draft.attached).lost
+        return _declined(verdict.reason, [ask_for_facts(lost)] if lost else [verdict.reason])
+
+    return _question(task, strategy, version, check, settings)
+
+
+def _declined(reason: str, objections: Sequence[str]) -> Declined:
+    """A refusal, with what the model is told of it."""
+    return Declined(reason, objection="; ".join(objections) + ".")
+
+
+def _question(
+    task: Task,
+    strategy: DistillationStrategy,
+    version: str,
+    check: Callable[[Answer, Sequence[str], bool], Draft | Declined],
+    settings: Settings,
+) -> Question[Answer, Draft]:
+    """The question with everything masked that must not leave the machine. `check` receives the members as they were
+    sent, member 1 first, and whether the model is not asked again; it receives no answer that found instructions in one
+    of them."""
+    members, secrets, personal = _masked_members(task, settings)
+    sent = [member.content for member in members]
+
+    def believed(answer: Answer, is_last: bool = False) -> Draft | Declined:
+        if answer.suspicious:
+            return Declined("the model found instructions in a member")
+        return check(answer, sent, is_last)
+
+    return Question.about(
+        # A strategy may write more than the contents (tags, categories) into the prompt, so the prompt is masked
+        # again.
+        strategy.build_prompt(task.cluster, members),
+        version=version,
+        schema=Answer,
+        check=believed,
+        last_check=partial(believed, is_last=True),
+        source_tokens=sum(member.memory.token_count for member in task.members),
+        settings=settings,
+        masked_secrets=secrets,
+        masked_personal=personal,
+    )
+
+
+def _masked_members(task: Task, settings: Settings) -> tuple[list[Memory], int, int]:
+    """The members with their secrets masked, and the counts of secrets and personal data."""
+    memories: list[Memory] = []
+    counts: Counter[str] = Counter()
+
+    def masked(text: str) -> str:
+        words, found = redact(text, personal=settings.model.mask_personal)
+        counts.update(found)
+        return words
+
+    for member in task.members:
+        memory = member.memory
+        headings = tuple(map(masked, memory.headings))
+        memories.append(
+            replace(memory, content=masked(memory.content), headings=headings, lead_in=masked(memory.lead_in))
+        )
+    return memories, counts["secret"], counts["email"] + counts["phone"]
+
+
+def _disagreements(task: Task, answer: Answer) -> list[tuple[Disagreement, str]] | Declined:
+    """The contradictions between members that an answer names, each with both sides word for word."""
+    members = [member.memory for member in task.members]
+    text = " ".join(answer.abstraction.split())
+    pairs = []
+    for contradiction in answer.contradictions:
+        between = sorted(set(contradiction.members))
+        if len(between) < 2 or any(number not in range(1, len(members) + 1) for number in between):
+            return Declined("malformed answer: a contradiction names no two members")
+        pairs += [(members[between[0] - 1], members[other - 1]) for other in between[1:]]
+    return [
+        (Disagreement.between(a.id, b.id), f"contradiction: {_quote(text, a.content)} / {_quote(text, b.content)}")
+        for a, b in pairs
+    ]
+
+
+def _draft(answer: Answer, abstraction: str, disagreements: list[tuple[Disagreement, str]], version: str) -> Draft:
+    """The draft that an answer proposes, with the contradictions that it found attached."""
+    causal = Causal(answer.subject, answer.action, answer.outcome, answer.consequences)
+    return Draft(
+        text=" ".join(abstraction.split()),
+        prompt_version=version,
+        attached=tuple(quote for _, quote in disagreements),
+        pattern_type=answer.pattern_type,
+        confidence=answer.confidence,
+        causal=causal if answer.is_causal and causal.subject.strip() and causal.outcome.strip() else None,
+        contradictions=tuple(disagreement for disagreement, _ in disagreements),
+    )
+
+
+def _quote(text: str, source: str) -> str:
+    """What a source says beyond the abstraction's text, in its own words; all of it if the text adds nothing."""
+    flat = " ".join(" ".join(unsaid_statements(text, source) or [source]).split())
+    return f"'{flat}'" if len(flat) <= _QUOTE else f"'{flat[: _QUOTE - 1].rstrip()}…'"
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """An abstraction as far as the members bear it out, and what is wrong with the rest of it."""
+
+    text: str
+    objections: tuple[str, ...]
+
+
+def review_answer(answer: Answer, evidence: Evidence) -> Reviewed:
+    """The sentences of an answer's abstraction that the members bear out, and an objection for each of the others."""
+    wrong_claims = list(_wrong_claims(answer, evidence))
+    objections = [problem for _, problem in wrong_claims]
+    if len(wrong_claims) == len(answer.claims):
+        none = "it makes no claim that the members bear out"
+        return Reviewed("", (*objections, none) if objections else (none,))
+    kept: list[str] = []
+    before: Statement | None = None
+    for sentence in split_statements(answer.abstraction) or [answer.abstraction]:
+        problems = find_unborne(sentence, evidence, before)
+        objections += [f"'{sentence}': {problem}" for problem in problems[:1]]
+        if not problems and not any(_is_about(claim, sentence) for claim, _ in wrong_claims):
+            kept.append(sentence)
+            before = read_statement(sentence)
+    text = join_statements(kept)
+    total = str(len(evidence.sources))
+    if ranged_facts(text, evidence) and all(value.value != total for value in read_statement(text).values):
+        objections.append(f"A range stands for several members: say that there are {total}")
+    return Reviewed(text, tuple(objections))
+
+
+def ask_for_facts(lost: Sequence[Fact]) -> str:
+    """An objection to an abstraction that leaves facts out."""
+    listed = ", ".join(f"the {fact.kind} '{fact.text}'" for fact in lost[:_MOST_FACTS])
+    return f"It leaves out what the members say: {listed}. Keep each of these, or leave the whole cluster's point apart"
+
+
+def _wrong_claims(answer: Answer, evidence: Evidence) -> list[tuple[str, str]]:
+    """The claims that the members they name do not bear out, each with what is wrong."""
+    known = range(1, len(evidence.sources) + 1)
+    wrong = []
+    for number, claim in enumerate(answer.claims, start=1):
+        named = sorted(set(claim.members))
+        if not named or any(member not in known for member in named):
+            problem = "it names no member that exists"
+        else:
+            problem = _wrong_claim(claim.text, evidence.only(member - 1 for member in named))
+        if problem:
+            wrong.append((claim.text, f"claim {number}: {problem}"))
+    return wrong
+
+
+def _wrong_claim(text: str, evidence: Evidence) -> str:
+    """What the members that a claim names do not bear out: what one of them says whole, each of them has to say."""
+    problems = find_unborne(text, evidence)
+    statement = read_statement(text)
+    words = [word for clause in statement.clauses for word in clause.content if weighs(word) and evidence.knows(word)]
+    hard = [word for word in words if word.is_name]
+    whole = [source for source in evidence.sources if all(map(source.says, words)) and has_values(source, statement)]
+    if problems or not whole:
+        return problems[0] if problems else ""
+    for source in evidence.sources:
+        if source not in whole and not (all(map(source.says, hard)) and has_values(source, statement)):
+            return "one of the members that it names does not say so"
+    return ""
+
+
+def _is_about(claim: str, sentence: str) -> bool:
+    words = set(content_words(claim))
+    return bool(words) and len(words & set(content_words(sentence))) >= _CLAIM_SHARE * len(words)
 
 
 def choose_distiller(settings: Settings, count_tokens: Callable[[str], int]) -> DistillationModel:

@@ -13,7 +13,7 @@ from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import Conflict, ConflictCase, Memory
 from memory_pipeline.store import Store, Transaction
-from memory_pipeline.text.memory_conflicts import clear_conflicts, newer_of
+from memory_pipeline.text.contradictions import clear_conflicts, newer_of
 from memory_pipeline.text.subject import with_subject
 
 

@@ -182,7 +182,7 @@ def test_the_prompts_and_the_schema_have_not_changed_without_their_version() -> 
     import hashlib
 
     from memory_pipeline.consolidation.distillers import prompts
-    from memory_pipeline.consolidation.distillers.answer import Answer
+    from memory_pipeline.consolidation.distillers.by_model import Answer
 
     def digest(text: str) -> str:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
