@@ -30,7 +30,7 @@ from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.disk import Addition, DamagedIndexError, IndexFiles, Kind, Opened
 from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
-from memory_pipeline.recall.ranking import DEPTH, Parts, Weights, newest_first, rank
+from memory_pipeline.recall.ranking import DEPTH, Parts, Weights, newest_first, rank, worth_showing
 from memory_pipeline.recall.search import named_times, newness_for
 from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores, query_terms, terms_of
 from memory_pipeline.records import Memory, with_asked
@@ -104,23 +104,26 @@ class ProjectIndex:
         mode: Mode = "hybrid",
         sources_too: bool = False,
         explain: bool = False,
+        all_that_match: bool = False,
     ) -> tuple[list[Match], int]:
         """The best memories for a query, best first, and how many of those that were considered match. `explain`: each
-        says why it stands where it stands.
+        says why it stands where it stands; `all_that_match`: also those that answer much worse than the best one, as
+        a filtered search has them always: who asks for a day or a type wants what there is.
 
         Raises OtherModelError if many memories have vectors of another model alone, unless words alone decide. An
         archived memory is left out if the one that stands for it is in the ranking, unless `sources_too`. If the
         embedder fails, words alone decide.
         """
         vector = None if mode == "bm25" else self.vector_of(query)
+        few = not (all_that_match or filters.narrows)
         try:
-            return self._searched(query, vector, limit, filters, mode, sources_too, explain=explain)
+            return self._searched(query, vector, limit, filters, mode, sources_too, explain=explain, few=few)
         except DamagedWordsError as error:
             _log.warning("the index of '%s' was damaged while it was open, and is made again: %s", self._project, error)
             with self._refreshing:
                 self._state = None
                 self._files.forget()
-            return self._searched(query, vector, limit, filters, mode, sources_too, explain=explain)
+            return self._searched(query, vector, limit, filters, mode, sources_too, explain=explain, few=few)
 
     def _searched(
         self,
@@ -132,6 +135,7 @@ class ProjectIndex:
         sources_too: bool,
         *,
         explain: bool,
+        few: bool,
     ) -> tuple[list[Match], int]:
         state = self.fresh()
         catalogue = state.catalogue
@@ -160,6 +164,8 @@ class ProjectIndex:
             is_gone = catalogue.stood_for(rows, admitted)
             keep, gone = keep & ~is_gone, rows[admitted[rows] & is_gone]
         rows, scores = rows[keep], scores[keep]
+        if few:
+            rows, scores = worth_showing(rows, scores)
         by_score = rows
         if not times:
             rows = newest_first(rows, scores, matrix, catalogue.days, rowwise)

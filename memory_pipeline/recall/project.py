@@ -176,7 +176,7 @@ class ProjectMemory:
         was read. Raises InputError for a task or budget out of range."""
         _check_query(task, "task")
         _check_budget(budget)
-        found, _ = self._index.search(task, limit=MOST_RESULTS, filters=Filters())
+        found, _ = self._index.search(task, limit=MOST_RESULTS, filters=Filters(), all_that_match=True)
         matches = current_matches(found, self._index.find)
         pieces = order_pieces(
             matches,

@@ -159,6 +159,20 @@ def test_what_is_best_among_the_irrelevant_has_no_high_score(shop: ProjectMemory
     assert all(one.relevance_score is not None and one.relevance_score < 0.5 for one in worst)
 
 
+def test_a_search_gives_few_right_hits_and_a_filtered_one_all_of_them(store: Store) -> None:
+    """Notes that share a small word with a question answer it far worse than one that says it."""
+    rows = [candidate("The gateway drops requests when its certificate expires.", native_id="answer")]
+    for sent in ("invoice", "photo", "ticket", "menu", "letter", "parcel"):
+        rows.append(candidate(f"Dana sends the {sent} by mail before a holiday.", native_id=sent))
+    fill(store, rows, project="shop")
+    shop = ProjectMemory(store, settings_for(store), "shop", actor="agent")
+    question = "Are requests dropped by mail when the certificate expires?"
+    found = shop.search(question)
+    assert [one.id for one in found.results] == ["answer"] and found.total_found == 1
+    assert shop.search(question, since="2000-01-01").total_found == len(rows)
+    assert [one.id for one in shop.search(question, as_of="now").results] == ["answer"]
+
+
 def test_who_asks_for_a_day_gets_what_there_is(shop: ProjectMemory) -> None:
     assert shop.search("zzz qqq").results == ()
     assert {one.id for one in shop.search("zzz qqq", until="2026-03-01").results} == {"gateway", "invoices"}
