@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.neighbours import PLACE, may_have_neighbours, neighbours_in
-from memory_pipeline.recall.ranking import Rowwise, ends_of, rows_of, weights_of
+from memory_pipeline.recall.ranking import Rowwise, ends_of, rows_of, shortness, weights_of
 from memory_pipeline.records import DIGEST, MADE, MEMORY_TYPES, PATTERN_TYPES, Memory
 from memory_pipeline.store import memory_of
 
@@ -91,7 +91,7 @@ class Catalogue:
             into=into,
             uses=(recalled, useful),
             beside=beside,
-            rowwise=Rowwise(before, after, weight, ends_of(into, is_archived), _are_digests(table)),
+            rowwise=Rowwise(before, after, weight, ends_of(into, is_archived), _are_digests(table), _shortness(table)),
         )
 
     def after(self, ids: list[str], delta: pa.Table, beside: Beside) -> Catalogue:
@@ -141,6 +141,7 @@ class Catalogue:
                 weight,
                 ends_of(into, is_archived),
                 extended.set(self.rowwise.is_digest, _are_digests(delta)),
+                extended.set(self.rowwise.shortness, _shortness(delta)),
             ),
         )
 
@@ -245,6 +246,10 @@ def _are_digests(table: pa.Table) -> Booleans:
     is_made = pc.equal(table["source_connector"], MADE)
     digests: Booleans = pc.fill_null(pc.and_(is_made, pc.equal(table["source_file"], DIGEST)), False).to_numpy()
     return digests
+
+
+def _shortness(table: pa.Table) -> NDArray[np.float64]:
+    return shortness(pc.utf8_length(table["content"]).to_numpy().astype(np.int64))
 
 
 def _codes(column: pa.ChunkedArray, names: Sequence[str]) -> Small:

@@ -127,6 +127,7 @@ class Explanation(Document):
     time: float = Field(description="What a day or month that the query names added, in standard deviations.")
     newness: float = Field(description="What being new added, if the query asks how things are now.")
     weight: float = Field(description="Factor for what is archived or superseded, and for use.")
+    shortness: float = Field(description="Factor for its length: of two that answer alike the shorter one comes first.")
     inherited: bool = Field(
         description="Whether it has the score of an archived memory that it stands for, of which the figures then are."
     )
@@ -139,6 +140,7 @@ class Explanation(Document):
         gains = (("neighbours", self.neighbours), ("its time", self.time), ("newness", self.newness))
         told += [f"{name} {gain:+.1f}" for name, gain in gains if gain]
         told += [f"weight {self.weight:.2f}"] if round(self.weight, 2) != 1 else []
+        told.append(f"length {self.shortness:.2f}")
         told += ["all of an archived one that it stands for"] if self.inherited else []
         told += ["later word on one thing"] if self.lifted else []
         return ", ".join([*told, f"all times {self.strength:.2f}"])

@@ -209,6 +209,7 @@ class ProjectIndex:
             time=round(float(parts.time[at]), 3),
             newness=round(float(parts.newness[at]), 3),
             weight=round(float(catalogue.rowwise.weight[at]), 3),
+            shortness=round(float(catalogue.rowwise.shortness[at]), 3),
             inherited=is_inherited,
             lifted=is_lifted,
             strength=round(strength, 3),

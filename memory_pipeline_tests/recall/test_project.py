@@ -163,7 +163,7 @@ def test_a_search_gives_few_right_hits_and_a_filtered_one_all_of_them(store: Sto
     """Notes that share a small word with a question answer it far worse than one that says it."""
     rows = [candidate("The gateway drops requests when its certificate expires.", native_id="answer")]
     for sent in ("invoice", "photo", "ticket", "menu", "letter", "parcel"):
-        rows.append(candidate(f"Dana sends the {sent} by mail before a holiday.", native_id=sent))
+        rows += [candidate(f"Dana sends the {sent} by mail before a holiday.", native_id=sent)]
     fill(store, rows, project="shop")
     shop = ProjectMemory(store, settings_for(store), "shop", actor="agent")
     question = "Are requests dropped by mail when the certificate expires?"
