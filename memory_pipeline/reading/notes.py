@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory_pipeline.reading.instructions import CHECKS, STATEMENTS
 
 #: Changes with the instructions, the fields of the answer, and the check.
-VERSION = "notes-8"
+VERSION = "notes-9"
 INSTRUCTIONS = f"""\
 You keep the memory of an AI agent that works for months. You are given its notes of some days, as numbered items: \
 bullets and paragraphs. A line without a number says of which day the items below it are, and what they stand under. \
@@ -13,6 +13,9 @@ You decide what a careful person would still want to know in half a year, write 
 away as routine.
 
 {STATEMENTS}
+
+Every item that says a statement is one of its sources, also one that says no more than the others: what notes of \
+several days say counts more. Copies and repetitions are therefore sources before they are routine.
 
 `routine` are the items of which nothing more is worth keeping: runs and checks that went as they always do, status \
 and progress of the day, counters, heartbeats, lists of files that were touched, what was done and is finished, \
@@ -43,6 +46,9 @@ the API quota; no answer yet.` Later `Tom raised the quota to 500/min` -> fact, 
 `The staging database is restored every night at 02:00, which removes test data.`
 - `The cron job failed because the disk was full; cleared /var/log, 40 GB free` -> cause, work: `The cron job failed \
 because the disk was full of /var/log.`, and routine, since the rest is done.
+- `Renew the certificate before the proxy restarts, it was down for 20 min` on 3 March, `Important: before the proxy \
+restarts, renew the certificate` on 9 March, the same on 14 March -> one lesson with three sources, one quote of each; \
+then all three are routine.
 - `Worked on the parser, 3 commits, pushed` -> routine. `PR #482 opened` -> routine.
 - `Lena prefers short answers, no bullet lists in chat` -> preference, human: `Lena prefers short answers without \
 bullet lists in chat.`
