@@ -15,8 +15,10 @@ _PORTS = {"https": 443, "http": 80}
 def withhold_keys(sources: Sequence[Given]) -> dict[str, str]:
     """Take the keys out of the sources that belong to other addresses than those they would be sent to.
 
-    For an address that is not the provider's own, the key from the same source counts, even an empty one. Returns the
-    reason and the mend for each setting whose key is missing for that. `sources` begin with the first in precedence.
+    For an address that is not the provider's own, the key from the same source counts, even an empty one. A key for
+    any server (`model.api_key`) belongs to the address beside it; where there is none, to whichever is named. Returns
+    the reason and the mend for each setting whose key is missing for that. `sources` begin with the first in
+    precedence.
     """
     infos = {info.key: info for info in describe_settings()}
     withheld = {}
@@ -25,13 +27,18 @@ def withhold_keys(sources: Sequence[Given]) -> dict[str, str]:
         if beside is None or is_same_server(beside.value(info.address), infos[info.address].default):
             continue
         others = [source for source in sources if source is not beside and key in source.origins]
-        if others and key not in beside.origins:
+        owner = infos[info.address].default
+        if not owner:
+            address = beside.value(info.address)
+            paired = [source for source in others if info.address in source.origins]
+            others = [source for source in paired if not is_same_server(source.value(info.address), address)]
+        if others and not any(key in source.origins for source in sources if source not in others):
+            belongs = f"{owner} or to an address beside it" if owner else f"{others[0].value(info.address)!r} beside it"
             withheld[key] = (
                 f"the key '{key}' (from {others[0].origins[key]}) is not sent to {beside.value(info.address)!r}, which "
-                f"'{info.address}' names (from {beside.origins[info.address]}): it belongs to "
-                f"{infos[info.address].default} or to an address beside it; set {infos[info.address].env[-1]} where "
-                f"{info.env[-1]} is set, or write an api_key beside the base_url in the same file (any word if the "
-                f"server needs none)"
+                f"'{info.address}' names (from {beside.origins[info.address]}): it belongs to {belongs}; set "
+                f"{infos[info.address].env[-1]} where {info.env[-1]} is set, or write an api_key beside the base_url "
+                f"in the same file (any word if the server needs none)"
             )
         for source in others:
             source.remove(key)

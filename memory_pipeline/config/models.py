@@ -78,7 +78,7 @@ class ModelSection(Section):
         aliases={"distillation.model": None},
     )  # fmt: skip
     base_url: str = setting("", "Address of its server, if it is not the provider's own.")
-    api_key: str = setting("", "API key for `model.base_url`.", secret=True)
+    api_key: str = setting("", "API key for `model.base_url`.", secret=True, address="model.base_url")
     context_tokens: int = setting(
         0,
         "Tokens that a question and its answer may have together; 0 for the provider's: 200,000 for `anthropic`, "

@@ -107,7 +107,10 @@ def make_provider(settings: Settings) -> Provider:
 
     Raises ModelError for settings with which no model can be asked: no key, no price, no file.
     """
-    return PROVIDERS[choose_provider(settings)](settings)
+    provider = choose_provider(settings)
+    if provider in ("anthropic", "openai", "ollama") and (reason := settings.withheld_keys.get("model.api_key")):
+        raise ModelError(reason)
+    return PROVIDERS[provider](settings)
 
 
 def _anthropic(settings: Settings) -> Provider:

@@ -11,7 +11,10 @@ from threading import Thread
 
 import pytest
 
+from memory_pipeline.config.loading import load_settings
+from memory_pipeline.errors import ModelError
 from memory_pipeline.models import discovery
+from memory_pipeline.models.choose import endpoint_of, make_provider
 from memory_pipeline.models.discovery import find_models
 from memory_pipeline_tests.build import settings_for
 from memory_pipeline_tests.interfaces.in_process import command
@@ -65,3 +68,44 @@ def test_the_address_of_a_server_is_kept_until_another_provider_is_chosen(tmp_pa
     assert address("ollama", "small", "--base-url", "http://127.0.0.1:9") == "http://127.0.0.1:9"
     assert address("ollama", "large") == "http://127.0.0.1:9"
     assert address("openai", "large") == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stays"),
+    [
+        (("openai", "large"), True),
+        (("openai", "large", "--base-url", "http://127.0.0.1:8/v1"), False),
+        (("ollama", "large"), False),
+        (("none",), False),
+    ],
+)
+def test_a_key_in_the_file_goes_with_the_server_that_it_belongs_to(
+    tmp_path: Path, arguments: tuple[str, ...], stays: bool
+) -> None:
+    file = tmp_path / "memory_pipeline.toml"
+    file.write_text('[model]\nprovider = "openai"\nname = "a"\nbase_url = "http://127.0.0.1:9/v1"\napi_key = "key-9"\n')
+    done = command("model", "use", *arguments, MEMORY_PIPELINE_HOME=str(tmp_path))
+    assert done.code == 0 and ("is taken out" in done.out) is not stays
+    assert ("key-9" in file.read_text()) is stays
+
+
+@pytest.mark.parametrize(
+    ("named", "key", "sent"),
+    [
+        ("http://127.0.0.1:9/v2", None, "key-9"),
+        ("http://127.0.0.1:8/v1", None, ""),
+        ("http://127.0.0.1:8/v1", "key-8", "key-8"),
+    ],
+)
+def test_a_key_of_one_server_is_not_sent_to_another_one_that_the_environment_names(
+    tmp_path: Path, named: str, key: str | None, sent: str
+) -> None:
+    file = tmp_path / "memory_pipeline.toml"
+    file.write_text('[model]\nprovider = "openai"\nname = "a"\nbase_url = "http://127.0.0.1:9/v1"\napi_key = "key-9"\n')
+    variables = {"MEMORY_PIPELINE_MODEL_BASE_URL": named}
+    variables |= {"MEMORY_PIPELINE_MODEL_API_KEY": key} if key else {}
+    settings = load_settings(environment=variables, config_file=file).values
+    assert endpoint_of(settings).key == sent
+    if not sent:
+        with pytest.raises(ModelError, match="'model.api_key' .* is not sent to"):
+            make_provider(settings)

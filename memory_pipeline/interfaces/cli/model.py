@@ -76,16 +76,22 @@ def model_use(
 
     if provider in ("ollama", "openai") and not name:
         raise InputError(f"name the model: memory-pipeline model use {provider} MODEL; 'model list' shows those here")
-    before = load_project_settings(named_store(store)).values.model
+    loaded = load_project_settings(named_store(store))
+    before = loaded.values.model
     if base_url is None and provider == before.provider:
         base_url = before.base_url or None  # another model of the same server
-    values = {"provider": provider, "name": name, "base_url": base_url}
+    values: dict[str, object] = {"provider": provider, "name": name, "base_url": base_url}
     load_settings({f"model.{key}": value for key, value in values.items() if value is not None}, {})
+    is_of_another = loaded.origins["model.api_key"] == str(config_file()) and (base_url or "") != before.base_url
+    if is_of_another:
+        values["api_key"] = None  # of the server that is chosen no longer
     set_values(config_file(), "model", values)
     settings = load_project_settings(named_store(store)).values
     chosen = ModelChoice(provider=settings.model.provider, name=model_name(settings), file=str(config_file()))
     reader = f"{chosen.name} ({chosen.provider})" if chosen.name else chosen.provider
     text = f"{reader} reads from now on, as {chosen.file} says. 'memory-pipeline model check' asks it a question."
+    if is_of_another:
+        text += " The api_key in the file, which belonged to the server before, is taken out."
     emit(chosen, as_json=json_, text=text if chosen.provider != "none" else f"No model reads, as {chosen.file} says.")
 
 
