@@ -11,26 +11,27 @@ from itertools import chain
 
 from memory_pipeline.consolidation.clustering import describe_cluster, mark_settled
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.distillers.evidence import evidence_confidence, independent_witnesses
+from memory_pipeline.consolidation.distillers.evidence import evidence_confidence, independent_witnesses, single_orders
 from memory_pipeline.consolidation.eligibility import as_eligible
 from memory_pipeline.records import (
     ESTABLISHED,
     LEVEL_MERGED,
     MADE,
-    READING,
     Cluster,
     Distillation,
     EligibleMemory,
     Measured,
     Memory,
-    Source,
     offset_of_newest,
 )
 from memory_pipeline.text.conflicts import find_conflict
+from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.preservation import check_preservation
 
 #: Independent notes that a pattern rests on at least, and their days: as many as patterns behind a principle.
 LEAST_NOTES = 3
+#: The share of an earlier statement's words that one has which stands for its notes too.
+_CARRIED = 0.9
 VERSION = "established-1"
 #: The pattern that statements of a kind are. What passes (threads, context, emotions), plain facts and corrections are
 #: none, however often they are said.
@@ -51,7 +52,8 @@ def find_established(night: Night, eligible: Sequence[EligibleMemory]) -> list[C
     """A cluster for each statement that notes establish: the statement, with the notes behind those that it replaced
     and says again. `eligible`: what merging left.
 
-    At least LEAST_NOTES notes of as many days say it, of which copies of one text count once.
+    At least LEAST_NOTES notes of as many days say it, of which copies of one text count once. What tells its reader
+    what to do, and no two sources say in words of their own, stays a statement.
     """
     with night.store.reading() as tx:
         often = tx.readings.often_told(LEAST_NOTES)
@@ -67,13 +69,16 @@ def find_established(night: Night, eligible: Sequence[EligibleMemory]) -> list[C
             continue
         if evidence_confidence(notes) < settings.consolidation.confidence.min:
             continue
+        if single_orders(statement.content, notes):
+            continue
         members = [as_eligible(settings, one, 1) for one in (statement, *inherited)]
         found.append(describe_cluster(members, [1.0], ESTABLISHED))
     return mark_settled(night.store, night.plan, ESTABLISHED, found)
 
 
 def _pattern_type(memory: Memory) -> str | None:
-    if memory.source != Source(MADE, READING) or memory.abstraction_level != LEVEL_MERGED:
+    """The pattern that a statement is, also one that was merged of statements; None for what is none."""
+    if memory.source.connector != MADE or memory.abstraction_level != LEVEL_MERGED:
         return None
     kinds = (tag.removeprefix("kind:") for tag in memory.tags if tag.startswith("kind:"))
     return next((_PATTERN_OF[kind] for kind in kinds if kind in _PATTERN_OF), None)
@@ -96,6 +101,11 @@ def _notes_behind(night: Night, statements: Sequence[Memory]) -> dict[str, tuple
 
 
 def _says_all_of(statement: Memory, older: Memory) -> bool:
+    """Whether a statement still says what one that it replaced said: its facts, and nearly all of its words. What takes
+    the older one back leaves out the word that mattered."""
+    words, said = content_words(older.content), set(content_words(statement.content))
+    if sum(word in said for word in words) < _CARRIED * len(words):
+        return False
     lost = check_preservation([older.content], statement.content, ()).lost
     return not lost and find_conflict(statement.content, older.content) is None
 

@@ -264,7 +264,8 @@ def _forget(store: Store, settings: Settings, intent: Intent, *, completed: bool
             erased = tx.erasure.of(intent.memory_ids)
             words = _words(tx, erased, intent.rejected)
             outside = _outside(tx, settings, erased)
-            forgetting = replace(intent.forgetting, stones=tuple(tx.forgotten.stones(erased.memory_ids, intent.key)))
+            stones = tuple(tx.forgotten.stones(erased.memory_ids, intent.key))
+            forgetting = replace(intent.forgetting, known=erased.memory_ids, stones=stones)
         words = words.with_names({old: new_id_of(intent.key, old) for old in erased.memory_ids})
         files: list[str] = []
         changed: list[str] = []

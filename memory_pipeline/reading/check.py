@@ -7,16 +7,17 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date
 
 from memory_pipeline.reading.answers import MOST_ASKED, MOST_DIGEST, MOST_STATEMENT, ReadingAnswer, SaidStatement
 from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.records import Statement
-from memory_pipeline.text.days import days_meant
+from memory_pipeline.text.days import days_meant, months_meant
 from memory_pipeline.text.facts import NEGATORS, Fact, find_facts
 from memory_pipeline.text.hidden import without_scaffolding
 from memory_pipeline.text.injections.detect import attempt_by, attempt_in
 from memory_pipeline.text.languages import is_german, negates, with_iso_days
+from memory_pipeline.text.orders import tells_reader
 from memory_pipeline.text.preservation import find_invention
 from memory_pipeline.text.redaction import redact
 from memory_pipeline.text.whole import keeps
@@ -32,8 +33,8 @@ _LEAST_WORDS_QUOTED = 2
 _LEAST_CARRIED = 0.5
 #: Kinds that only a human's own words can show, whomever they are about.
 _OF_HUMAN = frozenset(("trust", "boundary", "emotion"))
-#: Of the words of a statement that a human's wish has at least; the others say who wants what of whom.
-_LEAST_FROM_HUMAN = 0.6
+#: Words that a statement about the human shares at least with a turn of the human's own, or all of a shorter one.
+_LEAST_SPOKEN = 2
 _FIGURES = frozenset(("number", "time", "date", "identifier", "name"))
 #: A text in which more of the words inside of its sentences begin with a capital letter writes all nouns so.
 _CAPITALISED = 0.3
@@ -113,7 +114,7 @@ def check_answer(
     objections: list[str] = []
     failed: list[tuple[SaidStatement, str]] = []
     for said in answer.statements:
-        found = _statement(said, items, standing, likeness, named, spoken=spoken)
+        found = _statement(said, items, standing, likeness, named, spoken=spoken, is_about_somebody=spoken or least > 1)
         if not isinstance(found, str) and (behind := len(set(found.item_ids) - set(steering))) < least:
             found = f"it rests on {behind}, and needs {least} at least"
         if isinstance(found, str):
@@ -209,6 +210,7 @@ def _statement(
     named: frozenset[str],
     *,
     spoken: bool,
+    is_about_somebody: bool,
 ) -> Statement | str:
     """The statement, or what is wrong with it."""
     text = _SPACE.sub(" ", said.text).strip()
@@ -248,7 +250,8 @@ def _statement(
     )
     if wrong := _not_borne_out(text, evidence):
         return wrong
-    if attempt_by("human" if said_by_human else "agent", text) and not _is_from_human(text, cited):
+    # Of notes, what is to be done may be said as an order; of turns and in principles it is said of somebody.
+    if attempt_by("human" if said_by_human else "agent", text) or (is_about_somebody and tells_reader(text)):
         return "it reads like an order to whoever reads it"
     significance = said.significance if math.isfinite(said.significance) else 0.5
     return Statement(
@@ -314,21 +317,10 @@ def _wrong_speaker(said: SaidStatement, cited: Sequence[Item]) -> str:
         return ""
     beginnings = _beginnings(said.text)
     for source, item in zip(said.sources, cited, strict=True):
-        if item.speaker == "human" and beginnings & _beginnings(_with_clause(source.quote, item)):
+        spoken = _beginnings(_with_clause(source.quote, item)) if item.speaker == "human" else set()
+        if spoken and len(beginnings & spoken) >= min(_LEAST_SPOKEN, len(spoken)):
             return ""
     return "what is about the human must rest on a turn of the human's own that says it"
-
-
-def _is_from_human(text: str, cited: Sequence[Item]) -> bool:
-    """Whether one turn of the human's, which steers nobody, has most words of a statement: what it says of the agent
-    is then the human's wish."""
-    words = _beginnings(text)
-    return any(
-        item.speaker == "human"
-        and attempt_by("human", item.text) is None
-        and len(words & _beginnings(own_text(item.words))) >= _LEAST_FROM_HUMAN * len(words)
-        for item in cited
-    )
 
 
 def _beginnings(text: str) -> set[str]:
@@ -365,7 +357,7 @@ def _not_borne_out(text: str, evidence: _Evidence) -> str:
     text = with_iso_days(text, {meant for day in evidence.days for meant in days_meant(day)})
     if strange := _invented(_CLOCK_AND_COLON.sub(r"\1,", text), evidence.sources, evidence.days):
         return f"none of its items has '{strange}'"
-    told = [*evidence.sources, evidence.others]
+    told = [*evidence.sources, evidence.others, *months_meant(evidence.days)]
     if unknown := unknown_name(text, told) or _borrowed_name(text, evidence.named, told):
         return f"none of its items names '{unknown}'"
     if _denies(text) and not any(map(_denies, [*evidence.quotes, *evidence.sentences])):
@@ -378,15 +370,12 @@ def _not_borne_out(text: str, evidence: _Evidence) -> str:
 
 
 def _invented(text: str, sources: Sequence[str], days: set[date]) -> str:
-    """A figure or identifier of a text that no source has; empty if there is none. The year of a source is known, and
-    so are the months about it; a number to which a source gives no unit may have one that another number or another
-    place there has."""
+    """A figure or identifier of a text that no source has; empty if there is none. The year of a source is known, and a
+    number to which a source gives no unit may have one that another number or another place there has."""
     numbers = [fact.value.split(" ") for source in sources for fact in find_facts(source) if fact.kind == "number"]
     bare = {value[0] for value in numbers if len(value) == 1}
     units = {value[1] for value in numbers if len(value) > 1}
-    firsts = {day.replace(day=1) for day in days}
-    meant = [near for first in firsts for near in (first - timedelta(days=1), first, first + timedelta(days=31))]
-    years = {f"{day.year}" for day in days} | {f"{day.year}-{day.month}" for day in meant}
+    years = {f"{day.year}" for day in days}
     known, told = list(sources), "\n".join(sources)
     while strange := find_invention(known, text, days):
         value, _, unit = strange.value.partition(" ")

@@ -58,14 +58,16 @@ class Erasure:
     def __init__(self, sql: Sql, memories: Memories, rollbacks: Rollbacks) -> None:
         self._sql, self._memories, self._rollbacks = sql, memories, rollbacks
 
-    def of(self, chosen: Collection[str]) -> Erased:
-        """All memories that say the words of chosen ones, these included, as far as the store has them.
+    def of(self, chosen: Collection[str], known: Collection[str] = ()) -> Erased:
+        """All memories that say the words of chosen ones, these included, as far as the store has them. `known`: of an
+        earlier state of a store, what is known to say them from a later one.
 
         These are copies, what was made or extracted from them, the turn from which something was extracted, and of what
         a night made the notes behind it.
         """
         ids = set(self._sql.strings("select id from memories where id in (select unnest($1::text[]))", [list(chosen)]))
         ids |= set(self._behind(ids))
+        ids |= set(self._sql.strings("select id from memories where id in (select unnest($1::text[]))", [list(known)]))
         while more := self._next_to(sorted(ids)) - ids:
             ids |= more
         rows = self._sql.rows(

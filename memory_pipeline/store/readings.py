@@ -67,14 +67,20 @@ class Readings:
         return [MEMORIES.read(row) for row in rows]
 
     def often_told(self, least_days: int) -> set[str]:
-        """The active statements behind which stand notes of so many days, also by way of those that they replaced."""
+        """The active statements, also merged ones, behind which stand notes of so many days, also by way of those that
+        they replaced."""
         return set(
             self._sql.strings(
                 """
                 with recursive walk(top, id) as (
                     select id, id
                     from memories
-                    where source_connector = $1 and source_file = $2 and abstraction_level = 1 and archived_at is null
+                    where source_connector = $1 and abstraction_level = 1 and archived_at is null
+                      and (source_file = $2 or id in (
+                          select l.memory_id
+                          from lineage l
+                          join memories s on s.id = l.source_id
+                          where s.source_connector = $1 and s.source_file = $2 and l.relation = 'merged'))
                     union
                     select w.top, l.source_id
                     from walk w

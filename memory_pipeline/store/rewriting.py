@@ -46,15 +46,19 @@ _PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """What is to be forgotten, and who wants it: an id of its own, the key of the hashes, and the time. `stones`: the
-    tombstones, by new id with the project and the hash of the words; every file gets all of them, so that none of them
-    brings it back when it is restored."""
+    """What is to be forgotten, and who wants it: an id of its own, the key of the hashes, and the time.
+
+    `known`: all that goes from the store; a snapshot has some of it without the links by which it was found. `stones`:
+    the tombstones, by new id with the project and the hash of the words; every file gets all of them, so that none of
+    them brings it back when it is restored.
+    """
 
     id: str
     chosen: Chosen
     key: str
     at: datetime
     actor: str
+    known: tuple[str, ...] = ()
     stones: tuple[Stone, ...] = ()
 
 
@@ -93,7 +97,7 @@ class _Erasing:
         """Do it."""
         now = self._forgetting
         with self._transaction():
-            erased = self._tx.erasure.of(now.chosen.memory_ids)
+            erased = self._tx.erasure.of(now.chosen.memory_ids, now.known)
             rejected = self._rejected()
             ids = list(erased.memory_ids)
             if not erased.rollback.is_empty:

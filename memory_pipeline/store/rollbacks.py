@@ -323,6 +323,13 @@ class Rollbacks:
               and (l.source_id in (select unnest($1::text[]))
                    or (l.relation not in ('principle', 'part', 'stated', 'routine', 'repeated', 'established')
                        and l.source_id in (select unnest($2::text[]))))
+            union
+            -- A note that repeated a statement is evidence of the pattern that the statement became.
+            select m.id, r.source_id
+            from lineage r
+            join lineage l on l.source_id = r.memory_id and l.relation = 'established'
+            join memories m on m.id = l.memory_id
+            where r.relation = 'repeated' and m.rolled_back_at is null and r.source_id in (select unnest($2::text[]))
             """,
             [gone, list(restored)],
         )

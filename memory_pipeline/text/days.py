@@ -7,7 +7,7 @@ dates would read "may" as a month and "in 2 days" of a duration as a day.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 
@@ -90,6 +90,11 @@ def with_days(statement: str, written: date) -> str:
 def days_meant(written: date) -> Iterator[date]:
     """The days that words written on a day can mean: from the week before it to the week after it."""
     return (written + timedelta(days=away) for away in range(-13, 15))
+
+
+def months_meant(written: Iterable[date]) -> Iterator[str]:
+    """The names of the months that words written on some days can mean, as `this month` does."""
+    return iter({_MONTHS[meant.month - 1] for day in written for meant in days_meant(day)})
 
 
 def _meant(match: re.Match[str], written: date) -> str:

@@ -107,5 +107,5 @@ def test_a_key_of_one_server_is_not_sent_to_another_one_that_the_environment_nam
     settings = load_settings(environment=variables, config_file=file).values
     assert endpoint_of(settings).key == sent
     if not sent:
-        with pytest.raises(ModelError, match="'model.api_key' .* is not sent to"):
+        with pytest.raises(ModelError, match=r"'model.api_key' .* is not sent to"):
             make_provider(settings)

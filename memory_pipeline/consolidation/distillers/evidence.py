@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
+from difflib import SequenceMatcher
 
 from memory_pipeline.consolidation.distillers.draft import Draft
 from memory_pipeline.records import QUOTE, Memory
@@ -42,17 +43,17 @@ def evidence_confidence(witnesses: Iterable[Memory], against: int = 0) -> float:
 
 def independent_tellings(statement: str, witnesses: Iterable[Memory]) -> int:
     """How many sources say a statement independently: in words of their own, and on days of their own. The same words
-    again, on whatever day, are a copy."""
+    again, on whatever day and with whatever small word put in, are a copy."""
     meant = set(content_words(statement))
-    wordings: dict[frozenset[tuple[str, ...]], date] = {}
+    wordings: dict[tuple[str, ...], date] = {}
     for memory in sorted(witnesses, key=lambda memory: (memory.effective_date, memory.id)):
         parts = split_statements(memory.content) or [memory.content]
         nearest = max(parts, key=lambda part: len(meant & set(content_words(part))))
-        runs = _runs_of(nearest)
+        words = _words_of(nearest)
         if len(meant & set(content_words(nearest))) >= SAID_SHARE * len(meant) and not any(
-            len(runs & other) >= COPY_RESEMBLANCE * min(len(runs), len(other)) for other in wordings
+            SequenceMatcher(None, words, other, autojunk=False).ratio() >= COPY_RESEMBLANCE for other in wordings
         ):
-            wordings[runs] = memory.day
+            wordings[words] = memory.day
     return min(len(wordings), len(set(wordings.values())))
 
 
@@ -72,8 +73,12 @@ def independent_witnesses(witnesses: Iterable[Memory]) -> list[Memory]:
 
 
 def _runs_of(content: str) -> frozenset[tuple[str, ...]]:
-    words = tuple(_WORD.findall(normalise(content)))
+    words = _words_of(content)
     return frozenset(words[n : n + _RUN] for n in range(max(1, len(words) - _RUN + 1)))
+
+
+def _words_of(content: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(normalise(content)))
 
 
 #: Sources that an order needs to be guidance.

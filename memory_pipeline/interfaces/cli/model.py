@@ -90,9 +90,11 @@ def model_use(
     chosen = ModelChoice(provider=settings.model.provider, name=model_name(settings), file=str(config_file()))
     reader = f"{chosen.name} ({chosen.provider})" if chosen.name else chosen.provider
     text = f"{reader} reads from now on, as {chosen.file} says. 'memory-pipeline model check' asks it a question."
+    if chosen.provider == "none":
+        text = f"No model reads, as {chosen.file} says."
     if is_of_another:
         text += " The api_key in the file, which belonged to the server before, is taken out."
-    emit(chosen, as_json=json_, text=text if chosen.provider != "none" else f"No model reads, as {chosen.file} says.")
+    emit(chosen, as_json=json_, text=text)
 
 
 @model_app.command("install", epilog="Example: memory-pipeline model install")
