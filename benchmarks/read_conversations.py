@@ -4,7 +4,7 @@
 
 Fourteen conversations of `labels/`, seven of each file, are drawn by seed and read day by day, as a night reads them,
 with recorded answers (`answers/conversations.jsonl`: a language model that was given the questions and nothing else, on
-2026-11-27). `--record` writes the questions that have no answer; `--none` lets the classifier read, which was trained
+2026-11-28). `--record` writes the questions that have no answer; `--none` lets the classifier read, which was trained
 on these sentences, so that its figures say little. A sentence is found if a statement quotes it, or has half of its
 words. What is kept of a sentence without a label counts as wrong.
 """
