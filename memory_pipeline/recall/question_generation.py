@@ -101,6 +101,10 @@ def generate_questions(
         found[name] = result
         progress("making questions", len(found), len(questions))
     made = [one for name in questions for one in found[name]]
+    if not made:
+        raise ModelError(
+            f"of {len(notes)} notes the model asked no question whose answer stands in its note; choose another model"
+        )
     return made[:most], round(sum(call.cost_usd for call in book.calls()), 6)
 
 
