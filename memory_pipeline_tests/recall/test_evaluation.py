@@ -192,7 +192,9 @@ def test_a_model_makes_questions_whose_answers_stand_in_their_notes(store: Store
     again = command(*arguments, **asked_of)
     assert again.code == 1 and "made.jsonl" in again.err, "a file that is there is never replaced"
     answers.write_text(json.dumps({"question": row["question"], "answer": json.dumps({"questions": questions[3:]})}))
-    none = command("evaluate", "--make-questions", "-q", "--store", store.path, **asked_of)
+    other = Store(tmp_path / "other.duckdb")
+    noted(other)
+    none = command("evaluate", "--make-questions", "-q", "--store", other.path, **asked_of)
     assert none.code == 1 and "asked no question whose answer stands in its note" in none.err
 
 
