@@ -20,7 +20,7 @@ from memory_pipeline.text.facts import content_words, fact_keys, find_facts
 
 #: At least this share of a statement's content words must be in what supports it, and
 SUPPORT_SHARE = 0.5
-#: at least this share if one source must support it on its own (measured in `attachments.SAID_SHARE`).
+#: at least this share if one source must support it on its own (measured as `SAID_SHARE`).
 SHARED_WORDS = 0.62
 #: Facts that a statement may not have beyond its sources.
 _HARD_FACTS = frozenset(("number", "date", "time", "identifier", "name", "negation"))

@@ -1,7 +1,7 @@
 """What is kept of a session before its agent forgets it, and the text of it for the daily log.
 
 What a model finds that reads the session, or else the sentences that the classifier keeps; and what was written down in
-forms that say so (`conversations/marks.py`). Only a human's own words become standing rules.
+forms that say so (`reading/marks.py`). Only a human's own words become standing rules.
 """
 
 from __future__ import annotations
