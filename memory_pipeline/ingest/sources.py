@@ -30,15 +30,13 @@ from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.missing import Progress
-from memory_pipeline.records import Memory, SourceFile
+from memory_pipeline.records import UNDATED, Memory, SourceFile
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 
 _CHUNK = 1 << 20
 #: Counts how readers changed: the next night reads every file again when it is another.
 _READER = 2
-#: Times that are not those of the words, but of their file or its reading.
-_UNDATED = ("mtime", "import")
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,7 +363,7 @@ class _Ledger:
     def take(self, memory: Memory) -> Memory | None:
         """The memory as the night takes it; None if it is left for a later one."""
         before = self.seen_before.get(memory.id)
-        if before and memory.created_at_quality in _UNDATED and before < memory.created_at:
+        if before and memory.created_at_quality in UNDATED and before < memory.created_at:
             memory = replace(memory, created_at=before, effective_date=min(before, memory.effective_date))
         file, at = self.file_of(memory.source.file or ""), memory.created_at
         self.read[file].append(memory)

@@ -6,7 +6,6 @@ import random
 import tempfile
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 
 from pydantic import Field
@@ -27,7 +26,7 @@ from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.models.pricing import PRICES
 from memory_pipeline.reading.classifier import routine_among
 from memory_pipeline.recall.lineage import source_of
-from memory_pipeline.records import Memory
+from memory_pipeline.records import UNDATED, Memory
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store
 from memory_pipeline.text.injections.detect import attempt_in
@@ -40,7 +39,6 @@ _SAMPLE = 1_000
 _EXAMPLES = 3
 #: Begins what stands in the place of a secret, as `redact` writes it.
 _MASKED = "[REDACTED:"
-_UNDATED = ("mtime", "import")
 
 
 class Disagreement(Document):
@@ -62,9 +60,9 @@ class Audit(Document):
     unreadable: int = Field(description="Rows that cannot be read.")
     left_out: dict[str, int] = Field(description="What is no memory, by what it is: managed blocks, index lines, ...")
     masked: dict[str, int] = Field(description="Secrets and personal data, by kind.")
-    masked_at: tuple[str, ...] = Field(description="Where some of these stand: file and line, or the entry's id.")
+    masked_at: tuple[str, ...] = Field(description="Where they stand: file and line, or the entry's id.")
     steering: int = Field(description="Entries that try to steer whoever reads them.")
-    steering_at: tuple[str, ...] = Field(description="Where some of these stand.")
+    steering_at: tuple[str, ...] = Field(description="Where they stand.")
     copies: int = Field(description="Entries that say word for word what another one says.")
     near_copies: int = Field(description="Entries that say nearly the same as another one, and merge with it.")
     readings: int = Field(description="Lines of a series that differ only in their values.")
@@ -124,11 +122,9 @@ def _settings(store: Path, embedder: str) -> Settings:
 
 
 def _places(memories: Iterable[Memory]) -> tuple[str, ...]:
-    """Where the first few of some memories were read."""
+    """Where some memories were read."""
     memories = sorted(memories, key=lambda memory: (memory.source.file or "", memory.source.line or 0, memory.id))
-    return tuple(
-        memory.id if memory.source.file is None else source_of(memory) for memory in islice(memories, _EXAMPLES)
-    )
+    return tuple(memory.id if memory.source.file is None else source_of(memory) for memory in memories)
 
 
 def _routine(memories: list[Memory]) -> tuple[float | None, int]:
@@ -162,7 +158,7 @@ def _described(
         entries=len(memories),
         tokens=tokens,
         cost_usd=round(PRICES[DEFAULT_CLAUDE].cost(tokens, 0), 4),
-        undated=sum(memory.created_at_quality in _UNDATED for memory in memories),
+        undated=sum(memory.created_at_quality in UNDATED for memory in memories),
         unreadable=brought.quarantined,
         left_out=dict(brought.skipped),
         masked=dict(brought.masked),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.neighbours import PLACE, may_have_neighbours, neighbours_in
 from memory_pipeline.recall.ranking import Rowwise, ends_of, rows_of, shortness, weights_of
-from memory_pipeline.records import DIGEST, MADE, MEMORY_TYPES, PATTERN_TYPES, Memory
+from memory_pipeline.records import DIGEST, MADE, MEMORY_TYPES, PATTERN_TYPES, UNDATED, Memory
 from memory_pipeline.store import memory_of
 
 #: From so many changed rows on, the columns are put together again.
@@ -91,7 +91,15 @@ class Catalogue:
             into=into,
             uses=(recalled, useful),
             beside=beside,
-            rowwise=Rowwise(before, after, weight, ends_of(into, is_archived), _are_digests(table), _shortness(table)),
+            rowwise=Rowwise(
+                before,
+                after,
+                weight,
+                ends_of(into, is_archived),
+                _are_digests(table),
+                _shortness(table),
+                _are_undated(table),
+            ),
         )
 
     def after(self, ids: list[str], delta: pa.Table, beside: Beside) -> Catalogue:
@@ -142,6 +150,7 @@ class Catalogue:
                 ends_of(into, is_archived),
                 extended.set(self.rowwise.is_digest, _are_digests(delta)),
                 extended.set(self.rowwise.shortness, _shortness(delta)),
+                extended.set(self.rowwise.is_undated, _are_undated(delta)),
             ),
         )
 
@@ -246,6 +255,12 @@ def _are_digests(table: pa.Table) -> Booleans:
     is_made = pc.equal(table["source_connector"], MADE)
     digests: Booleans = pc.fill_null(pc.and_(is_made, pc.equal(table["source_file"], DIGEST)), False).to_numpy()
     return digests
+
+
+def _are_undated(table: pa.Table) -> Booleans:
+    """Of which memories nobody knows when they were said."""
+    undated: Booleans = pc.is_in(table["created_at_quality"], value_set=pa.array(UNDATED)).to_numpy()
+    return undated
 
 
 def _shortness(table: pa.Table) -> NDArray[np.float64]:

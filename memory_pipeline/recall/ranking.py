@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from memory_pipeline.recall.matrix import Matrix
 from memory_pipeline.recall.neighbours import neighbours_in, places_table
 from memory_pipeline.recall.words import Scores
-from memory_pipeline.records import DIGEST, MADE, Source
+from memory_pipeline.records import DIGEST, MADE, UNDATED, Source
 
 #: Rows that words, and vectors, each propose.
 DEPTH = 200
@@ -37,19 +37,21 @@ _ONE_THING, _LOOKED_AT = 0.6, 20
 #: each told twice in words of their own, the later telling stood first in 2 without this, in 12 with it; the demo's 28
 #: questions, before and after its nights, are answered within as many tokens as without.
 _LITTLE_LESS = 0.5
+#: The day of what nobody knows the day of: README promises that it counts as old.
+_LONG_AGO = np.datetime64("0001-01-01")
 
 #: The share of the best score that a hit of a search has at least. Chosen on 10 of 20 BEAM conversations (100K, turns
 #: of the human): the evidence within 1,000 tokens is .722 with it, .725 without; on the 10 others .732 and .733. Of the
-#: 77 cases of PrecisionMemBench 39 pass with it, 23 without (`benchmarks/precision.py`).
+#: 77 cases of PrecisionMemBench 40 pass with it, 23 without (`benchmarks/precision.py`).
 LEAST_OF_BEST = 0.1
 
-#: Of two memories that answer alike the shorter one comes first: more of them fit into a context. So many characters
-#: cost nothing much; one of three times as many has half the score. Of 20 BEAM conversations (100K) ten were looked at:
-#: the evidence among the first ten hits rises from .668 to .683 (turns of the human) and from .497 to .609 (with the
-#: agent's long answers), that within 1,000 tokens from .721 to .731 and from .487 to .621; in the ten others (turns of
-#: the human) from .672 to .677, and from .733 to .742. A fourth root of the length gains a little more there, but sets
-#: a note of five words before the pattern that answers.
-_SHORT = 800
+#: Of two memories that answer alike the shorter one comes first: more of them fit into a context. A tenth of so many
+#: characters costs a twentieth of the score, three times as many half of it. Of 20 BEAM conversations (100K) ten were
+#: looked at: the evidence within 1,000 tokens rises from .721 to .727 (turns of the human), and from .487 to .581 with
+#: the agent's long answers among the memories; in the ten others (turns of the human) it is .732, as before. With less
+#: it rises more, but a note of five words stands before the pattern that answers, and of near copies by the thousand
+#: the merged one is not found again.
+_SHORT = 2_000
 
 #: A vector of a lower cosine says nothing of a memory.
 MIN_RELEVANCE = 0.3
@@ -75,7 +77,7 @@ class Rowwise:
     `before` and `after`: the neighbouring rows in a conversation or log, -1 for none. `weight`: of archived and
     superseded ones, and of use. `stands_for_it`: the row of the active memory at the end of a chain of replacements,
     itself for an active one, -1 if there is none. `is_digest`: whether it stands for a day's routine. `shortness`: as
-    in the function of this name.
+    in the function of this name. `is_undated`: whether nobody knows when it was said.
     """
 
     before: Rows
@@ -84,6 +86,7 @@ class Rowwise:
     stands_for_it: Rows
     is_digest: NDArray[np.bool_]
     shortness: Floats
+    is_undated: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +153,7 @@ def rank(
     for time in times:
         dated[np.isin(pool, time.rows)] += _DAY_GAIN if time.is_day else _MONTH_GAIN
     if newness is not None:
-        fresh = _NEW_GAIN * newness[pool]
+        fresh = _NEW_GAIN * newness[pool] * ~rowwise.is_undated[pool]
     fused = total[pool] + beside + dated + fresh
     if parts is not None:
         parts.words, parts.cosine = by_words, cosine
@@ -189,7 +192,8 @@ def newest_first(
     if matrix is None or not len(matrix):
         return rows
     head = rows[:_LOOKED_AT]
-    vectors, of, best = matrix.rows(head), days[head], scores[:_LOOKED_AT]
+    vectors, best = matrix.rows(head), scores[:_LOOKED_AT]
+    of = np.where(rowwise.is_undated[head], _LONG_AGO, days[head])
     is_active = rowwise.stands_for_it[head] == head
     lifts = (np.einsum("ik,jk->ij", vectors, vectors) >= _ONE_THING) & (of[None, :] > of[:, None]) & is_active[None, :]
     lifts &= best[None, :] >= _LITTLE_LESS * best[:, None]
@@ -252,6 +256,8 @@ class Searchable(Protocol):
     def memory_type(self) -> str: ...
     @property
     def effective_date(self) -> datetime: ...
+    @property
+    def created_at_quality(self) -> str: ...
     @property
     def day(self) -> date: ...
     @property
@@ -319,7 +325,9 @@ def listed(memories: Sequence[Searchable], superseded: Collection[str] = ()) -> 
     was_noted = np.array([memory.source.connector != MADE for memory in memories], dtype=bool)
     is_digest = np.array([memory.source.file == DIGEST for memory in memories], dtype=bool) & ~was_noted
     short = shortness(np.array([len(memory.content) for memory in memories], dtype=np.int64))
-    return Listed(ids, days, was_noted, Rowwise(before, after, weight, ends_of(into, archived), is_digest, short))
+    undated = np.array([memory.created_at_quality in UNDATED for memory in memories], dtype=bool)
+    rowwise = Rowwise(before, after, weight, ends_of(into, archived), is_digest, short, undated)
+    return Listed(ids, days, was_noted, rowwise)
 
 
 def rows_of(ids: Iterable[str | None], row_of: Mapping[str, int]) -> NDArray[np.int64]:

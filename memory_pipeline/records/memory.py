@@ -28,6 +28,8 @@ PATTERN_TYPES = ("success", "failure", "decision", "workflow", "gotcha")
 CONSOLIDATION_METHODS = ("llm", "heuristic", "hybrid")
 #: How exactly the time of a memory is known: to the second, to the day, by its file's time, or only by its import's.
 TIME_QUALITIES = ("exact", "date", "mtime", "import")
+#: Of these nobody knows when it was said: what has another day is neither older nor newer.
+UNDATED = ("mtime", "import")
 
 #: Connector of memories that the pipeline makes from others; everything else is raw.
 MADE = "night"

@@ -59,6 +59,7 @@ class Text(NamedTuple):
     source: Source
     archived_at: datetime | None
     consolidated_into_id: str | None
+    created_at_quality: str
 
 
 class Memories:
@@ -174,7 +175,7 @@ class Memories:
             """
             select id, project_id, content, memory_type, created_at, effective_date,
                    (effective_date + to_minutes(utc_offset))::date, source_connector, source_file, source_line,
-                   archived_at, consolidated_into_id
+                   archived_at, consolidated_into_id, created_at_quality
             from memories
             where rolled_back_at is null and created_at <= $1 and ($2 is null or (created_at, id) > ($2, $3))
             order by created_at, id
@@ -470,7 +471,7 @@ def memory_table(memories: Sequence[Memory]) -> pa.Table:
 
 
 def _text(row: Row) -> Text:
-    memory_id, project, content, memory_type, made, about, day, connector, file, line, gone, into = row
+    memory_id, project, content, memory_type, made, about, day, connector, file, line, gone, into, quality = row
     source = Source(connector, file, line)
     times = from_utc(made), from_utc(about), day
-    return Text(memory_id, project, content, memory_type, *times, source, from_utc(gone), into)
+    return Text(memory_id, project, content, memory_type, *times, source, from_utc(gone), into, quality)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memory_pipeline.records import Conflict, Memory
+from memory_pipeline.records import UNDATED, Conflict, Memory
 from memory_pipeline.text.agreement import is_clause
 from memory_pipeline.text.conflicts import differ_in_order, tells_an_event
 from memory_pipeline.text.entries import claim_of
@@ -49,7 +49,10 @@ def contradiction_of(a: Memory, b: Memory) -> Contradiction | None:
 
 def newer_of(a: Memory, b: Memory) -> Memory | None:
     """The memory that supersedes the other one: it says later, on another day, how a setting, a preference or a state
-    is now. None if the two contradict each other at one time, or about what does not change."""
+    is now. None if the two contradict each other at one time, or about what does not change, or if nobody knows when
+    one of them was said."""
+    if a.created_at_quality in UNDATED or b.created_at_quality in UNDATED:
+        return None
     found = None if _are_of_one_day(a, b) else contradiction_of(a, b)
     if found is None or not found.can_change:
         return None

@@ -15,6 +15,7 @@ from memory_pipeline.records import (
     EXTRACTED,
     LEVEL_PATTERN,
     LEVEL_PRINCIPLE,
+    UNDATED,
     LineageLink,
     Memory,
     PlaybookEntry,
@@ -45,8 +46,6 @@ _REJOINDER = re.compile(
 _MEMORY_STORES = frozenset({"brain", "mem0", "mcp-memory", "langgraph", "letta"})
 #: Importance from which a line of a log is worth an agent's attention.
 _IMPORTANT = 2.0
-#: How the time of a memory is known that says nothing of when it was noted.
-_UNDATED = ("mtime", "import")
 #: What a flat line cannot show.
 _BLOCK = re.compile(r"\s*(?:```|~~~|\|)")
 #: Files in which an identity is kept; their agent reads them by itself.
@@ -185,7 +184,7 @@ def _behind(active: Sequence[Memory], every: Sequence[Memory], links: Sequence[L
 
 def is_undated(memory: Memory) -> bool:
     """Whether nothing tells when it was noted but its file's time or its import."""
-    return memory.created_at_quality in _UNDATED
+    return memory.created_at_quality in UNDATED
 
 
 def is_promoted(memory: Memory, lasting: Collection[str]) -> bool:

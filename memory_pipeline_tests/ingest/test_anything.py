@@ -60,7 +60,9 @@ def hold_to_the_promise(given_rows: list[dict[str, Any]], *, with_night: bool) -
         sound(store)
         if with_night:
             report = run(store, date(2026, 5, 30))
-            assert report.verdict != "FAIL" and not report.errors, report.errors
+            # A night stops where many memories have vectors of another model alone: here it may be one of eight.
+            others = [error for error in report.errors if error.stage != "embed"]
+            assert not others and (report.errors or report.verdict != "FAIL"), report.errors
             sound(store)
         export_memories(store, "jsonl", home / "all.jsonl", everything=True)
         copy = Store(home / "copy.duckdb")

@@ -17,6 +17,7 @@ from memory_pipeline.recall.documents import NewMemory
 from memory_pipeline.recall.lineage import recalled
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
+from memory_pipeline.text.contradictions import newer_of
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, run, settings_for
 
 
@@ -210,3 +211,27 @@ def test_words_of_headings_and_lead_ins_are_found_also_when_they_came_later(stor
     fill(store, [replace(note, lead_in="Lunch at the quay:", headings=("Da Gino",))])
     assert memory.search("harbour", mode="bm25").results == ()
     assert memory.search("Gino", mode="bm25").results[0].subject == "Da Gino › Lunch at the quay:"
+
+
+@pytest.mark.parametrize(("quality", "first"), [("exact", "later"), ("mtime", "dated"), ("import", "dated")])
+def test_what_nobody_knows_the_day_of_is_not_the_newest(store: Store, quality: str, first: str) -> None:
+    """A file without dates that was saved today says nothing of when its lines were true."""
+    later = FIRST + timedelta(days=30)
+    notes = [
+        candidate("The default branch of the shop is main since the release.", FIRST, native_id="dated"),
+        candidate("The default branch of the shop is trunk.", later, native_id="later", created_at_quality=quality),
+    ]
+    fill(store, notes, project="shop")
+    shop = ProjectMemory(store, settings_for(store), "shop", actor="agent")
+    found = shop.search("default branch of the shop").results
+    assert found[0].id == first
+
+
+@pytest.mark.parametrize(("quality", "newer"), [("exact", "b"), ("mtime", None)])
+def test_what_nobody_knows_the_day_of_supersedes_nothing(quality: str, newer: str | None) -> None:
+    older = memory("a", "The billing service uses PostgreSQL 15.")
+    later = memory(
+        "b", "The billing service uses PostgreSQL 16.", FIRST + timedelta(days=6), created_at_quality=quality
+    )
+    found = newer_of(older, later)
+    assert (found and found.id) == newer

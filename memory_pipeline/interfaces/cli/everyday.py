@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -46,6 +47,8 @@ review_app.command("quarantine")(quarantine)
 
 #: Entries of one kind that are shown.
 _SHOWN = 10
+#: Places of secrets, and of attempts to steer, that are named on the screen.
+_PLACES = 20
 
 
 @review_app.callback(epilog="Examples: memory-pipeline review; memory-pipeline review conflicts show 3f0c")
@@ -123,9 +126,9 @@ def _audit_lines(found: Audit) -> list[str]:
         part(found.contradictions, "contradictions"),
         *(f"             {one.detail}: {' '.join(one.one.split())[:70]}" for one in found.examples),
         part(found.steering, "try to steer whoever reads them"),
-        *(f"             {place}" for place in found.steering_at),
+        *_listed(found.steering_at),
         part(sum(found.masked.values()), "secrets and personal data" + _kinds(found.masked)),
-        *(f"             {place}" for place in found.masked_at),
+        *_listed(found.masked_at),
         part(found.undated, "have no date of their own"),
         part(found.unreadable, "rows cannot be read"),
         part(sum(found.left_out.values()), "parts are no memories" + _kinds(found.left_out)),
@@ -135,6 +138,11 @@ def _audit_lines(found: Audit) -> list[str]:
         "Try it: memory-pipeline init PATH",
     ]
     return lines
+
+
+def _listed(places: Sequence[str]) -> list[str]:
+    more = [f"and {len(places) - _PLACES:,} more; --json names all"] if len(places) > _PLACES else []
+    return [f"             {place}" for place in (*places[:_PLACES], *more)]
 
 
 def _kinds(counts: dict[str, int]) -> str:
