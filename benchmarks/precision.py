@@ -8,7 +8,7 @@ does it. A belief is imported as one memory of its names, its words and why it m
 scope; one that was superseded or resolved is archived, as a night leaves it. A question is searched for in the project
 of its first scope, at most 20 hits, without a filter. Pinned beliefs are given anyway, and a relation brings what takes
 part in it. Nothing in the package knows of this set; the share of the best score that a hit has at least was chosen on
-other texts, with one look at this set (`LEAST_OF_BEST`). `--show` prints what failed.
+other texts, with one look at this set (`recall/ranking.py`). `--show` prints what failed.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from memory_pipeline.files.shared_blocks import SharedBlocks
 from memory_pipeline.files.writing import directories, write_text
 from memory_pipeline.forgetting.files import clean_files, files_in, quotes
 from memory_pipeline.killpoints import reached
-from memory_pipeline.periods.periods import read_period
+from memory_pipeline.periods.calendar import read_period
 from memory_pipeline.periods.running import roll_up
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.records.night import ROLLUP_LEVELS

@@ -15,9 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session
+from memory_pipeline.periods.calendar import Period
 from memory_pipeline.periods.entries import Entry
 from memory_pipeline.periods.pages import link_to
-from memory_pipeline.periods.periods import Period
 from memory_pipeline.reading import period
 from memory_pipeline.reading.check import unknown_name
 from memory_pipeline.store import Store

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 from memory_pipeline.models.embedders.minilm import MiniLM
+from memory_pipeline.periods.calendar import Period
 from memory_pipeline.periods.days import entries_of_day, short
 from memory_pipeline.periods.entries import (
     CLOSED,
@@ -25,7 +26,6 @@ from memory_pipeline.periods.entries import (
 )
 from memory_pipeline.periods.in_short import Telling, is_told
 from memory_pipeline.periods.pages import Page, page_of
-from memory_pipeline.periods.periods import Period
 from memory_pipeline.reading.classifier import lasting_among, routine_among
 from memory_pipeline.records import MADE, KeptExtraction, Memory
 from memory_pipeline.records.cluster import LEAST_READINGS

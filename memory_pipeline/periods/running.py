@@ -16,9 +16,9 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.killpoints import reached
 from memory_pipeline.models.choose import model_reads
+from memory_pipeline.periods.calendar import Period, periods_between, read_period
 from memory_pipeline.periods.in_short import SAID, say_in_short
 from memory_pipeline.periods.making import BUDGETS, Maker, rollup_id
-from memory_pipeline.periods.periods import Period, periods_between, read_period
 from memory_pipeline.records import Memory
 from memory_pipeline.records.night import ROLLUP_LEVELS, Rollup
 from memory_pipeline.store import Store, Transaction

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
+from memory_pipeline.periods.calendar import Period, read_period
 from memory_pipeline.periods.making import rollup_id
-from memory_pipeline.periods.periods import Period, read_period
 from memory_pipeline.periods.running import MadeRollup
 from memory_pipeline.records.night import Rollup
 from memory_pipeline.store import Store, Transaction

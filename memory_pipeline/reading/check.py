@@ -35,6 +35,7 @@ _LEAST_CARRIED = 0.5
 _OF_HUMAN = frozenset(("trust", "boundary", "emotion"))
 #: Words that a statement about the human shares at least with a turn of the human's own, or all of a shorter one.
 _LEAST_SPOKEN = 2
+_ORDER = "it reads like an order to whoever reads it"
 _FIGURES = frozenset(("number", "time", "date", "identifier", "name"))
 #: A text in which more of the words inside of its sentences begin with a capital letter writes all nouns so.
 _CAPITALISED = 0.3
@@ -114,7 +115,10 @@ def check_answer(
     objections: list[str] = []
     failed: list[tuple[SaidStatement, str]] = []
     for said in answer.statements:
-        found = _statement(said, items, standing, likeness, named, spoken=spoken, is_about_somebody=spoken or least > 1)
+        found = _statement(said, items, standing, likeness, named, spoken=spoken)
+        # Of single notes, what is to be done may be said as it stands there: `Restart the proxy after a change`.
+        if not isinstance(found, str) and (spoken or least > 1) and tells_reader(found.text):
+            found = _ORDER
         if not isinstance(found, str) and (behind := len(set(found.item_ids) - set(steering))) < least:
             found = f"it rests on {behind}, and needs {least} at least"
         if isinstance(found, str):
@@ -210,7 +214,6 @@ def _statement(
     named: frozenset[str],
     *,
     spoken: bool,
-    is_about_somebody: bool,
 ) -> Statement | str:
     """The statement, or what is wrong with it."""
     text = _SPACE.sub(" ", said.text).strip()
@@ -250,9 +253,8 @@ def _statement(
     )
     if wrong := _not_borne_out(text, evidence):
         return wrong
-    # Of notes, what is to be done may be said as an order; of turns and in principles it is said of somebody.
-    if attempt_by("human" if said_by_human else "agent", text) or (is_about_somebody and tells_reader(text)):
-        return "it reads like an order to whoever reads it"
+    if attempt_by("human" if said_by_human else "agent", text):
+        return _ORDER
     significance = said.significance if math.isfinite(said.significance) else 0.5
     return Statement(
         text=text,

@@ -17,7 +17,6 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.moments import check_has_come, read_day, read_moment
 from memory_pipeline.recall.documents import MOST_RESULTS, Filters
-from memory_pipeline.recall.ranking import LEAST_OF_BEST
 from memory_pipeline.recall.search import Hit, SearchIndex
 from memory_pipeline.records import EXPIRED, Memory
 from memory_pipeline.store import Store, Transaction, list_snapshots, snapshot_path
@@ -193,9 +192,8 @@ def search_state(
         ids, vectors = tx.vectors.read([memory.id for memory in memories], embedder.name, embedder.dimension)
     known = dict(zip(ids, vectors, strict=True))
     index = SearchIndex(memories, known, embedder.embed, superseded, settings.recall.language)
-    hits = index.search(query, MOST_RESULTS if filters else limit)
-    if filters is None or not filters.model_copy(update={"as_of": None}).narrows:
-        hits = [hit for hit in hits if hit.score >= LEAST_OF_BEST * max(one.score for one in hits)]
+    few = filters is None or not filters.model_copy(update={"as_of": None}).narrows
+    hits = index.search(query, MOST_RESULTS if filters else limit, few=few)
     return [hit for hit in hits if filters is None or filters.admits(hit.memory)][:limit]
 
 

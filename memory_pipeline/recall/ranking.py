@@ -43,7 +43,7 @@ _LONG_AGO = np.datetime64("0001-01-01")
 #: The share of the best score that a hit of a search has at least. Chosen on 10 of 20 BEAM conversations (100K, turns
 #: of the human): the evidence within 1,000 tokens is .722 with it, .725 without; on the 10 others .732 and .733. Of the
 #: 77 cases of PrecisionMemBench 40 pass with it, 23 without (`benchmarks/precision.py`).
-LEAST_OF_BEST = 0.1
+_LEAST_OF_BEST = 0.1
 
 #: Of two memories that answer alike the shorter one comes first: more of them fit into a context. A tenth of so many
 #: characters costs a twentieth of the score, three times as many half of it. Of 20 BEAM conversations (100K) ten were
@@ -180,7 +180,7 @@ def rank(
 
 def worth_showing(rows: Rows, scores: Floats) -> tuple[Rows, Floats]:
     """The rows that answer at least a tenth as well as the best one, with their scores: few, right hits."""
-    keep = scores >= LEAST_OF_BEST * scores.max(initial=0.0)
+    keep = scores >= _LEAST_OF_BEST * scores.max(initial=0.0)
     return rows[keep], scores[keep]
 
 

@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 from memory_pipeline.errors import InputError
 from memory_pipeline.recall.documents import MOST_RESULTS, SHORTEST_QUERY, Mode
 from memory_pipeline.recall.matrix import Matrix
-from memory_pipeline.recall.ranking import DEPTH, NamedTime, Searchable, Weights, listed, newest_first, rank
+from memory_pipeline.recall.ranking import (
+    DEPTH,
+    NamedTime,
+    Searchable,
+    Weights,
+    listed,
+    newest_first,
+    rank,
+    worth_showing,
+)
 from memory_pipeline.recall.words import NOTHING, WordIndex
 from memory_pipeline.records import Memory, with_asked
 from memory_pipeline.text.facts import content_words, find_facts, stem
@@ -89,11 +98,13 @@ class SearchIndex(Generic[_Searchable]):
         limit: int = 10,
         mode: Mode = "hybrid",
         query_vector: NDArray[np.float32] | None = None,
+        *,
+        few: bool = False,
     ) -> list[Hit[_Searchable]]:
         """The best memories for a query, best first; ties in the order in which the memories were given.
 
-        `query_vector`: the query's unit vector, if already known. Raises InputError for a query of fewer than 3
-        characters or a limit outside 1-100.
+        `query_vector`: the query's unit vector, if already known; `few`: only those worth showing. Raises InputError
+        for a query of fewer than 3 characters or a limit outside 1-100.
         """
         if len(query.strip()) < SHORTEST_QUERY:
             raise InputError(f"the query '{query}' is too short; use at least {SHORTEST_QUERY} characters")
@@ -107,6 +118,8 @@ class SearchIndex(Generic[_Searchable]):
         days = self._listed.days
         times, newness = named_times(query, days, self._listed.was_noted), newness_for(query, days)
         rows, scores = rank(found, self._matrix, vector, near, self._listed.rowwise, self._weights, times, newness)
+        if few:
+            rows, scores = worth_showing(rows, scores)
         if not times:
             rows = newest_first(rows, scores, self._matrix, days, self._listed.rowwise)
         chosen = [(self._memories[row], float(score)) for row, score in zip(rows[:limit], scores, strict=False)]

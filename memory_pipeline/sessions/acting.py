@@ -20,7 +20,7 @@ from memory_pipeline.sessions.compacting import compact_session, shown
 from memory_pipeline.sessions.documents import CompactedSession, FlushedSession
 from memory_pipeline.sessions.flushing import flush_session
 from memory_pipeline.sessions.gates import Gate
-from memory_pipeline.sessions.sessions import find_sessions
+from memory_pipeline.sessions.live import find_sessions
 from memory_pipeline.sessions.transcripts import Session, read_session_file, source_of
 from memory_pipeline.sessions.triggers import make_event
 from memory_pipeline.sessions.usage import ContextUsage, estimated_tokens, follow, read_openclaw, usage_in

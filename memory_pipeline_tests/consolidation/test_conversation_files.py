@@ -11,7 +11,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.conversation_runs import run_conversations, show_day
 from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, roll_back
 from memory_pipeline.files.markers import without_blocks
-from memory_pipeline.periods.periods import periods_between
+from memory_pipeline.periods.calendar import periods_between
 from memory_pipeline.periods.running import finish_rollups, roll_up
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, run, sql_rows

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.periods.periods import read_period
+from memory_pipeline.periods.calendar import read_period
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson, memory, run, settings_for

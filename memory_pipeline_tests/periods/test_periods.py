@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import pytest
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.periods.periods import Period, month_of, read_period, week_of, year_of
+from memory_pipeline.periods.calendar import Period, month_of, read_period, week_of, year_of
 
 
 def test_a_period_is_read_and_named() -> None:

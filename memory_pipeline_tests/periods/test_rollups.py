@@ -17,10 +17,10 @@ from memory_pipeline.consolidation.conversation_runs import run_conversations
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import OutputError
 from memory_pipeline.ingest import export_memories
+from memory_pipeline.periods.calendar import day_of, periods_between, read_period
 from memory_pipeline.periods.entries import SAID, Entry, from_json
 from memory_pipeline.periods.making import BUDGETS, Maker, rollup_id
 from memory_pipeline.periods.pages import page_of
-from memory_pipeline.periods.periods import day_of, periods_between, read_period
 from memory_pipeline.periods.running import MadeRollup, finish_rollups, periods_to_make, roll_up
 from memory_pipeline.store import Store
 from memory_pipeline.text.threads import find_threads

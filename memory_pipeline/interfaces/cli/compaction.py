@@ -161,7 +161,7 @@ def noted(settings: Settings, session: Session, action: TriggerAction, *, ok: bo
 
 def transcripts_of(settings: Settings, named: list[str] | None) -> list[str]:
     """The transcripts that are named, or those of all live sessions."""
-    from memory_pipeline.sessions.sessions import find_sessions, named_session
+    from memory_pipeline.sessions.live import find_sessions, named_session
 
     live = find_sessions(settings, datetime.now(UTC))
     if named:
@@ -174,7 +174,7 @@ def transcripts_of(settings: Settings, named: list[str] | None) -> list[str]:
 @triggers_app.command("check", epilog="Example: memory-pipeline triggers check")
 def triggers_check(store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show how full the context of every live session is, what would fire now, and why or why not. Starts nothing."""
-    from memory_pipeline.sessions.sessions import look_at_sessions
+    from memory_pipeline.sessions.live import look_at_sessions
 
     settings, opened = open_store(store)
     shown, problems = look_at_sessions(settings, opened, datetime.now(UTC))

@@ -114,7 +114,7 @@ def rollups_show(
     json_: JsonOption = False,
 ) -> None:
     """Show the summary of a day, a week, a month or a year, with the memories behind it."""
-    from memory_pipeline.periods.periods import read_period
+    from memory_pipeline.periods.calendar import read_period
     from memory_pipeline.periods.shown import show_rollups
 
     asked = read_period(period)

@@ -39,10 +39,10 @@ from memory_pipeline.orchestration.location import (
 from memory_pipeline.orchestration.partitions import EVERY_DAY, EVERY_WEEK, MONTHLY, YEARLY
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.orchestration.sentences import Row, preview, schema_of_rows
+from memory_pipeline.periods.calendar import Period, period_of
 from memory_pipeline.periods.entries import best_of_each_kind, from_json
 from memory_pipeline.periods.in_short import SAID
 from memory_pipeline.periods.making import rollup_id
-from memory_pipeline.periods.periods import Period, period_of
 from memory_pipeline.periods.running import MadeRollup, finish_rollups, roll_up
 from memory_pipeline.periods.shown import RollupProblems, find_problems
 from memory_pipeline.records.night import ROLLUP_LEVELS
