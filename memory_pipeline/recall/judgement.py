@@ -77,13 +77,12 @@ def judge_merges(
     questions = {str(number): _question(group, settings) for number, group in enumerate(groups)}
     book = AnswerBook(store, str(uuid.uuid4()), "evaluate", preview=True)
     objections: dict[int, str] = {}
-    done = 0
-    for _, result in ModelClient(settings).ask(questions, Session(book, preview=True), "questions"):
+    results = ModelClient(settings).ask(questions, Session(book, preview=True), "questions")
+    for done, (_, result) in enumerate(results, start=1):
         if not isinstance(result, dict):
             why = result.reason if isinstance(result, Declined) else in_words(result)
             raise ModelError(f"the model gave no judgement: {why}")
         objections |= result
-        done += 1
         progress("judging merges", done, len(questions))
     cost = sum(call.cost_usd for call in book.calls())
     return found.judged_by(model_name(settings), objections, cost)
