@@ -13,7 +13,7 @@ from memory_pipeline.reading.answers import MOST_ASKED, MOST_DIGEST, MOST_STATEM
 from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.records import Statement
 from memory_pipeline.text.days import days_meant, months_meant
-from memory_pipeline.text.facts import NEGATORS, Fact, find_facts
+from memory_pipeline.text.facts import NEGATORS, STOP_WORDS, Fact, find_facts
 from memory_pipeline.text.hidden import without_scaffolding
 from memory_pipeline.text.injections.detect import attempt_by, attempt_in
 from memory_pipeline.text.languages import is_german, negates, with_iso_days
@@ -35,6 +35,7 @@ _LEAST_CARRIED = 0.5
 _OF_HUMAN = frozenset(("trust", "boundary", "emotion"))
 #: Words that a statement about the human shares at least with a turn of the human's own, or all of a shorter one.
 _LEAST_SPOKEN = 2
+_LACKS = "none of its items"
 _ORDER = "it reads like an order to whoever reads it"
 _FIGURES = frozenset(("number", "time", "date", "identifier", "name"))
 #: A text in which more of the words inside of its sentences begin with a capital letter writes all nouns so.
@@ -43,6 +44,8 @@ _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _FENCED = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)")
 _QUOTED_LINE = re.compile(r"(?m)^[ \t]*>.*$")
 _COUNTED = re.compile(r"(?<![\w.,-])(\d+) ([^\W\d_]{5,})(?![\w-])")
+#: `7/7`: so many of so many, of whatever stands beside it.
+_OF_SO_MANY = re.compile(r"(?<![\w./-])(\d+)/(\d+)(?![\w./-])")
 _NUMBER_OF = re.compile(r"\b[Nn]o\.? ?(?=\d)")
 #: What a setting or a log says with a word: `improving=no`.
 _VALUE = re.compile(r"=\w+")
@@ -249,7 +252,7 @@ def _statement(
         sources=[*(own_text(item.text) for item in cited), *older],
         others="\n".join(item.text for item in items) if spoken else "",
         named=named,
-        days={item.day for item in cited},
+        days={item.day for item in cited} | {old.day for old in replaced},
     )
     if wrong := _not_borne_out(text, evidence):
         return wrong
@@ -343,7 +346,7 @@ def _long_words(text: str) -> set[str]:
 @dataclass(frozen=True, slots=True)
 class _Evidence:
     """What a statement rests on: its quotes with the words around them, their whole sentences, its items and what it
-    replaces, the days of the items; the other turns of a conversation, in which names may stand; and what all items of
+    replaces, the days of both; the other turns of a conversation, in which names may stand; and what all items of
     the question name."""
 
     quotes: Sequence[str]
@@ -358,10 +361,10 @@ def _not_borne_out(text: str, evidence: _Evidence) -> str:
     """What of a statement its evidence does not say; empty if it says all."""
     text = with_iso_days(text, {meant for day in evidence.days for meant in days_meant(day)})
     if strange := _invented(_CLOCK_AND_COLON.sub(r"\1,", text), evidence.sources, evidence.days):
-        return f"none of its items has '{strange}'"
+        return f"{_LACKS} has '{strange}'"
     told = [*evidence.sources, evidence.others, *months_meant(evidence.days)]
     if unknown := unknown_name(text, told) or _borrowed_name(text, evidence.named, told):
-        return f"none of its items names '{unknown}'"
+        return f"{_LACKS} names '{unknown}'"
     if _denies(text) and not any(map(_denies, [*evidence.quotes, *evidence.sentences])):
         return "it denies or forbids something, and the sentences of its quotes do not"
     if not _denies(text) and all(map(_denies, evidence.quotes)):
@@ -371,11 +374,18 @@ def _not_borne_out(text: str, evidence: _Evidence) -> str:
     return ""
 
 
+def missing_in(objection: str) -> str:
+    """What of a statement none of its items says, casefolded, if an objection is about that; empty if not. Another item
+    of the question may say it."""
+    return objection.partition("'")[2].removesuffix("'").casefold() if objection.startswith(_LACKS) else ""
+
+
 def _invented(text: str, sources: Sequence[str], days: set[date]) -> str:
     """A figure or identifier of a text that no source has; empty if there is none. The year of a source is known, and a
     number to which a source gives no unit may have one that another number or another place there has."""
     numbers = [fact.value.split(" ") for source in sources for fact in find_facts(source) if fact.kind == "number"]
     bare = {value[0] for value in numbers if len(value) == 1}
+    bare |= {number for source in sources for pair in _OF_SO_MANY.findall(source) for number in pair}
     units = {value[1] for value in numbers if len(value) > 1}
     years = {f"{day.year}" for day in days}
     known, told = list(sources), "\n".join(sources)
@@ -397,7 +407,8 @@ def _other_counted(text: str, told: str) -> str:
         counted.setdefault(number, set()).add(word)
     lower = told.casefold()
     for number, word in _COUNTED.findall(text):
-        if number in counted and word not in counted[number] and not _is_said(word, lower):
+        is_counted = number in counted and word.lower() not in STOP_WORDS
+        if is_counted and word not in counted[number] and not _is_said(word, lower):
             return f"{number} {word}"
     return ""
 

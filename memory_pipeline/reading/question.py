@@ -18,7 +18,7 @@ from memory_pipeline.models.questions import MOST_SOURCE_TOKENS
 from memory_pipeline.models.requests import Request
 from memory_pipeline.reading import conversation, notes, principles
 from memory_pipeline.reading.answers import ReadingAnswer
-from memory_pipeline.reading.check import Checked, Likeness, check_answer
+from memory_pipeline.reading.check import Checked, Likeness, check_answer, missing_in
 from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.records import LEAST_PATTERNS, Statement
 from memory_pipeline.text.redaction import redact
@@ -30,6 +30,8 @@ _WANTED = (
     "the items above do not say it; of each digest here one put right. All other lists are empty."
 )
 _MOST_FAILED = 20
+#: Other items that may say what the items of a statement lack.
+_MOST_SAYING = 3
 #: Of what is left of a context one part is for items, half a part for statements, and the rest for how both are written
 #: and for the answer.
 _PARTS, _LEAST_ITEM_TOKENS = 4, 400
@@ -153,6 +155,10 @@ def _second_question(
     days = {one.split(" ")[0] for one in checked.objections if one[:4].isdigit()}
     days |= {one.split(" ")[3].rstrip(":") for one in checked.objections if one.startswith("the digest of ")}
     named = {source.item for said, _ in failed for source in said.sources}
+    for _, why in failed:
+        missing = missing_in(why)
+        saying = [n for n, item in enumerate(checked.items, start=1) if missing and missing in item.text.casefold()]
+        named |= set(saying[:_MOST_SAYING])
     items = [item for n, item in enumerate(checked.items, start=1) if n in named or f"{item.day}" in days]
     numbers = {item.id: n for n, item in enumerate(items, start=1)}
     old = sorted({n for said, _ in failed for n in said.replaces if 1 <= n <= len(standing)})

@@ -19,7 +19,7 @@ from memory_pipeline.text.injections.detect import attempt_by, attempt_in
 from memory_pipeline.text.memo import remembered
 
 #: SHA-256 of the file with the weights.
-WEIGHTS_SHA256 = "d111debacf8b3df30872bdb85b35b0511a3b022d917a420522602a48235af226"
+WEIGHTS_SHA256 = "3b491db84af2b840230f802a4839be9d8bac5c4df743859d8d978461dbc300a1"
 FILE = "orders.npz"
 #: Features are hashed into places of so many bits.
 _BITS = 16

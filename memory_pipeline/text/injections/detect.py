@@ -48,7 +48,7 @@ _GIVEN: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"\b(?:from (?:now|here) on|henceforth|going forward|starting now),? (?:please )?(?:(?:you )?(?:always |only )?(?:answer|reply|respond))\b", "Write"),
         (r"\b(?:from (?:now|here) on|henceforth|going forward|starting now),? you\b", "You"),
-        (r"\b(?:without|before) (?:asking|telling|checking with|consulting|informing|waiting for)(?: (?:me|us|anyone))?(?: first)?\b", "alone"),
+        (r"\b(?:without|before) (?:asking|showing|telling|checking with|consulting|informing|waiting for)(?: (?:me|us|anyone|the human))?(?: first)?\b", "alone"),
         (r"\byou (?:must|should|have to|will) (?:always |only )?(?:answer|reply|respond)\b", "Write"),
         (r"\byour (?:answers?|replies|responses|summaries|reports|mails|messages) (?:must|should|shall|have to|are to)(?: always)?\b", "texts"),
         (r"\b(?:when(?:ever)?|if) (?:an? |the |any )?(?:users?|customers?|clients?|visitors?|somebody|someone|anyone) (?:asks?|wants?|calls?|writes?)\b", "When it rains"),
