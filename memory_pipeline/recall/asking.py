@@ -7,7 +7,7 @@ import json
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -27,19 +27,20 @@ from memory_pipeline.text.redaction import redact
 #: Tokens of memories that a question is answered from.
 BUDGET = 1500
 #: Changes with the instructions, the fields of the answer, and the check.
-_VERSION = "ask-1"
+_VERSION = "ask-2"
 #: Somebody waits for the answer: seconds for it, and the most between two attempts.
 ANSWER_S, _LONGEST_WAIT_S = 120.0, 20.0
 _INSTRUCTIONS = """\
-You answer a question from the memory of an AI agent. You are given what a search found, as numbered memories, each \
-with its day, and the day on which is asked. Another question may be nearer to these memories than this one: that a \
-memory is about the same subject does not mean that it holds the answer.
+You answer a question from the memory of an AI agent. You are given what a search found, as numbered memories in the \
+order in which they were said, the latest last, each with its day, and the day on which is asked. Another question \
+may be nearer to these memories than this one: that a memory is about the same subject does not mean that it holds the answer.
 
 If the memories hold the answer, give it in one or two sentences, in the language of the question, and name under \
 `memories` the numbers of those that say it. Keep figures, names, dates and identifiers exactly as they are written; \
 a program compares each with the memories that you name and refuses what they do not say. Of several values of one \
-thing the newest holds, unless the question asks for another time; say since when, if a memory says so. What is \
-planned, proposed or asked is not done.
+thing the one that was said last holds, also of one day: begin with it, unless the question asks for another time, and \
+say since when, if a memory says so. What is planned, proposed or asked is not done. Where a question asks for steps \
+or reasons, name all that the memories have, in a few words each.
 
 If they do not hold it, or only something near to it, `known` is false, `answer` is empty and `memories` is empty. \
 Guess nothing, conclude nothing that a memory does not say, and use nothing that you know yourself.
@@ -114,6 +115,7 @@ def ask_model(
     )  # fmt: skip
     if not context.items:
         return nothing
+    context = _as_said(store, context)
     book = AnswerBook(store, str(uuid.uuid4()), "ask", preview=True)
     question = _question(context, settings, asked_on)
     if question.too_long:
@@ -131,6 +133,18 @@ def ask_model(
         return nothing.model_copy(update={"refused": result.reason, "cost_usd": cost})
     why = in_words(result) if isinstance(result, Exception) else result.reason if result else "no answer came"
     raise ModelError(f"the model gave no answer: {why}")
+
+
+def _as_said(store: Store, context: Context) -> Context:
+    """A context with its items in the order in which they were said, so that the last of one day is known too. What is
+    no memory stands at the beginning of its day."""
+    with store.reading() as tx:
+        said = {memory.id: memory.effective_date for memory in tx.memories.read([i.id for i in context.items]).values()}
+
+    def moment(item: ContextItem) -> datetime:
+        return said.get(item.id) or datetime(item.day.year, item.day.month, item.day.day, tzinfo=UTC)
+
+    return context.model_copy(update={"items": tuple(sorted(context.items, key=moment))})
 
 
 def _question(context: Context, settings: Settings, asked_on: date) -> Question[_Answer, _Checked]:
