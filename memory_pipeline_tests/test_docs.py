@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,19 @@ from memory_pipeline_tests.build import fill, lesson, run, settings_for
 ROOT = Path(__file__).parents[1]
 
 
-def reference_module() -> Any:
-    """The module that writes the reference page."""
-    spec = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
+def loaded(path: Path) -> Any:
+    """A script as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module  # its dataclasses look for their module there
     spec.loader.exec_module(module)
     return module
+
+
+def reference_module() -> Any:
+    """The module that writes the reference page."""
+    return loaded(ROOT / "docs" / "make_reference.py")
 
 
 def written_reference() -> str:
@@ -44,6 +51,23 @@ def test_the_architecture_names_the_packages_that_there_are() -> None:
     assert page == reference_module().architecture_page(), "run python docs/make_reference.py"
     packages = {path.parent.name for path in (ROOT / "memory_pipeline").glob("*/__init__.py")}
     assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == packages
+
+
+def test_the_page_of_proof_says_what_benchmarks_printed() -> None:
+    proof = loaded(ROOT / "benchmarks" / "proof.py")
+    results = proof.kept_results()
+    assert results.keys() <= proof.MEASURED.keys(), "a result has no benchmark"
+    for path, text in proof.pages(results).items():
+        assert path.read_text() == text, "run python benchmarks/proof.py page"
+
+
+def test_a_plot_is_drawn_of_the_figures_of_a_table() -> None:
+    proof = loaded(ROOT / "benchmarks" / "proof.py")
+    assert proof.figures_in("all    0.731   1,200  95% (3 of 40) x9") == [0.731, 1200, 95, 3, 40]
+    plot = proof.Plot("Passed", ("passed",), column=0, others={"vectors": 11})
+    drawn = proof.drawing("p", plot, ["passed    40 of 77", "precision 0.767"])
+    assert "40" in drawn and "vectors" in drawn and drawn.startswith("<svg")
+    assert proof.drawing("p", plot, ["nothing"]) == ""
 
 
 def test_every_command_that_the_docs_name_exists() -> None:

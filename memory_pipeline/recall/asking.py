@@ -33,7 +33,8 @@ ANSWER_S, _LONGEST_WAIT_S = 120.0, 20.0
 _INSTRUCTIONS = """\
 You answer a question from the memory of an AI agent. You are given what a search found, as numbered memories in the \
 order in which they were said, the latest last, each with its day, and the day on which is asked. Another question \
-may be nearer to these memories than this one: that a memory is about the same subject does not mean that it holds the answer.
+may be nearer to these memories than this one: that a memory is about the same subject does not mean that it holds \
+the answer.
 
 If the memories hold the answer, give it in one or two sentences, in the language of the question, and name under \
 `memories` the numbers of those that say it. Keep figures, names, dates and identifiers exactly as they are written; \
