@@ -443,7 +443,7 @@ def _routes() -> list[str]:
             answers = {status: answer for status, answer in route["responses"].items() if status < "300"}
             lines += [*(f"- {one}" for one in named), ""] if named else []
             if fields:
-                lines += ["| field of the body | | meaning |", "| --- | --- | --- |", *fields, ""]
+                lines += ["| field of the body | default | meaning |", "| --- | --- | --- |", *fields, ""]
             told = ", ".join(_answer_fields(document, next(iter(answers.values()))))
             lines += [f"Answers {' or '.join(answers)}{f': {told}' if told else ''}.", ""]
     return lines
@@ -463,7 +463,7 @@ def _fields(document: dict[str, Any], schema: dict[str, Any], prefix: str = "") 
     for name, field in body["properties"].items():
         if field.get("description", "").startswith(_SAID_ONCE):
             continue
-        need = "required" if name in body.get("required", ()) else f"default `{json.dumps(field.get('default'))}`"
+        need = "required" if name in body.get("required", ()) else f"`{json.dumps(field.get('default'))}`"
         if "$ref" in field:
             lines += _fields(document, field, f"{prefix}{name}.")
         else:
