@@ -429,8 +429,9 @@ def _routes() -> list[str]:
         "## Routes",
         "",
         "`project_id`, in the body or the query, is the project; it may be left out where the token is good for one",
-        "alone, or the store has only one. A `memory_id` in a path is percent-encoded, or its handle in a context. The",
-        "OpenAPI document says which [errors](#errors) each route has.",
+        "alone, or the store has only one. So may be whatever is not required; it is then empty. A `memory_id` in a path",
+        "is percent-encoded, or its handle in a context. The OpenAPI document says which [errors](#errors) each route",
+        "has.",
         "",
     ]
     for path, methods in document["paths"].items():
@@ -441,9 +442,7 @@ def _routes() -> list[str]:
             body = route.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
             fields = _fields(document, body) if body else []
             answers = {status: answer for status, answer in route["responses"].items() if status < "300"}
-            lines += [*(f"- {one}" for one in named), ""] if named else []
-            if fields:
-                lines += ["| field of the body | default | meaning |", "| --- | --- | --- |", *fields, ""]
+            lines += [*(f"- {one}" for one in named), *fields, ""] if named or fields else []
             told = ", ".join(_answer_fields(document, next(iter(answers.values()))))
             lines += [f"Answers {' or '.join(answers)}{f': {told}' if told else ''}.", ""]
     return lines
@@ -463,11 +462,14 @@ def _fields(document: dict[str, Any], schema: dict[str, Any], prefix: str = "") 
     for name, field in body["properties"].items():
         if field.get("description", "").startswith(_SAID_ONCE):
             continue
-        need = "required" if name in body.get("required", ()) else f"`{json.dumps(field.get('default'))}`"
         if "$ref" in field:
             lines += _fields(document, field, f"{prefix}{name}.")
         else:
-            lines.append(f"| `{prefix}{name}` | {need} | {field['description']} |")
+            needed = name in body.get("required", ())
+            need = (
+                " (required)" if needed else f" (default `{json.dumps(field['default'])}`)" if field["default"] else ""
+            )
+            lines.append(f"- `{prefix}{name}`{need}: {field['description']}")
     return lines
 
 
