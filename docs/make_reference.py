@@ -429,9 +429,9 @@ def _routes() -> list[str]:
         "## Routes",
         "",
         "`project_id`, in the body or the query, is the project; it may be left out where the token is good for one",
-        "alone, or the store has only one. So may be whatever is not required; it is then empty. A `memory_id` in a path",
-        "is percent-encoded, or its handle in a context. The OpenAPI document says which [errors](#errors) each route",
-        "has.",
+        "alone, or the store has only one. So may be whatever is not required; it is then empty. A `memory_id` in a",
+        "path is percent-encoded, or its handle in a context. The OpenAPI document says which [errors](#errors) each",
+        "route has.",
         "",
     ]
     for path, methods in document["paths"].items():
