@@ -107,6 +107,8 @@ ARCHITECTURE = Path(__file__).with_name("architecture.md")
 PACKAGES = "| package | what it is for |\n| --- | --- |\n"
 #: What stands before the generated part of api.md.
 MARK = "<!-- From here on, docs/make_reference.py writes this page. -->\n"
+#: How the descriptions of parameters and fields begin that api.md explains once, for all routes.
+_SAID_ONCE = ("The project; may be left out", "The memory's id")
 
 
 def reference() -> str:
@@ -372,7 +374,6 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Hooks of hosts": ("`hooks install` and `hooks remove` print one object.", InstalledHooks),
     "Score cards": ("`demo` prints one object.", DemoResult),
     "The default model": ("`model install` prints one object.", InstalledModel),
-    "A trusted settings file": ("`config trust` and `config untrust` print one object.", TrustedSettings),
     "A check of a model": ("`model check` prints one object.", ModelCheck),
     "Models on this machine": ("`model list` prints a list.", FoundModel),
     "The model that reads": ("`model use` prints one object.", ModelChoice),
@@ -424,20 +425,26 @@ def architecture_page() -> str:
 
 def _routes() -> list[str]:
     document = described()
-    lines = ["## Routes", ""]
+    lines = [
+        "## Routes",
+        "",
+        "`project_id`, in the body or the query, is the project; it may be left out where the token is good for one",
+        "alone, or the store has only one. So may be whatever is not required; it is then empty. A `memory_id` in a",
+        "path is percent-encoded, or its handle in a context. The OpenAPI document says which [errors](#errors) each",
+        "route has.",
+        "",
+    ]
     for path, methods in document["paths"].items():
         for method, route in methods.items():
             lines += [f"### `{method.upper()} {path}`", "", route["description"], ""]
-            named = [f"`{one['name']}`: {one['description']}" for one in route.get("parameters", ())]
+            parameters = (one for one in route.get("parameters", ()) if not one["description"].startswith(_SAID_ONCE))
+            named = [f"`{one['name']}`: {one['description']}" for one in parameters]
             body = route.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
             fields = _fields(document, body) if body else []
             answers = {status: answer for status, answer in route["responses"].items() if status < "300"}
-            lines += [*(f"- {one}" for one in named), ""] if named else []
-            if fields:
-                lines += ["| field of the body | | meaning |", "| --- | --- | --- |", *fields, ""]
-            errors = ", ".join(status for status in route["responses"] if status >= "4")
+            lines += [*(f"- {one}" for one in named), *fields, ""] if named or fields else []
             told = ", ".join(_answer_fields(document, next(iter(answers.values()))))
-            lines += [f"Answers {' or '.join(answers)}{f': {told}' if told else ''}. Errors: {errors}.", ""]
+            lines += [f"Answers {' or '.join(answers)}{f': {told}' if told else ''}.", ""]
     return lines
 
 
@@ -453,11 +460,16 @@ def _fields(document: dict[str, Any], schema: dict[str, Any], prefix: str = "") 
     body = known[schema["$ref"].rpartition("/")[2]]
     lines = []
     for name, field in body["properties"].items():
-        need = "required" if name in body.get("required", ()) else f"default `{json.dumps(field.get('default'))}`"
+        if field.get("description", "").startswith(_SAID_ONCE):
+            continue
         if "$ref" in field:
             lines += _fields(document, field, f"{prefix}{name}.")
         else:
-            lines.append(f"| `{prefix}{name}` | {need} | {field['description']} |")
+            needed = name in body.get("required", ())
+            need = (
+                " (required)" if needed else f" (default `{json.dumps(field['default'])}`)" if field["default"] else ""
+            )
+            lines.append(f"- `{prefix}{name}`{need}: {field['description']}")
     return lines
 
 
