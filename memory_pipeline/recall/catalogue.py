@@ -42,13 +42,15 @@ class Beside:
 @dataclass(frozen=True)
 class Catalogue:
     """`ids` by row; `row_of` the other way round; `table`: the memories as the store has them, in the order of rows;
-    `changed`: those that are newer than it. `days`: datetime64[D] that each refers to; `was_noted`: whether no night
+    `changed`: those that are newer than it. `moments`, `days`: the time that each refers to in UTC, and the day by the
+    clock of its source; `was_noted`: whether no night
     made it; `types`, `pattern_types`: places in the lists of their names, -1 for none."""
 
     ids: list[str]
     row_of: dict[str, int]
     table: pa.Table
     changed: dict[int, Memory]
+    moments: NDArray[np.datetime64]
     days: NDArray[np.datetime64]
     was_noted: Booleans
     levels: Small
@@ -81,6 +83,7 @@ class Catalogue:
             row_of=row_of,
             table=table,
             changed={},
+            moments=table["effective_date"].to_numpy(),
             days=_days(table),
             was_noted=_was_noted(table),
             levels=table["abstraction_level"].to_numpy().astype(np.int8),
@@ -133,6 +136,7 @@ class Catalogue:
             row_of=row_of,
             table=self.table,
             changed=changed,
+            moments=extended.set(self.moments, delta["effective_date"].to_numpy()),
             days=extended.set(self.days, _days(delta)),
             was_noted=extended.set(self.was_noted, _was_noted(delta)),
             levels=extended.set(self.levels, delta["abstraction_level"].to_numpy()),

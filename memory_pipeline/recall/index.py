@@ -168,7 +168,7 @@ class ProjectIndex:
             rows, scores = worth_showing(rows, scores)
         by_score = rows
         if not times:
-            rows = newest_first(rows, scores, matrix, catalogue.days, rowwise)
+            rows = newest_first(rows, scores, matrix, catalogue.moments, rowwise)
         # What was put away is found through what stands for it, and answers as well as it did.
         looked_at = np.concatenate([rows[:_LOOKED_AT], gone[:_LOOKED_AT]])
         strength = self._strength(query, vector, state, looked_at)
