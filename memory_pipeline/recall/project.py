@@ -219,15 +219,19 @@ class ProjectMemory:
         return consolidated_context(self._described(matches, False), memories, entries)
 
     def get(self, memory_id: str, *, include_sources: bool = True) -> RecalledMemory:
-        """One memory, by its id or handle. Raises NotFoundError if the project has none with this id."""
+        """One memory, by its id, the beginning of it, or its handle. Raises NotFoundError if the project has none with
+        this id, InputError if several begin so."""
         found = self._index.find([memory_id]) or self._index.find([self._index.handles().whole_id(memory_id)])
+        if not found:
+            with self._store.reading() as tx:
+                found = self._index.find([tx.memories.whole_id(memory_id, self.project)])
         if not found:
             raise self._unknown(memory_id)
         return self._described(found, include_sources, scored=False)[0]
 
     def lineage(self, memory_id: str) -> MemoryLineage:
-        """Where a memory comes from and what has replaced it, by its id or handle. Raises NotFoundError if the project
-        does not have it."""
+        """Where a memory comes from and what has replaced it, by its id, the beginning of it, or its handle. Raises
+        NotFoundError if the project does not have it, InputError if several begin so."""
         with self._store.reading() as tx:
             return lineage_of(tx, self._read(tx, tx.memories.whole_id(memory_id, self.project)))
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from memory_pipeline.errors import InputError
 from memory_pipeline.records import EXPIRED, Memory, Source
 from memory_pipeline.records.identifiers import Handles, is_handle
 from memory_pipeline.store.rows import Row, RowsOf, Sql, from_utc, to_utc
@@ -23,6 +24,8 @@ RIPE = f"""case when source_connector = 'night' or created_at_quality = 'mtime'
 _PLACES = pa.schema([("id", pa.string()), ("headings", pa.list_(pa.string())), ("lead_in", pa.string())])
 #: Where the counts of use stop.
 _MOST_USES = 1_000_000_000
+#: Characters of the beginning of an id that may stand for it.
+_LEAST_OF_ID = 6
 
 
 class SameContent(NamedTuple):
@@ -112,12 +115,24 @@ class Memories:
         return {memory_id: (project, content) for memory_id, project, content in rows}
 
     def whole_id(self, text: str, project_id: str | None = None) -> str:
-        """The id that a handle stands for, in a project or in the whole store; any other text as it is. Raises
-        InputError for a handle that stands for several."""
-        if not is_handle(text) or self.read([text]):
+        """The id that a handle, or the beginning of an id, stands for, in a project or in the whole store; any other
+        text as it is. Raises InputError for one that stands for several."""
+        if self.read([text]):
             return text
-        rows = self._sql.rows("select id from memories where $1 is null or project_id = $1", [project_id])
-        return Handles(memory_id for (memory_id,) in rows).whole_id(text)
+        of_project = "($1 is null or project_id = $1)"
+        if is_handle(text):
+            rows = self._sql.rows(f"select id from memories where {of_project}", [project_id])
+            whole = Handles(memory_id for (memory_id,) in rows).whole_id(text)
+            if whole != text:
+                return whole
+        if len(text) < _LEAST_OF_ID:
+            return text
+        rows = self._sql.rows(
+            f"select id from memories where {of_project} and starts_with(id, $2) limit 2", [project_id, text]
+        )
+        if len(rows) > 1:
+            raise InputError(f"'{text}' begins the ids of several memories; write more of one")
+        return str(rows[0][0]) if rows else text
 
     def all(
         self,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, NotFoundError
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall.documents import NewMemory
 from memory_pipeline.recall.lineage import recalled
@@ -19,6 +19,7 @@ from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 from memory_pipeline.text.contradictions import newer_of
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, run, settings_for
+from memory_pipeline_tests.interfaces.in_process import command
 
 
 @pytest.fixture
@@ -242,3 +243,18 @@ def test_what_happened_twice_supersedes_nothing_that_nobody_would_be_asked_about
     first = memory("a", "Lena's running: 10 kilometres in 54:20.")
     second = memory("b", "Lena's running: 10 kilometres in 52:48.", FIRST + timedelta(days=6))
     assert newer_of(first, second) is None
+
+
+def test_the_beginning_of_an_id_does_for_it(store: Store) -> None:
+    ids = [f"b1c6faf{n}-0000-4000-8000-00000000000{n}" for n in range(2)]
+    fill(store, [candidate(f"Note {n} on the harbour.", native_id=one) for n, one in enumerate(ids)])
+    shop = ProjectMemory(store, settings_for(store), "p", actor="test", embedder=Lexical())
+    assert shop.get(ids[1][:8]).id == shop.lineage(ids[1][:8]).id == ids[1]
+    with pytest.raises(InputError, match="begins the ids of several"):
+        shop.get("b1c6fa")
+    for unknown in ("b1c6fb", "b1c6"):
+        with pytest.raises(NotFoundError):
+            shop.get(unknown)
+    assert command("show", ids[1][:8], "--store", store.path).out.startswith("Note 1")
+    refused = command("show", "b1c6fa", "--store", store.path)
+    assert refused.code == 1 and "write more of one" in refused.err
