@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 
 import numpy as np
 from pydantic import Field
@@ -11,7 +11,7 @@ from pydantic import Field
 from memory_pipeline.consolidation.clustering import connected_components
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
-from memory_pipeline.records import Conflict, ConflictCase, Memory
+from memory_pipeline.records import UNDATED, Conflict, ConflictCase, Memory
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline.text.contradictions import clear_conflicts, newer_of
 from memory_pipeline.text.subject import with_subject
@@ -23,6 +23,7 @@ class ConflictSide(Document):
     id: str = Field(description="The memory.")
     content: str = Field(description="Its content.")
     effective_date: Moment = Field(description="The time that it refers to.")
+    day: date | None = Field(description="Its day by the calendar of its source; null if nobody knows it.")
     importance: float = Field(description="0 to 3.")
     abstraction_level: int = Field(description="0 for a raw memory, 1 to 3 for an abstraction.")
     archived_into: str | None = Field(description="The memory that replaces it, if it is archived.")
@@ -157,6 +158,7 @@ def _side(memory: Memory, scope: str | None) -> ConflictSide:
         id=memory.id,
         content=with_subject(memory),
         effective_date=memory.effective_date,
+        day=None if memory.created_at_quality in UNDATED else memory.day,
         importance=memory.importance,
         abstraction_level=memory.abstraction_level,
         archived_into=memory.consolidated_into_id,
@@ -171,7 +173,7 @@ def conflict_text(shown: DescribedConflict) -> str:
         scope = f" [applies: {side.scope}]" if side.scope else ""
         gone = f" [archived into {side.archived_into}]" if side.archived_into else ""
         gone += " [newer: supersedes the other side]" if side.id == shown.newer_id else ""
-        lines.append(f"  {name}  {_minute(side.effective_date)}  {' '.join(side.content.split())}{scope}{gone}")
+        lines.append(f"  {name}  {side.day or 'undated':<10}  {' '.join(side.content.split())}{scope}{gone}")
         lines.append(f"     {side.id}")
     if shown.resolved_by and shown.resolved_at:
         lines.append(
