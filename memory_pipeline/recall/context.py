@@ -34,6 +34,7 @@ from memory_pipeline.records import LEVEL_PATTERN, LEVEL_RAW, Memory, PlaybookEn
 from memory_pipeline.records.cluster import only_counts
 from memory_pipeline.store import Transaction
 from memory_pipeline.text.guidance import advice_of
+from memory_pipeline.text.normalise import normalise
 from memory_pipeline.text.orders import guiding_entries, may_guide
 from memory_pipeline.text.subject import with_subject
 
@@ -257,10 +258,12 @@ def day_context(
         _Section("Patterns and principles", list(_memories(tx, project, made=True)), 2 / 3),
         _Section("Latest notes", list(_memories(tx, project, made=False)), 1.0),
     )
-    lines, items = [f"# {project}, {day}"], list[DayItem]()
+    lines, items, said = [f"# {project}, {day}"], list[DayItem](), set[str]()
     for section in sections:
         opened = False
         for item in section.items:
+            if normalise(item.content) in said:
+                continue  # guidance says it above
             more = [] if opened else ["", f"## {section.title}", ""]
             handle = f" ^{handle_of(item.id)}" if item.kind == "memory" else ""
             more.append(f"- {' '.join(item.content.split())} ({short_day(item.day, day.year)}){handle}")
@@ -268,6 +271,7 @@ def day_context(
                 continue
             lines, opened = [*lines, *more], True
             items.append(item)
+            said.add(normalise(item.content))
     text = "\n".join(lines) if items else ""
     return DayContext(
         project=project, day=day, budget=budget, tokens=count_tokens(text) if text else 0, items=tuple(items), text=text

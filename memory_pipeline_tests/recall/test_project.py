@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -258,3 +259,13 @@ def test_the_beginning_of_an_id_does_for_it(store: Store) -> None:
     assert command("show", ids[1][:8], "--store", store.path).out.startswith("Note 1")
     refused = command("show", "b1c6fa", "--store", store.path)
     assert refused.code == 1 and "write more of one" in refused.err
+
+
+def test_a_history_counts_uses_that_follow_each_other_in_one_line(store: Store) -> None:
+    fill(store, [candidate("The staging database listens on port 5433.", native_id="db")])
+    with ProjectMemory(store, settings_for(store), "p", actor="agent", embedder=Lexical()) as shop:
+        for _ in range(3):
+            shop.feedback("db", was_useful=True)
+    told = command("show", "db", "--store", store.path).out
+    assert ": 3 times recalled or called useful" in told and "useful_count" not in told
+    assert len(json.loads(command("show", "db", "--json", "--store", store.path).out)["history"]) == 4

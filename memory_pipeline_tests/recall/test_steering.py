@@ -89,6 +89,13 @@ def test_a_cause_that_would_steer_is_given_to_nobody(store: Store, shop: Project
     assert shop.atoms().atoms == () and shop.atoms("vault key reader").atoms == ()
 
 
+def test_a_day_says_nothing_twice(store: Store, shop: ProjectMemory) -> None:
+    made = Contribution("good", "entry", NOTE, "ops", 0.9, 2, "created")
+    with store.writing("night") as tx:
+        tx.playbook.contribute([Guidance(made, "shop", "run", FIRST)])
+    assert shop.day().text.count(NOTE) == 1 and "## Guidance" in shop.day().text
+
+
 def test_exports_and_rollups_leave_it_out(store: Store) -> None:
     contents = contents_of(store, "shop")
     assert [one.id for one in contents.memories] == ["good"] and contents.left_out == {STEERING: 1}

@@ -24,7 +24,7 @@ from memory_pipeline.interfaces.cli.base import (
     settings_of,
 )
 from memory_pipeline.interfaces.cli.conversations import conversations_app
-from memory_pipeline.interfaces.cli.history import event_text
+from memory_pipeline.interfaces.cli.history import history_lines
 from memory_pipeline.interfaces.cli.output import emit, progress_printer, say
 from memory_pipeline.interfaces.cli.recall import ProjectOption, opened_memory
 from memory_pipeline.interfaces.cli.review import conflicts_app, patterns_app, quarantine
@@ -285,7 +285,7 @@ def show(
     with opened.reading() as tx:
         content = tx.memories.read([lineage.id])[lineage.id].content
         events = tuple(tx.history.of(lineage.id))
-    text = [content, "", *lineage_lines(lineage, terminal_width()), "", "History:", *map(event_text, events)]
+    text = [content, "", *lineage_lines(lineage, terminal_width()), "", "History:", *history_lines(events)]
     emit(ShownMemory(content=content, lineage=lineage, history=events), as_json=json_, text="\n".join(text))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -84,7 +86,7 @@ def history(
     with opened.reading() as tx:
         runs = tx.runs.on(memory_id)
         events = tx.history.of_runs(runs) if runs else tx.history.of(memory_id)
-    emit(events, as_json=json_, text="\n".join(map(event_text, events)))
+    emit(events, as_json=json_, text="\n".join(history_lines(events)))
 
 
 _WORDS = {
@@ -101,7 +103,26 @@ _WORDS = {
 }
 
 
-def event_text(event: Event) -> str:
+def history_lines(events: Sequence[Event]) -> list[str]:
+    """Events a line each, those together that one after the other only counted uses."""
+    lines: list[str] = []
+    for counts, group in groupby(events, _only_counts_use):
+        told = list(group)
+        if counts and len(told) > 1:
+            span = f"{told[0].happened_at:%Y-%m-%d %H:%M:%S} to {told[-1].happened_at:%Y-%m-%d %H:%M:%S}"
+            lines.append(f"{span}: {len(told)} times recalled or called useful")
+        else:
+            lines += map(_event_text, told)
+    return lines
+
+
+def _only_counts_use(event: Event) -> bool:
+    before, after = event.before or {}, event.after or {}
+    changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+    return event.before is not None and bool(changed) and changed <= {"reuse_count", "useful_count"}
+
+
+def _event_text(event: Event) -> str:
     """An event in one line."""
     before, after = event.before or {}, event.after or {}
     changed = [
