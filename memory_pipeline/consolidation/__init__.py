@@ -1,2 +1,2 @@
 """The night, one file a step: duplicates, series, reading, similarity, clusters, distillation, archive, and what grows
-of it; decisions by a person, and undoing."""
+of it; what came of a run, with its notice; decisions by a person, and undoing."""

@@ -21,13 +21,13 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.eligibility import as_eligible, is_entry_of
 from memory_pipeline.consolidation.plan import NightOptions, NightPlan
 from memory_pipeline.consolidation.reading import NightReader
+from memory_pipeline.consolidation.report import NightOutcome, report_run
 from memory_pipeline.consolidation.run import report_failure, run_level, take_snapshot
 from memory_pipeline.consolidation.similarity import find_similar
 from memory_pipeline.documents import KeptDocument
 from memory_pipeline.errors import EmbeddingError, InputError, OutputError, StoreBusyError, StoreError
 from memory_pipeline.files.writing import begins_with, directories, write_text
 from memory_pipeline.records import LEVEL_MERGED, Archive, EligibleMemory, Memory
-from memory_pipeline.reporting.report import NightOutcome, report_run
 from memory_pipeline.store import AWAITS_REVIEW, EDGE_SCHEMA, Store
 from memory_pipeline.text.entries import read_entry
 from memory_pipeline.text.hidden import visible

@@ -24,11 +24,11 @@ from memory_pipeline.consolidation.levels import consolidate, not_made_since, wh
 from memory_pipeline.consolidation.playbook import update_playbook
 from memory_pipeline.consolidation.principles import form_principles
 from memory_pipeline.consolidation.readings import read_notes
+from memory_pipeline.consolidation.report import Kind, NightOutcome, Report, failed_night, report_night
 from memory_pipeline.consolidation.series import update_series
 from memory_pipeline.consolidation.similarity import find_similar
 from memory_pipeline.errors import in_words
 from memory_pipeline.records import Archive, Cluster, EligibleMemory, PrincipleResult
-from memory_pipeline.reporting.report import Kind, NightOutcome, Report, failed_night, report_night
 from memory_pipeline.store import create_snapshot
 
 

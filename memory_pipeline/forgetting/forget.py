@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.report import render_changed_reports
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, MemoryPipelineError, OutputError, StoreError, in_words
 from memory_pipeline.files.places import forgetting_mark, places_beside
@@ -29,7 +30,6 @@ from memory_pipeline.periods.calendar import read_period
 from memory_pipeline.periods.running import roll_up
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.records.night import ROLLUP_LEVELS
-from memory_pipeline.reporting.report import render_changed_reports
 from memory_pipeline.store import (
     Chosen,
     Erased,

@@ -23,12 +23,12 @@ from dagster._core.errors import DagsterExecutionInterruptedError
 
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.phases import PHASES, run_phase
+from memory_pipeline.consolidation.report import report_run
 from memory_pipeline.consolidation.run import take_snapshot
 from memory_pipeline.errors import InputError, RunStoppedError, SettingError, in_words
 from memory_pipeline.orchestration.held import why_held
 from memory_pipeline.orchestration.resources import JobResource
 from memory_pipeline.orchestration.sentences import of_phase
-from memory_pipeline.reporting.report import report_run
 
 JOB_NAME = "consolidation"
 TRIGGER_TAG, BY_TAG = "memory_pipeline/trigger", "memory_pipeline/triggered_by"

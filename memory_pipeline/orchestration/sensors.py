@@ -19,6 +19,8 @@ from dagster import (
     sensor,
 )
 
+from memory_pipeline.consolidation.notices import announce_failed_run
+from memory_pipeline.consolidation.report import failed_night
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job
 from memory_pipeline.orchestration.context_sensors import compaction_job, context_tokens, time_or_tokens
@@ -39,8 +41,6 @@ from memory_pipeline.orchestration.jobs import (
 from memory_pipeline.orchestration.partitions import earlier_memories, periods_ending_with, rollups_ending_with
 from memory_pipeline.orchestration.resources import HOLDER_TAG, NightResource
 from memory_pipeline.orchestration.source_sensor import changed_sources
-from memory_pipeline.reporting.notices import announce_failed_run
-from memory_pipeline.reporting.report import failed_night
 from memory_pipeline.store import Store
 
 

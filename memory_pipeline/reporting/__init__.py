@@ -1,1 +1,1 @@
-"""Reports of runs: figures, pages, verdicts and notices."""
+"""How the report of a run reads: its fields, summary, pages, plots and files."""

@@ -18,11 +18,11 @@ from memory_pipeline.consolidation.duplicates import archive_duplicates
 from memory_pipeline.consolidation.eligibility import select_eligible
 from memory_pipeline.consolidation.growth import cluster_memories
 from memory_pipeline.consolidation.plan import NightOptions
+from memory_pipeline.consolidation.report import closing_line
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.consolidation.similarity import find_similar
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.records import Distillation, Memory
-from memory_pipeline.reporting.report import closing_line
 from memory_pipeline.store import Store
 from memory_pipeline.store.lineage import Lineage
 from memory_pipeline_tests.build import (

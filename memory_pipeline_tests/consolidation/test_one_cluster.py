@@ -15,11 +15,11 @@ from memory_pipeline.consolidation.distillation import distill_clusters
 from memory_pipeline.consolidation.eligibility import select_eligible
 from memory_pipeline.consolidation.gates import levels_that_lack, lost_in_levels
 from memory_pipeline.consolidation.growth import cluster_memories
+from memory_pipeline.consolidation.outcome import NightOutcome, tally_of
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.consolidation.similarity import find_similar
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.records import DuplicateGroup
-from memory_pipeline.reporting.outcome import NightOutcome, tally_of
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for, sql_rows
 

@@ -6,13 +6,13 @@ from datetime import date, timedelta
 
 import pytest
 
+from memory_pipeline.consolidation.report import closing_line
 from memory_pipeline.consolidation.review import decisions
 from memory_pipeline.consolidation.review.decisions import approve_proposals, find_proposals, reject_proposals
 from memory_pipeline.consolidation.review.proposals import describe_proposal, proposal_text
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import InputError
 from memory_pipeline.records.drafts import drafted, members_of
-from memory_pipeline.reporting.report import closing_line
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, sql_rows
 

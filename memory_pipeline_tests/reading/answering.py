@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.reporting.report import Report
+from memory_pipeline.consolidation.report import Report
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import run, settings_for
 

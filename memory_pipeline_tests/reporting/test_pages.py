@@ -133,7 +133,7 @@ def test_a_difference_pairs_what_came_with_what_it_replaced() -> None:
 def test_nothing_of_pages_and_figures_is_loaded_before_a_page_is_made() -> None:
     """The command line starts, and a night begins, without the templates and the plotting library."""
     code = (
-        "import sys, memory_pipeline.interfaces.cli.app, memory_pipeline.reporting.report; "
+        "import sys, memory_pipeline.interfaces.cli.app, memory_pipeline.consolidation.report; "
         "print(*sorted({'pygal', 'jinja2'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

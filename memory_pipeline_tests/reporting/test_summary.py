@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from memory_pipeline.consolidation.notices import make_notice
 from memory_pipeline.reporting.model import ErrorReport
-from memory_pipeline.reporting.notices import make_notice
 from memory_pipeline.reporting.summary import Heading, summary
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run

@@ -27,6 +27,7 @@ from memory_pipeline.consolidation.eligibility import select_eligible
 from memory_pipeline.consolidation.gates import refusals_of
 from memory_pipeline.consolidation.plan import NightOptions, NightPlan
 from memory_pipeline.consolidation.playbook import update_playbook
+from memory_pipeline.consolidation.report import report_run
 from memory_pipeline.consolidation.review.proposals import proposed_memories, resting_on_others
 from memory_pipeline.consolidation.similarity import find_similar
 from memory_pipeline.documents import Document
@@ -44,7 +45,6 @@ from memory_pipeline.records import (
     Proposal,
 )
 from memory_pipeline.records.drafts import DraftError, drafted, drafts_of
-from memory_pipeline.reporting.report import report_run
 from memory_pipeline.store import Store, Transaction, create_snapshot
 from memory_pipeline.store.rows import only_one
 from memory_pipeline.workspace.conversation_pages import write_files

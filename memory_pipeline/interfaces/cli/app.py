@@ -177,6 +177,7 @@ def night(
     json_: JsonOption = False,
 ) -> None:
     """Run one night. Exits with 0 if it is done, skipped or blocked by another run, and with 1 if it failed."""
+    from memory_pipeline.consolidation.report import closing_line
     from memory_pipeline.interfaces.cli.instances import instance_of
     from memory_pipeline.interfaces.cli.nights import NightRequest, check_request, run_night_job
     from memory_pipeline.interfaces.cli.results import NightResult
@@ -184,7 +185,6 @@ def night(
     from memory_pipeline.reporting.files import report_page
     from memory_pipeline.reporting.model import LARGEST
     from memory_pipeline.reporting.pages import as_markdown
-    from memory_pipeline.reporting.report import closing_line
     from memory_pipeline.reporting.summary import summary
 
     settings = recording(settings_of(store), record)
@@ -219,11 +219,11 @@ def backfill(
 ) -> None:
     """Run the nights of past days in order, with the weekly and monthly steps after the last night of each period. A
     failed day does not stop the next one."""
+    from memory_pipeline.consolidation.report import Report, closing_line
     from memory_pipeline.interfaces.cli.instances import instance_of
     from memory_pipeline.interfaces.cli.nights import NightRequest, check_days, reader_of_all, run_night_job
     from memory_pipeline.interfaces.cli.results import BackfillResult
     from memory_pipeline.interfaces.cli.rollups import run_ended_periods
-    from memory_pipeline.reporting.report import Report, closing_line
     from memory_pipeline.store import Store
 
     first, last = as_day(from_, "--from"), as_day(to, "--to")
@@ -288,9 +288,9 @@ def report(
     json_: JsonOption = False,
 ) -> None:
     """Show the report of a night, or of another run that archived memories: a summary, with the file of the whole."""
+    from memory_pipeline.consolidation.report import Kind, Report
     from memory_pipeline.reporting.files import report_page
     from memory_pipeline.reporting.pages import as_markdown
-    from memory_pipeline.reporting.report import Kind, Report
     from memory_pipeline.reporting.summary import summary
 
     if kind not in (kinds := (*get_args(Kind), "any")):

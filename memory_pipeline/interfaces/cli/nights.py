@@ -229,7 +229,7 @@ def check_days(settings: Settings, first: date, last: date) -> None:
 def _failed(result: Any, store: Store, settings: Settings, request: NightRequest, started: datetime) -> Report:
     from memory_pipeline.consolidation.context import Night
     from memory_pipeline.consolidation.plan import NightOptions
-    from memory_pipeline.reporting.report import Report, failed_night
+    from memory_pipeline.consolidation.report import Report, failed_night
 
     causes = causes_of(result)
     busy = next((text for name, text in causes if name == "StoreBusyError"), None)

@@ -17,6 +17,7 @@ from pydantic import Field
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.imported_notes import import_source
+from memory_pipeline.consolidation.report import closing_line
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import real_path
@@ -38,7 +39,6 @@ from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.home import config_file, load_project_settings
 from memory_pipeline.reporting.model import Report
-from memory_pipeline.reporting.report import closing_line
 from memory_pipeline.reporting.summary import Heading, summary
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many

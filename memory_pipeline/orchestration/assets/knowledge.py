@@ -19,6 +19,7 @@ from dagster import (
 
 from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport, compress_knowledge_base
 from memory_pipeline.consolidation.principles import misplaced_patterns
+from memory_pipeline.consolidation.report import report_run
 from memory_pipeline.consolidation.run import report_failure, run_week
 from memory_pipeline.orchestration import previews, sentences
 from memory_pipeline.orchestration.held import unchecked, why_held
@@ -27,7 +28,6 @@ from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.orchestration.sentences import schema_of, schema_of_document
 from memory_pipeline.records import PrincipleResult
-from memory_pipeline.reporting.report import report_run
 
 #: The days of a week or month, of which those before the first memory have no night.
 _OF_ITS_DAYS = TimeWindowPartitionMapping(allow_nonexistent_upstream_partitions=True)

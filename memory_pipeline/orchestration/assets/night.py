@@ -20,6 +20,15 @@ from dagster import (
 )
 
 from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.report import (
+    Kind,
+    NightOutcome,
+    Report,
+    closing_line,
+    report_night,
+    report_run,
+    safe_name,
+)
 from memory_pipeline.consolidation.run import ORDER, STEPS, Step, last_of, report_failure, take_snapshot
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.orchestration import previews, sentences
@@ -48,15 +57,6 @@ from memory_pipeline.records import (
     DuplicateGroup,
 )
 from memory_pipeline.reporting.pages import as_markdown
-from memory_pipeline.reporting.report import (
-    Kind,
-    NightOutcome,
-    Report,
-    closing_line,
-    report_night,
-    report_run,
-    safe_name,
-)
 from memory_pipeline.workspace import ExportResult, run_exports
 
 #: Tags of a run of a night, for the list of runs: its verdict, and its closing line.

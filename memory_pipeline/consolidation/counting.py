@@ -10,6 +10,7 @@ from typing import Any
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillation import answer_book
+from memory_pipeline.consolidation.outcome import NightOutcome, Tally
 from memory_pipeline.consolidation.plan import NightPlan
 from memory_pipeline.consolidation.reading import NightReader
 from memory_pipeline.consolidation.readings import ANY_ROOM, find_unread
@@ -50,7 +51,6 @@ from memory_pipeline.reporting.model import (
     SourceReport,
     StoreFacts,
 )
-from memory_pipeline.reporting.outcome import NightOutcome, Tally
 from memory_pipeline.store import Transaction, facts_in
 from memory_pipeline.text.contradictions import clear_conflicts, newer_of
 from memory_pipeline.text.hidden import visible

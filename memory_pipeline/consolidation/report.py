@@ -12,14 +12,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.counting import count_run
+from memory_pipeline.consolidation.notices import deliver_notice, make_notice
+from memory_pipeline.consolidation.outcome import NightOutcome, closing_line, decide_verdict, judge, tally_of
 from memory_pipeline.consolidation.plan import NightPlan
 from memory_pipeline.errors import OutputError
 from memory_pipeline.records import NightError
-from memory_pipeline.reporting.counting import count_run
 from memory_pipeline.reporting.files import write_report_files
 from memory_pipeline.reporting.model import Kind, NightFigures, Report
-from memory_pipeline.reporting.notices import deliver_notice, make_notice
-from memory_pipeline.reporting.outcome import NightOutcome, closing_line, decide_verdict, judge, tally_of
 from memory_pipeline.reporting.pages import safe_name
 from memory_pipeline.store import Store
 
