@@ -94,7 +94,7 @@ def test_a_memory_that_search_does_not_bring_back_fails_the_recall_check(store: 
 
 
 def test_a_night_whose_archive_cannot_be_found_again_is_partial(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memory_pipeline.reporting import counting
+    from memory_pipeline.consolidation import counting
 
     fill(store, lesson(4))
     missed = Missed("m", "why restart gateway", "Restart the gateway.", "x")
