@@ -448,16 +448,18 @@ def _answer_fields(document: dict[str, Any], answer: dict[str, Any]) -> list[str
 
 
 def _fields(document: dict[str, Any], schema: dict[str, Any], prefix: str = "") -> list[str]:
-    """The fields of a body, one line each; those of an object in it as `name.field`."""
+    """The fields of a body, one line each, those that it must have first; those of an object in it as `name.field`."""
     known = document["components"]["schemas"]
     body = known[schema["$ref"].rpartition("/")[2]]
+    required = body.get("required", ())
     lines = []
-    for name, field in body["properties"].items():
-        need = "required" if name in body.get("required", ()) else f"default `{json.dumps(field.get('default'))}`"
-        if "$ref" in field:
+    for name, field in sorted(body["properties"].items(), key=lambda one: one[0] not in required):
+        inner = known[field["$ref"].rpartition("/")[2]]["properties"] if "$ref" in field else {}
+        if inner and not inner.keys() <= body["properties"].keys():
             lines += _fields(document, field, f"{prefix}{name}.")
-        else:
-            lines.append(f"| `{prefix}{name}` | {need} | {field['description']} |")
+            continue
+        need = "required" if name in required else f"default `{json.dumps(field.get('default'))}`"
+        lines.append(f"| `{prefix}{name}` | {'optional' if inner else need} | {field['description']} |")
     return lines
 
 

@@ -9,7 +9,10 @@ from typing import Literal
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import MemoryPipelineError
+from memory_pipeline.interfaces.api.access import Access, Scope
+from memory_pipeline.interfaces.operations import MemoryToWrite
 from memory_pipeline.models.embedders import Embedder, choose_embedder
+from memory_pipeline.recall.documents import Remembered
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 
@@ -43,6 +46,21 @@ class ServedMemories:
         for one in passed:
             one.close()
         return memory.acting_as(actor)
+
+    def asked_by(self, access: Access, scope: Scope, project: str | None, *, may_be_new: bool = False) -> ProjectMemory:
+        """The memory of the project that a request means, for someone who may read, write or administer it.
+
+        Raises ForbiddenError, NotFoundError and ProjectNeededError as `Access.choose_project` does.
+        """
+        access.require(scope)
+        chosen = access.choose_project(self.store, project, may_be_new=may_be_new, known_to_exist=self.open_projects())
+        return self.of(chosen, access.actor)
+
+    def remember(self, access: Access, asked: MemoryToWrite) -> Remembered:
+        """Write a memory. A project that the store does not have begins with it if the request says so, or the access
+        allows it. Raises errors as `asked_by` and `ProjectMemory.remember` do."""
+        may_be_new = asked.create_project or access.may_begin(self.store)
+        return self.asked_by(access, "write", asked.project_id, may_be_new=may_be_new).remember(asked)
 
     def prepare(self) -> None:
         """Make the projects ready for search, unless they are more than can be kept so, and load a model that is on

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
@@ -128,36 +128,20 @@ class ProjectMemory:
         filters: Filters | None = None,
         mode: Mode = "hybrid",
         include_sources: bool = False,
-        levels: Sequence[int] = (),
-        memory_types: Sequence[str] = (),
-        pattern_types: Sequence[str] = (),
-        categories: Sequence[str] = (),
-        since: date | str | None = None,
-        until: date | str | None = None,
-        archived: bool | None = None,
-        as_of: str | None = None,
         explain: bool = False,
+        **narrowing: Any,
     ) -> SearchResults:
         """The best memories for a query, best first.
 
         `include_sources` gives each its direct sources, and lets archived sources stand beside the memory that was
-        made from them. `explain`: each says why it stands where it stands, but not with `as_of`. `filters`, or its
-        fields as arguments, narrow the search. Raises InputError for a query that is too short or too long, a limit
-        outside 1 to 100, or a filter that does not exist.
+        made from them. `explain`: each says why it stands where it stands, but not with `as_of`. `filters`, or the
+        fields of `Filters` as arguments, narrow the search. Raises InputError for a query that is too short or too
+        long, a limit outside 1 to 100, or a filter that does not exist.
         """
-        _check_query(query)
+        check_query(query)
         if not 1 <= limit <= MOST_RESULTS:
             raise InputError(f"the limit is {limit}; use 1 to {MOST_RESULTS}")
-        chosen = filters or _filters(
-            levels=levels,
-            memory_types=memory_types,
-            pattern_types=pattern_types,
-            categories=categories,
-            since=since,
-            until=until,
-            archived=archived,
-            as_of=as_of,
-        )
+        chosen = filters or _filters(narrowing)
         began = time.perf_counter()
         if chosen.as_of is not None:
             matches, total = self._search_past(query, limit, chosen)
@@ -174,7 +158,7 @@ class ProjectMemory:
         """What an agent should know for a task, within a budget of tokens: what a search for it prints within the same
         tokens, in a shorter form, with more of it, and with guidance. `with_sources`: the text says where each memory
         was read. Raises InputError for a task or budget out of range."""
-        _check_query(task, "task")
+        check_query(task, "task")
         _check_budget(budget)
         found, _ = self._index.search(task, limit=MOST_RESULTS, filters=Filters(), all_that_match=True)
         matches = current_matches(found, self._index.find)
@@ -422,9 +406,9 @@ def in_words(error: ValidationError) -> str:
     return "; ".join(problems)
 
 
-def _filters(**fields: Any) -> Filters:
+def _filters(fields: dict[str, Any]) -> Filters:
     try:
-        return Filters(**{name: tuple(v) if isinstance(v, (list, set)) else v for name, v in fields.items()})
+        return Filters(**fields)
     except ValidationError as error:
         raise InputError(in_words(error)) from None
 
@@ -434,7 +418,8 @@ def _check_budget(tokens: int) -> None:
         raise InputError(f"the budget is {tokens} tokens; use {LEAST_BUDGET} to {MOST_BUDGET}")
 
 
-def _check_query(text: str, what: str = "query") -> None:
+def check_query(text: str, what: str = "query") -> None:
+    """Raises InputError for a text that is too short or too long to be searched for, or cannot be stored."""
     try:
         check_storable(text, f"the {what}")
     except RowError as error:

@@ -26,15 +26,8 @@ class Caller:
         self.access: Access = request.scope[ACCESS]
 
     def memory(self, scope: Scope, project: str | None, *, may_be_new: bool = False) -> ProjectMemory:
-        """The memory of the project that is meant, for someone who may read, write or administer it.
-
-        Raises ForbiddenError, NotFoundError and ProjectNeededError as `Access.choose_project` does.
-        """
-        self.access.require(scope)
-        chosen = self.access.choose_project(
-            self.memories.store, project, may_be_new=may_be_new, known_to_exist=self.memories.open_projects()
-        )
-        return self.memories.of(chosen, self.access.actor)
+        """The memory of the project that is meant. Raises errors as `ServedMemories.asked_by` does."""
+        return self.memories.asked_by(self.access, scope, project, may_be_new=may_be_new)
 
 
 def _caller(request: Request, _: Annotated[Any, Security(_BEARER)]) -> Caller:

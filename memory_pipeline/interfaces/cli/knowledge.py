@@ -21,8 +21,7 @@ from memory_pipeline.interfaces.cli.base import (
     open_store,
     settings_of,
 )
-from memory_pipeline.interfaces.cli.output import emit, progress_printer
-from memory_pipeline.interfaces.cli.recall_texts import terminal_width
+from memory_pipeline.interfaces.cli.output import emit, progress_printer, terminal_width
 from memory_pipeline.interfaces.cli.results import ExportedReadings
 from memory_pipeline.reporting.summary import Heading
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import stat
 import sys
 import time
@@ -18,6 +19,8 @@ from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.reporting.summary import Heading
 from memory_pipeline.text.hidden import UNSEEN, visible
 
+#: The narrowest and the widest that lines of memories become on a terminal.
+_NARROWEST, _WIDEST = 40, 120
 #: The marks around what a command prints into a file of Markdown, and how the names of such files end.
 _BLOCK, _MARKDOWN = "<!-- memory-pipeline:output:{} -->", (".md", ".markdown")
 
@@ -65,6 +68,13 @@ def emit(value: object, *, as_json: bool, text: str | Sequence[str], sort_keys: 
         raise OutputError(
             f"the result could not be printed: {cause_and_mend(error)}. The command itself was executed"
         ) from error
+
+
+def terminal_width() -> int | None:
+    """The columns of the terminal; None if the output goes elsewhere."""
+    if not sys.stdout.isatty():
+        return None
+    return min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
 
 
 def _fenced(text: str) -> str:

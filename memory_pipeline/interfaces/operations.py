@@ -1,34 +1,153 @@
-"""What the commands of recall print for a person: lines that fit the terminal, or one line a memory in a pipe."""
+"""What agents and people ask of a project's memory, each operation once: the request, and how the answer reads as text.
+The commands, the routes and the MCP tools follow from it."""
 
 from __future__ import annotations
 
-import shutil
-import sys
 import textwrap
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Annotated, Self
 
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
+
+from memory_pipeline.documents import Document
+from memory_pipeline.errors import InputError
+from memory_pipeline.ingest.values import MAX_ID
+from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.documents import (
+    DEFAULT_BUDGET,
+    LEAST_BUDGET,
+    LONGEST_QUERY,
+    MOST_BUDGET,
+    MOST_RESULTS,
+    SHORTEST_QUERY,
+    Context,
+    Feedback,
+    Filters,
     LineageNode,
     MemoryLineage,
     Metrics,
+    Mode,
+    NewMemory,
     RecalledMemory,
     Remembered,
     SearchResults,
+    Whole,
 )
 from memory_pipeline.recall.lineage import speaker_in
+from memory_pipeline.recall.project import ProjectMemory, check_query
 from memory_pipeline.text.counts import how_many
 
+#: A character that is neither space, as Python has it, nor NUL.
+_NO_SPACE = r"[^\s\x00\x1c-\x1f\x85]"
+_WORDS = {
+    "type": "string",
+    "minLength": SHORTEST_QUERY,
+    "maxLength": LONGEST_QUERY,
+    "pattern": rf"{_NO_SPACE}[\s\S]+{_NO_SPACE}",
+}
+
+
+def _checked(text: str, info: ValidationInfo) -> str:
+    try:
+        check_query(text, info.field_name or "query")
+    except InputError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
+#: A text to search for. Its schema says what it has to have, and the check says in words what it lacks.
+Words = Annotated[str, AfterValidator(_checked), WithJsonSchema(_WORDS)]
+Project = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
 _LEVELS = ("raw", "merged", "pattern", "principle")
-#: Lines of a memory's words that a terminal shows, and the narrowest and widest that they become.
-_MOST_LINES, _NARROWEST, _WIDEST = 4, 40, 120
+#: Lines of a memory's words that a terminal shows.
+_MOST_LINES = 4
 
 
-def terminal_width() -> int | None:
-    """The columns of the terminal; None if the output goes elsewhere."""
-    if not sys.stdout.isatty():
-        return None
-    return min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
+class Request(Document):
+    """What is asked of the memory of one project."""
+
+    project_id: Project | None = Field(
+        default=None,
+        description="The project; may be left out where the token is good for one alone, or the store has only one.",
+    )
+
+
+class SearchRequest(Filters, Request):
+    """A search in the memories of one project; the filters stand beside the query, or in `filters`."""
+
+    query: Words = Field(description="What to search for.")
+    limit: Whole = Field(default=10, ge=1, le=MOST_RESULTS, description="How many results.")
+    mode: Mode = Field(default="hybrid", description="`hybrid`: by words and meaning; `dense` or `bm25`: one alone.")
+    include_sources: bool = Field(default=False, description="Give each memory its direct sources.")
+    explain: bool = Field(
+        default=False, description="Say of each why it stands where it stands (`explanation`); not with `as_of`."
+    )
+    filters: Filters = Field(default=Filters(), description="The filters as one object, instead of beside the query.")
+
+    @property
+    def chosen(self) -> Filters:
+        """The filters, wherever they stand."""
+        return self.filters.model_copy(update=self.given)
+
+    def put_to(self, memory: ProjectMemory) -> SearchResults:
+        """What the search finds in a project. Raises InputError as `ProjectMemory.search` does."""
+        return memory.search(
+            self.query,
+            self.limit,
+            filters=self.chosen,
+            mode=self.mode,
+            include_sources=self.include_sources,
+            explain=self.explain,
+        )
+
+    @model_validator(mode="after")
+    def _in_one_place(self) -> Self:
+        for name, value in self.given.items():
+            if self.filters.given.get(name, value) != value:
+                raise ValueError(f"{name} and filters.{name} are different; leave one of them")
+        self.chosen.check_order()
+        return self
+
+
+class ContextRequest(Request):
+    """What an agent is about to do."""
+
+    task: Words = Field(
+        validation_alias=AliasChoices("task", "task_description"),
+        description="The task, in words; `task_description` is another name of it.",
+    )
+    budget: Whole = Field(default=DEFAULT_BUDGET, ge=LEAST_BUDGET, le=MOST_BUDGET, description="Tokens allowed.")
+
+
+class Ask(Request):
+    """A question that a model answers."""
+
+    question: Words = Field(description="The question, in words.")
+
+
+class MemoryToWrite(NewMemory, Request):
+    """A memory to be written."""
+
+    create_project: bool = Field(
+        default=False,
+        description="Begin the project if the store does not have it. A token bound to projects begins its own "
+        "unasked, and so does the first memory of an empty store.",
+    )
+
+
+class FeedbackRequest(Request):
+    """Whether a memory helped."""
+
+    was_useful: bool = Field(description="Whether it helped.")
 
 
 def search_lines(found: SearchResults, width: int | None) -> list[str]:
@@ -55,19 +174,19 @@ def _memory_lines(memory: RecalledMemory, width: int | None, *, with_project: bo
     else:
         lines = [f"{score}  {memory.day}  {kind:<16}  {memory.id}", *_wrapped(words, width)]
     if through := memory.found_through:
-        told = f"archived {through.day} {through.id}: {' '.join(through.content.split())}"
-        lines += [f"      {told}"] if width is None else _wrapped(told, width, 6, 3)
+        words = " ".join(through.content.split())
+        lines += _wrapped(f"archived {through.day} {through.id}: {words}", width, most=3)
     if memory.explanation:
-        told = f"why: {memory.explanation}"
-        lines += [f"      {told}"] if width is None else _wrapped(told, width)
+        lines += _wrapped(f"why: {memory.explanation}", width)
     for source in memory.source_memories or ():
-        told = f"from {source.id} ({source.similarity:.2f}): {source.summary}"
-        lines += [f"      {told}"] if width is None else _wrapped(told, width, 6, 2)
+        lines += _wrapped(f"from {source.id} ({source.similarity:.2f}): {source.summary}", width, most=2)
     return lines
 
 
-def _wrapped(text: str, width: int, indent: int = 6, most: int = _MOST_LINES) -> list[str]:
+def _wrapped(text: str, width: int | None, indent: int = 6, most: int = _MOST_LINES) -> list[str]:
     before = " " * indent
+    if width is None:
+        return [before + text]
     return textwrap.wrap(
         text, width, initial_indent=before, subsequent_indent=before, max_lines=most, placeholder=" ..."
     )
@@ -152,3 +271,24 @@ def remembered_line(told: Remembered) -> str:
     }[told.status]
     masked = ", ".join(f"{count} {kind}" for kind, count in sorted(told.masked.items()))
     return f"{said} Masked: {masked}." if masked else said
+
+
+def feedback_line(said: Feedback) -> str:
+    """How a memory stands after feedback."""
+    called, recalled = (how_many(count, "time") for count in (said.useful_count, said.reuse_count))
+    note = f" It counts for little: {said.note}." if said.note else ""
+    return f"{said.memory_id}: called useful {called}, recalled {recalled}.{note}"
+
+
+def reply_lines(reply: Reply) -> list[str]:
+    """An answer with the memories that it rests on, or that there is none."""
+    if reply.known:
+        return [reply.answer, *(f"  < {one.day}  {' '.join(one.content.split())}  {one.id}" for one in reply.memories)]
+    if reply.refused:
+        return [f"No answer: {reply.refused}."]
+    return [f"The memory does not hold the answer; {how_many(reply.read, 'memory')} nearest to it were read."]
+
+
+def context_text(made: Context) -> str:
+    """A context as Markdown, or that there is none."""
+    return made.text or "Nothing that the project knows belongs to this task."
