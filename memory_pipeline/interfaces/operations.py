@@ -29,7 +29,6 @@ from memory_pipeline.recall.documents import (
     MOST_BUDGET,
     MOST_RESULTS,
     SHORTEST_QUERY,
-    Context,
     Feedback,
     Filters,
     LineageNode,
@@ -68,6 +67,8 @@ def _checked(text: str, info: ValidationInfo) -> str:
 Words = Annotated[str, AfterValidator(_checked), WithJsonSchema(_WORDS)]
 Project = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
 _LEVELS = ("raw", "merged", "pattern", "principle")
+#: What a context without a text says.
+NOTHING_KNOWN = "Nothing that the project knows belongs to this task."
 #: Lines of a memory's words that a terminal shows.
 _MOST_LINES = 4
 
@@ -142,6 +143,12 @@ class MemoryToWrite(NewMemory, Request):
         description="Begin the project if the store does not have it. A token bound to projects begins its own "
         "unasked, and so does the first memory of an empty store.",
     )
+
+
+class MemoryRequest(Request):
+    """One memory of a project."""
+
+    id: str = Field(description="The memory: its id, or its handle in a context.", min_length=1, max_length=MAX_ID)
 
 
 class FeedbackRequest(Request):
@@ -287,8 +294,3 @@ def reply_lines(reply: Reply) -> list[str]:
     if reply.refused:
         return [f"No answer: {reply.refused}."]
     return [f"The memory does not hold the answer; {how_many(reply.read, 'memory')} nearest to it were read."]
-
-
-def context_text(made: Context) -> str:
-    """A context as Markdown, or that there is none."""
-    return made.text or "Nothing that the project knows belongs to this task."

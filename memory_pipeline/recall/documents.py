@@ -43,7 +43,7 @@ def _known(values: tuple[Any, ...], what: str) -> BeforeValidator:
 #: In JSON, `10.0` is a whole number too.
 _AS_WHOLE = BeforeValidator(lambda value: int(value) if isinstance(value, float) and value.is_integer() else value)
 Whole = Annotated[int, _AS_WHOLE]
-Level = Annotated[Whole, Field(ge=0, le=3), _known((0, 1, 2, 3), "level")]
+Level = Annotated[int, Field(ge=0, le=3), _AS_WHOLE, _known((0, 1, 2, 3), "level")]
 MemoryType = Annotated[Literal[MEMORY_TYPES], _known(MEMORY_TYPES, "memory type")]  # type: ignore[valid-type]
 PatternType = Annotated[Literal[PATTERN_TYPES], _known(PATTERN_TYPES, "pattern type")]  # type: ignore[valid-type]
 

@@ -22,7 +22,7 @@ from memory_pipeline.interfaces.cli.base import (
 )
 from memory_pipeline.interfaces.cli.output import emit, terminal_width
 from memory_pipeline.interfaces.operations import (
-    context_text,
+    NOTHING_KNOWN,
     feedback_line,
     lineage_lines,
     metrics_lines,
@@ -109,7 +109,7 @@ def context(
     id."""
     with opened_memory(store, project) as memory:
         made = memory.context(task, DEFAULT_BUDGET if budget is None else budget, with_sources=sources)
-    emit(made, as_json=json_, text=context_text(made))
+    emit(made, as_json=json_, text=made.text or NOTHING_KNOWN)
 
 
 @app.command(epilog="Example: memory-pipeline ask 'which port has the gateway?' --project webshop")
