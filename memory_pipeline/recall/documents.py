@@ -54,9 +54,13 @@ class Listing(Document):
     listed: ClassVar[str]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each of the list, in its order and indexed by id; the columns are the fields of one."""
-        rows: tuple[Document, ...] = getattr(self, self.listed)
-        return frame_of_documents(rows, get_args(type(self).model_fields[self.listed].annotation)[0])
+        """One row for each of the list, in its order and indexed by id; the columns are the fields of one, also without
+        a row."""
+        import pandas as pd
+
+        names = list(get_args(type(self).model_fields[self.listed].annotation)[0].model_fields)
+        rows = [[getattr(row, name) for name in names] for row in getattr(self, self.listed)]
+        return pd.DataFrame.from_records(rows, columns=names).set_index("id")
 
 
 class Filters(Document):
@@ -414,13 +418,3 @@ def frame_of(memories: Sequence[Memory]) -> pd.DataFrame:
         if frame[name].dtype.kind == "M":
             frame[name] = frame[name].dt.tz_localize("UTC")
     return frame
-
-
-def frame_of_documents(rows: Sequence[Document], kind: type[Document]) -> pd.DataFrame:
-    """One row a document, indexed by id; the columns are the fields of its kind, also without a row."""
-    import pandas as pd
-
-    names = list(kind.model_fields)
-    return pd.DataFrame.from_records([[getattr(row, name) for name in names] for row in rows], columns=names).set_index(
-        "id"
-    )

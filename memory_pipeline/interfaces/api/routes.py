@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, TypeVar
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response, Security
 from fastapi.responses import PlainTextResponse
+from fastapi.security import HTTPBearer
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import Field, StringConstraints
 
@@ -13,10 +15,10 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.ingest.values import MAX_ID
 from memory_pipeline.interfaces import operations
-from memory_pipeline.interfaces.api.caller import CallerOf, errors, errors_beside_text
+from memory_pipeline.interfaces.api.access import ACCESS
 from memory_pipeline.interfaces.api.consolidations import ConsolidationRequest, Consolidations, StartedConsolidation
 from memory_pipeline.interfaces.api.figures import Figures
-from memory_pipeline.interfaces.api.protocol import body_of, takes
+from memory_pipeline.interfaces.api.protocol import ApiError, body_of, takes
 from memory_pipeline.interfaces.operations import (
     Ask,
     ContextRequest,
@@ -25,7 +27,7 @@ from memory_pipeline.interfaces.operations import (
     Project,
     SearchRequest,
 )
-from memory_pipeline.interfaces.served import ServedMemories
+from memory_pipeline.interfaces.served import Caller, ServedMemories
 from memory_pipeline.orchestration.job_records import JudgedJob
 from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.context import ConsolidatedContext
@@ -64,7 +66,65 @@ SessionId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID, pa
 _MEMORIES = "/api/v1/consolidated-memories"
 #: Seconds in which a model has to answer: less than a request may take.
 _ANSWER_S = 25.0
+#: Says in OpenAPI that a token is needed; the gate has checked it before.
+_BEARER = HTTPBearer(auto_error=False, description="A token of `memory-pipeline token create`.")
+
+
+def _caller(request: Request, _: Annotated[Any, Security(_BEARER)]) -> Caller:
+    return Caller(request.app.state.memories, request.scope[ACCESS])
+
+
+CallerOf = Annotated[Caller, Depends(_caller)]
+
+_MEANINGS = {
+    400: "The scope, or the JSON of the body, is wrong.",
+    401: "There is no token, or it is unknown, revoked or expired.",
+    403: "The token is not good for this, or the request comes from a page of another origin.",
+    404: "There is no such memory, project or job.",
+    408: "The body did not arrive in time.",
+    409: "The store is in another state than this needs: several projects could be meant, another run works on "
+    "it, or no model is chosen.",
+    413: "The body is too large.",
+    415: "The body is not `application/json`.",
+    422: "A field is missing, unknown, of the wrong type or out of range.",
+    429: "The token has made too many requests; `Retry-After` says when to ask again.",
+    503: "The store is held by another process or cannot be read, or no model answers; `Retry-After` says when "
+    "to ask again.",
+}
+_ALWAYS = (401, 403, 409, 422, 429, 503)
+_WITH_BODY = (400, 408, 413, 415)
+
+
+def errors(*statuses: int, body: bool = False) -> dict[int | str, dict[str, Any]]:
+    """What OpenAPI says of a route's errors: these, those of every route, and those of every route with a body."""
+    all_of_them = sorted({*statuses, *_ALWAYS, *(_WITH_BODY if body else ())})
+    return {status: {"model": ApiError, "description": _MEANINGS[status]} for status in all_of_them}
+
+
+def errors_beside_text() -> dict[int | str, dict[str, Any]]:
+    """The same for a route that answers with text: its errors are JSON nevertheless."""
+    schema = {"$ref": f"#/components/schemas/{ApiError.__name__}"}
+    return {
+        status: {"description": _MEANINGS[status], "content": {"application/json": {"schema": schema}}}
+        for status in _ALWAYS
+    }
+
+
 _REFUSED: dict[int | str, dict[str, Any]] = {403: errors()[403]}
+_Route = TypeVar("_Route", bound=Callable[..., Any])
+
+
+def _post(
+    path: str,
+    body: type[Document],
+    router: APIRouter = _memories,
+    *,
+    responses: Mapping[int | str, dict[str, Any]] | None = None,
+    status_code: int = 200,
+) -> Callable[[_Route], _Route]:
+    """A route with a body, which OpenAPI describes as the server reads it."""
+    all_of_them = {**(responses or {}), **errors(404, body=True)}
+    return router.post(path, status_code=status_code, openapi_extra=takes(body), responses=all_of_them)
 
 
 class UsageReport(operations.Request):
@@ -90,7 +150,7 @@ class Readiness(Document):
     )
 
 
-@_memories.post(f"{_MEMORIES}/search", openapi_extra=takes(SearchRequest), responses=errors(404, body=True))
+@_post(f"{_MEMORIES}/search", SearchRequest)
 def search(request: Request, caller: CallerOf, body: Annotated[SearchRequest, body_of(SearchRequest)]) -> SearchResults:
     """Find memories by words and meaning, best first."""
     found = body.put_to(caller.memory("read", body.project_id))
@@ -99,7 +159,7 @@ def search(request: Request, caller: CallerOf, body: Annotated[SearchRequest, bo
     return found
 
 
-@_memories.post("/api/v1/consolidated-context", openapi_extra=takes(ContextRequest), responses=errors(404, body=True))
+@_post("/api/v1/consolidated-context", ContextRequest)
 def consolidated_context(
     caller: CallerOf, body: Annotated[ContextRequest, body_of(ContextRequest)]
 ) -> ConsolidatedContext:
@@ -107,40 +167,36 @@ def consolidated_context(
     return caller.memory("read", body.project_id).consolidated(body.task, body.budget)
 
 
-@_memories.post("/api/v1/context", openapi_extra=takes(ContextRequest), responses=errors(404, body=True))
+@_post("/api/v1/context", ContextRequest)
 def context(caller: CallerOf, body: Annotated[ContextRequest, body_of(ContextRequest)]) -> Context:
     """What an agent should know for a task, as Markdown within a budget of tokens, and piece by piece."""
     return caller.memory("read", body.project_id).context(body.task, body.budget)
 
 
-@_memories.post("/api/v1/ask", openapi_extra=takes(Ask), responses=errors(404, body=True))
+@_post("/api/v1/ask", Ask)
 def ask(caller: CallerOf, body: Annotated[Ask, body_of(Ask)]) -> Reply:
     """What the server's model answers from the memories nearest to a question, with those that it rests on; or that the
     memory does not hold it. Each question costs what the model costs."""
     return caller.memory("read", body.project_id).ask(body.question, within_s=_ANSWER_S)
 
 
-@_memories.post(
+@_post(
     "/api/v1/memories",
+    MemoryToWrite,
     status_code=201,
-    openapi_extra=takes(MemoryToWrite),
-    responses={200: {"model": Remembered, "description": "It was there already."}, **errors(404, body=True)},
+    responses={200: {"model": Remembered, "description": "It was there already."}},
 )
 def remember(
     response: Response, caller: CallerOf, body: Annotated[MemoryToWrite, body_of(MemoryToWrite)]
 ) -> Remembered:
     """Write a memory. The next search finds it, and the next night takes it up; secrets in it are masked."""
-    told = caller.memories.remember(caller.access, body)
+    told = caller.remember(body)
     if told.status == "unchanged":
         response.status_code = 200
     return told
 
 
-@_memories.post(
-    "/api/v1/memories/{id:path}/feedback",
-    openapi_extra=takes(FeedbackRequest),
-    responses=errors(404, body=True),
-)
+@_post("/api/v1/memories/{id:path}/feedback", FeedbackRequest)
 def feedback(caller: CallerOf, id: MemoryId, body: Annotated[FeedbackRequest, body_of(FeedbackRequest)]) -> Feedback:
     """Say whether a memory helped: its rank rises a little if it did, and its importance never."""
     return caller.memory("write", body.project_id).feedback(id, body.was_useful)
@@ -178,9 +234,7 @@ def atoms(
     return caller.memory("read", project_id).atoms(query, field, limit)
 
 
-@_memories.post(
-    "/api/v1/sessions/{session_id}/usage", openapi_extra=takes(UsageReport), responses=errors(404, body=True)
-)
+@_post("/api/v1/sessions/{session_id}/usage", UsageReport)
 def session_usage(
     caller: CallerOf,
     session_id: Annotated[SessionId, Path(description="The session, as its agent calls it.")],
@@ -191,12 +245,7 @@ def session_usage(
     return memory.report_usage(session_id, body.tokens_used, body.window_tokens)
 
 
-@_administration.post(
-    "/consolidate-memories",
-    status_code=202,
-    openapi_extra=takes(ConsolidationRequest),
-    responses=errors(404, body=True),
-)
+@_post("/consolidate-memories", ConsolidationRequest, _administration, status_code=202)
 def consolidate_memories(
     request: Request, caller: CallerOf, body: Annotated[ConsolidationRequest, body_of(ConsolidationRequest)]
 ) -> StartedConsolidation:

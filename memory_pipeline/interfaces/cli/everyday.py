@@ -28,7 +28,6 @@ from memory_pipeline.interfaces.cli.history import event_text
 from memory_pipeline.interfaces.cli.output import emit, progress_printer, say, terminal_width
 from memory_pipeline.interfaces.cli.recall import ProjectOption, opened_memory
 from memory_pipeline.interfaces.cli.review import conflicts_app, patterns_app, quarantine
-from memory_pipeline.interfaces.operations import lineage_lines
 from memory_pipeline.text.counts import how_many
 
 if TYPE_CHECKING:
@@ -265,6 +264,7 @@ def show(
     json_: JsonOption = False,
 ) -> None:
     """Show a memory: what it says, what it was made from, what has replaced it, and everything that happened to it."""
+    from memory_pipeline.interfaces.operations import lineage_lines
     from memory_pipeline.recall.documents import ShownMemory
 
     _, opened = open_store(store)

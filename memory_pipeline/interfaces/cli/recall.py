@@ -21,16 +21,6 @@ from memory_pipeline.interfaces.cli.base import (
     open_store,
 )
 from memory_pipeline.interfaces.cli.output import emit, terminal_width
-from memory_pipeline.interfaces.operations import (
-    NOTHING_KNOWN,
-    feedback_line,
-    lineage_lines,
-    metrics_lines,
-    remembered_line,
-    reply_lines,
-    search_lines,
-)
-from memory_pipeline.recall.documents import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
     from memory_pipeline.recall.documents import SearchResults
@@ -72,6 +62,8 @@ def search(
     json_: JsonOption = False,
 ) -> None:
     """Find memories by words and meaning, best first; in all projects, unless one is named."""
+    from memory_pipeline.interfaces.operations import search_lines
+
     first, last = (as_day(day, name) if day else None for day, name in ((since, "--since"), (until, "--until")))
     found = []
     for memory in _memories_of(store, project):
@@ -107,6 +99,9 @@ def context(
     """Print what an agent should know for a task, as Markdown within a number of tokens: what a search finds, best
     first, and guidance. Each memory stands under its day, and ends with a handle that the other commands take as an
     id."""
+    from memory_pipeline.interfaces.operations import NOTHING_KNOWN
+    from memory_pipeline.recall.documents import DEFAULT_BUDGET
+
     with opened_memory(store, project) as memory:
         made = memory.context(task, DEFAULT_BUDGET if budget is None else budget, with_sources=sources)
     emit(made, as_json=json_, text=made.text or NOTHING_KNOWN)
@@ -121,6 +116,8 @@ def ask(
 ) -> None:
     """Answer a question in a sentence or two, from what a search finds, with the memories that say so; or say that the
     memory does not hold it. A model reads: one has to be chosen."""
+    from memory_pipeline.interfaces.operations import reply_lines
+
     with opened_memory(store, project) as memory:
         reply = memory.ask(question)
     emit(reply, as_json=json_, text=reply_lines(reply))
@@ -148,6 +145,7 @@ def remember(
     json_: JsonOption = False,
 ) -> None:
     """Write a memory. A search finds it at once, and the next night takes it up."""
+    from memory_pipeline.interfaces.operations import remembered_line
     from memory_pipeline.moments import read_moment
 
     moment = read_moment(at, "--at") if at else None
@@ -174,6 +172,8 @@ def feedback(
     json_: JsonOption = False,
 ) -> None:
     """Say whether a memory helped. One that did rises a little in searches."""
+    from memory_pipeline.interfaces.operations import feedback_line
+
     with opened_memory(store, project) as memory:
         said = memory.feedback(memory_id, useful)
     emit(said, as_json=json_, text=feedback_line(said))
@@ -187,6 +187,8 @@ def lineage(
     json_: JsonOption = False,
 ) -> None:
     """Show what a memory was made from, down to the raw notes, and what has replaced it."""
+    from memory_pipeline.interfaces.operations import lineage_lines
+
     with opened_memory(store, project) as memory:
         found = memory.lineage(memory_id)
     emit(found, as_json=json_, text=lineage_lines(found, terminal_width()))
@@ -195,6 +197,8 @@ def lineage(
 @app.command(epilog="Example: memory-pipeline metrics --project webshop")
 def metrics(project: ProjectOption = None, store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show how far a project is consolidated: memories, tokens, types, levels, and when nights ran and will run."""
+    from memory_pipeline.interfaces.operations import metrics_lines
+
     with opened_memory(store, project) as memory:
         figures = memory.metrics()
     emit(figures, as_json=json_, text=metrics_lines(figures, terminal_width()))

@@ -29,7 +29,7 @@ from memory_pipeline.errors import MemoryPipelineError, NotFoundError
 from memory_pipeline.interfaces.api.access import ACCESS, Access
 from memory_pipeline.interfaces.api.app import Mounted
 from memory_pipeline.interfaces.mcp.tools import AccessOf, add_tools
-from memory_pipeline.interfaces.served import ServedMemories
+from memory_pipeline.interfaces.served import Caller, ServedMemories
 from memory_pipeline.recall.documents import DEFAULT_BUDGET
 from memory_pipeline.recall.project import in_words
 from memory_pipeline.store import Store, settle_stores
@@ -49,7 +49,7 @@ def add_prompt_and_resources(server: MCPServer[Any], memories: ServedMemories, a
     """Give a server its prompt and its resources."""
 
     def day_text(ctx: Context[Any, Any], project_id: str | None, budget: int = DEFAULT_BUDGET) -> str:
-        made = memories.asked_by(access_of(ctx), "read", project_id).day(budget)
+        made = Caller(memories, access_of(ctx)).memory("read", project_id).day(budget)
         return f"{_DATA}\n\n{made.text or 'The project has no memories yet.'}"
 
     @server.prompt(title="Context of the day")
@@ -72,7 +72,7 @@ def add_prompt_and_resources(server: MCPServer[Any], memories: ServedMemories, a
     def memory(ctx: Context[Any, Any], project: str, id: str) -> str:
         """The words of one memory."""
         try:
-            return memories.asked_by(access_of(ctx), "read", project).get(id).words_in_place
+            return Caller(memories, access_of(ctx)).memory("read", project).get(id).words_in_place
         except NotFoundError as error:
             raise ResourceNotFoundError(str(error)) from None
         except MemoryPipelineError as error:

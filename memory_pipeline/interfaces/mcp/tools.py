@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date
 from inspect import Parameter, Signature
 from typing import Annotated, Any, Literal, Self, get_type_hints
@@ -27,10 +26,10 @@ from memory_pipeline.interfaces.operations import (
     Request,
     SearchRequest,
 )
-from memory_pipeline.interfaces.served import ServedMemories
+from memory_pipeline.interfaces.served import Caller, ServedMemories
 from memory_pipeline.recall import documents as recall
 from memory_pipeline.recall.documents import MOST_RESULTS
-from memory_pipeline.recall.project import ProjectMemory, in_words
+from memory_pipeline.recall.project import in_words
 from memory_pipeline.text.quoting import clipped
 
 Ctx = Context[Any, Any]
@@ -212,52 +211,40 @@ class MemoryFeedback(MemoryRequest, FeedbackRequest):
     """Whether a memory helped, with its id."""
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who uses a tool, and the memories that it reaches."""
-
-    memories: ServedMemories
-    access: Access
-
-    def reads(self, asked: Request) -> ProjectMemory:
-        """The memory that a request is about. Raises errors as `ServedMemories.asked_by` does."""
-        return self.memories.asked_by(self.access, "read", asked.project_id)
-
-
 def search(caller: Caller, asked: SearchRequest) -> Hits:
     """Find memories by words and meaning."""
-    return Hits.of(asked.put_to(caller.reads(asked)))
+    return Hits.of(asked.put_to(caller.memory("read", asked.project_id)))
 
 
 def fetch(caller: Caller, asked: MemoryRequest) -> Fetched:
     """A whole memory and what replaced it."""
-    return Fetched.of(caller.reads(asked).get(asked.id))
+    return Fetched.of(caller.memory("read", asked.project_id).get(asked.id))
 
 
 def context(caller: Caller, asked: ContextRequest) -> TaskContext:
     """Call first, before a task. Lines end with ^id."""
-    return TaskContext.of(caller.reads(asked).context(asked.task, asked.budget))
+    return TaskContext.of(caller.memory("read", asked.project_id).context(asked.task, asked.budget))
 
 
 def remember(caller: Caller, asked: MemoryToWrite) -> Remembered:
     """Keep one lesson, decision, fact or preference for later."""
-    return Remembered.of(caller.memories.remember(caller.access, asked))
+    return Remembered.of(caller.remember(asked))
 
 
 def feedback(caller: Caller, asked: MemoryFeedback) -> Feedback:
     """Say whether a memory helped."""
-    memory = caller.memories.asked_by(caller.access, "write", asked.project_id)
+    memory = caller.memory("write", asked.project_id)
     return Feedback.of(memory.feedback(asked.id, asked.was_useful))
 
 
 def lineage(caller: Caller, asked: MemoryRequest) -> Lineage:
     """What a memory was made from, and what replaced it."""
-    return Lineage.of(caller.reads(asked).lineage(asked.id))
+    return Lineage.of(caller.memory("read", asked.project_id).lineage(asked.id))
 
 
 def overview(caller: Caller, asked: OverviewRequest) -> Overview:
     """A project's figures, guidance (playbook), or causes (atoms, by query)."""
-    memory = caller.reads(asked)
+    memory = caller.memory("read", asked.project_id)
     if asked.view == "status":
         return Overview(project_id=memory.project, status=memory.metrics().as_json())
     if asked.view == "playbook":

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from memory_pipeline.interfaces.api import app, gate
-from memory_pipeline.interfaces.api.caller import RateLimit
+from memory_pipeline.interfaces.api.gate import RateLimit
 from memory_pipeline.interfaces.api.tokens import Tokens
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
