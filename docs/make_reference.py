@@ -47,7 +47,7 @@ from memory_pipeline.interfaces.api.app import described
 from memory_pipeline.interfaces.api.tokens import CreatedToken, DescribedToken
 from memory_pipeline.interfaces.audit import Audit
 from memory_pipeline.interfaces.cli.app import app
-from memory_pipeline.interfaces.cli.export_settings import DescribedExport
+from memory_pipeline.interfaces.cli.exports import DescribedExport
 from memory_pipeline.interfaces.cli.model import ModelChoice
 from memory_pipeline.interfaces.cli.results import (
     ApiAddress,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.interfaces.cli.base import (
     JsonOption,
     QuietOption,
@@ -22,7 +22,8 @@ from memory_pipeline.interfaces.cli.base import (
     open_store,
 )
 from memory_pipeline.interfaces.cli.failures import cause_to_tell, causes_of
-from memory_pipeline.interfaces.cli.instances import job_of, run_config
+from memory_pipeline.interfaces.cli.instances import run_config
+from memory_pipeline.interfaces.cli.nights import run_job
 from memory_pipeline.interfaces.cli.output import emit, progress_printer
 from memory_pipeline.moments import latest_complete_day
 
@@ -192,14 +193,9 @@ def _outcome(
     instance: DagsterInstance, settings: Settings, name: str, partition: str | None, tags: Mapping[str, str]
 ) -> str:
     """Run a job, and say what became of it."""
-    from memory_pipeline.orchestration.resources import HOLDER_TAG
-
-    result = job_of(name).execute_in_process(
-        instance=instance,
-        partition_key=partition,
-        raise_on_error=False,
-        tags={HOLDER_TAG: "memory-pipeline backfill", **tags},
-        run_config=run_config(settings),
-    )
-    causes = causes_of(result)
-    return "done" if result.success else f"FAILED: {cause_to_tell(causes)}"
+    config, by = run_config(settings), "memory-pipeline backfill"
+    try:
+        result = run_job(instance, name, by, config, lambda *_: None, partition_key=partition, tags=tags)
+    except StoreBusyError as error:
+        return f"FAILED: {error}"
+    return "done" if result.success else f"FAILED: {cause_to_tell(causes_of(result))}"

@@ -31,7 +31,8 @@ from memory_pipeline.interfaces.cli.nights import NightRequest, observe_store, r
 from memory_pipeline.interfaces.cli.output import complain
 from memory_pipeline.interfaces.cli.rollups import run_ended_periods, run_missing_periods, run_rollups
 from memory_pipeline.interfaces.cli.source_checks import silent_lines
-from memory_pipeline.interfaces.cli.source_settings import new_source, save_source
+from memory_pipeline.interfaces.cli.source_settings import new_source
+from memory_pipeline.interfaces.cli.tables import save_table
 from memory_pipeline.models.choose import has_model
 from memory_pipeline.models.discovery import find_models
 from memory_pipeline.models.embedders import choose_embedder
@@ -188,7 +189,7 @@ def initialise(
     say(import_text(brought, verbose=verbose))
     config = config_file()
     if all(known.name != source.name for known in settings.sources):
-        config = save_source(source)
+        config = save_table("sources", source)
     from memory_pipeline.orchestration.partitions import first_day_of
 
     with instance_of(settings) as instance:
