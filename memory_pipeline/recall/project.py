@@ -24,7 +24,16 @@ from memory_pipeline.ingest.remembering import remember
 from memory_pipeline.ingest.values import check_storable, identifier
 from memory_pipeline.models.embedders import Embedder, choose_embedder
 from memory_pipeline.recall.asking import ANSWER_S, BUDGET, Reply, ask_model
-from memory_pipeline.recall.atoms import AtomIndex, GuidanceIndex, describe_atom, search_atoms
+from memory_pipeline.recall.atoms import (
+    AtomIndex,
+    DescribedAtom,
+    FoundAtom,
+    GuidanceIndex,
+    causal_chains,
+    describe_atom,
+    search_atoms,
+    state_atom,
+)
 from memory_pipeline.recall.context import (
     ConsolidatedContext,
     build_context,
@@ -61,7 +70,7 @@ from memory_pipeline.recall.lineage import described_sources, lineage_of, recall
 from memory_pipeline.recall.past import read_state, search_state
 from memory_pipeline.recall.pieces import current_matches, order_pieces
 from memory_pipeline.recall.ranking import MIN_RELEVANCE
-from memory_pipeline.records import EXPIRED, ExtractionFeedback, Memory, SessionUsage, Source, derived_id
+from memory_pipeline.records import EXPIRED, Causal, ExtractionFeedback, Memory, SessionUsage, Source, derived_id
 from memory_pipeline.records.conversation import MOST_TOKENS
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline.text.hidden import visible
@@ -338,6 +347,19 @@ class ProjectMemory:
         index = AtomIndex.of(self._store, self._embedder, self.project, self._actor)
         found = search_atoms(index, self._embedder, query, field, limit, MIN_RELEVANCE)
         return AtomListing(atoms=tuple(describe_atom(one) for one in found))
+
+    def atom_chains(self, query: str, limit: int = 3) -> list[list[DescribedAtom]]:
+        """Chains of causes and effects from the atoms that are nearest to a query."""
+        index = AtomIndex.of(self._store, self._embedder, self.project, self._actor)
+        start = search_atoms(index, self._embedder, query, None, limit, MIN_RELEVANCE)
+        return [[describe_atom(one) for one in chain] for chain in causal_chains(index, [one.atom for one in start])]
+
+    def state_atom(self, causal: Causal, source_ids: Sequence[str] = ()) -> DescribedAtom:
+        """Add an atom, with confidence 1.0; adding it again changes nothing. Raises InputError if subject, action or
+        outcome is empty, or a source is not a memory of the project."""
+        now = datetime.now(UTC)
+        made = state_atom(self._store, self._embedder, self.project, causal, self._actor, now, source_ids)
+        return describe_atom(FoundAtom(made, 1.0))
 
     def memories(self, *, archived: bool = False) -> pd.DataFrame:
         """The active memories as a data frame, by creation and id; with `archived`, all of them."""

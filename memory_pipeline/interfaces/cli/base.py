@@ -90,6 +90,7 @@ app.add_typer(proposals_app, name="proposals")
 StoreOption = Annotated[
     Path | None, typer.Option("--store", metavar="FILE", help="The store (default: setting store.path).")
 ]
+OnlyProjectOption = Annotated[str | None, typer.Option("--project", help="Only this project.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 
 

@@ -10,6 +10,7 @@ import typer
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import (
     JsonOption,
+    OnlyProjectOption,
     QuietOption,
     StoreOption,
     app,
@@ -24,8 +25,6 @@ conversations_app = typer.Typer(
     help="What is kept of conversations: read their days, and show what went where.", no_args_is_help=True
 )
 app.add_typer(conversations_app, name="conversations")
-
-ProjectOption = Annotated[str | None, typer.Option("--project", help="Only conversations of this project.")]
 
 
 @conversations_app.command(
@@ -45,7 +44,7 @@ def conversations_run(
             "before which an earlier day was read.",
         ),
     ] = False,
-    project: ProjectOption = None,
+    project: OnlyProjectOption = None,
     quiet: QuietOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
@@ -86,7 +85,7 @@ def conversations_run(
 
 
 @conversations_app.command("list", epilog="Example: memory-pipeline conversations list --project webshop")
-def conversations_list(project: ProjectOption = None, store: StoreOption = None, json_: JsonOption = False) -> None:
+def conversations_list(project: OnlyProjectOption = None, store: StoreOption = None, json_: JsonOption = False) -> None:
     """List the days on which something was said, and whether they were read."""
     from memory_pipeline.consolidation.conversation_runs import list_days, speakers_in_words
 
@@ -103,7 +102,7 @@ def conversations_list(project: ProjectOption = None, store: StoreOption = None,
 @conversations_app.command("show", epilog="Example: memory-pipeline conversations show 2026-03-02")
 def conversations_show(
     day: Annotated[str, typer.Argument(metavar="day", help="The day, by UTC.")],
-    project: ProjectOption = None,
+    project: OnlyProjectOption = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:

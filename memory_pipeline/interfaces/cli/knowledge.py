@@ -14,6 +14,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import (
     ForceOption,
     JsonOption,
+    OnlyProjectOption,
     StoreOption,
     app,
     check_project,
@@ -35,12 +36,10 @@ app.add_typer(series_app, name="series")
 playbook_app = typer.Typer(help="Guidance from patterns and principles: list.", no_args_is_help=True)
 app.add_typer(playbook_app, name="playbook")
 
-ProjectOption = Annotated[str | None, typer.Option("--project", help="Only guidance of this project.")]
-
 
 @playbook_app.command("list", epilog="Example: memory-pipeline playbook list --project webshop --category ops")
 def playbook_list(
-    project: ProjectOption = None,
+    project: OnlyProjectOption = None,
     category: Annotated[str | None, typer.Option("--category", help="Only guidance of this category.")] = None,
     store: StoreOption = None,
     json_: JsonOption = False,
@@ -116,7 +115,7 @@ def kb_compress(
 
 @series_app.command("list", epilog="Example: memory-pipeline series list --project webshop")
 def series_list(
-    project: Annotated[str | None, typer.Option("--project", help="Only this project.")] = None,
+    project: OnlyProjectOption = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:

@@ -11,6 +11,7 @@ from pydantic import Field
 from memory_pipeline.documents import Document
 from memory_pipeline.interfaces.cli.base import (
     JsonOption,
+    OnlyProjectOption,
     StoreOption,
     app,
     as_day,
@@ -32,7 +33,7 @@ IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The conflict's id
 @conflicts_app.command("list", epilog="Example: memory-pipeline conflicts list --project webshop")
 def conflicts_list(
     all_: Annotated[bool, typer.Option("--all", help="Also show settled conflicts.")] = False,
-    project: Annotated[str | None, typer.Option("--project", help="Only conflicts of this project.")] = None,
+    project: OnlyProjectOption = None,
     kind: Annotated[
         str | None, typer.Option("--kind", help="Only conflicts of this kind: negation, number, ...")
     ] = None,
@@ -144,7 +145,7 @@ PatternArgument = Annotated[
 
 @patterns_app.command("list", epilog="Examples: memory-pipeline patterns list; memory-pipeline patterns list --all")
 def patterns_list(
-    project: Annotated[str | None, typer.Option("--project", help="Only patterns of this project.")] = None,
+    project: OnlyProjectOption = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Also those that hold, and those that were decided.")
     ] = False,

@@ -13,6 +13,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.interfaces.cli.base import (
     JsonOption,
+    OnlyProjectOption,
     QuietOption,
     StoreOption,
     app,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 rollups_app = typer.Typer(help="What days, weeks, months and years amount to: run, show, list.", no_args_is_help=True)
 app.add_typer(rollups_app, name="rollups")
-ProjectOption = Annotated[str | None, typer.Option("--project", help="Only this project.")]
 
 
 @rollups_app.command("run", epilog="Example: memory-pipeline rollups run --from 2026-03-01 --to 2026-03-31")
@@ -45,7 +45,7 @@ def rollups_run(
     to: Annotated[
         str | None, typer.Option("--to", metavar="DATE", help="Last day (default: the last complete one).")
     ] = None,
-    project: ProjectOption = None,
+    project: OnlyProjectOption = None,
     quiet: QuietOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
@@ -86,7 +86,7 @@ def rollups_run(
 
 @rollups_app.command("list", epilog="Example: memory-pipeline rollups list --project webshop")
 def rollups_list(
-    project: ProjectOption = None,
+    project: OnlyProjectOption = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
@@ -110,7 +110,7 @@ def rollups_show(
     period: Annotated[
         str, typer.Argument(metavar="period", help="2026-03-14, 2026-W11, 2026-03 or 2026; a week begins on Sunday.")
     ],
-    project: ProjectOption = None,
+    project: OnlyProjectOption = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
