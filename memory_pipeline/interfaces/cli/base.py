@@ -162,12 +162,17 @@ def utf8_path(path: Path, option: str) -> Path:
     return real
 
 
-def open_store(store: Path | None) -> tuple[Settings, Store]:
-    """The effective settings and their store."""
+def open_store(store: Path | None, project: str | None = None) -> tuple[Settings, Store]:
+    """The effective settings and their store. Raises InputError if a project is named that it does not have."""
     settings = settings_of(store)
     opened = Store.of(settings)
     if forgetting_mark(opened.path).exists():
         _complete_forgetting(settings, opened)
+    if project is not None:
+        with opened.reading() as tx:
+            known = tx.memories.projects()
+        if project not in known:
+            raise InputError(f"there is no project '{project}' in the store; it has {', '.join(known) or 'none'}")
     return settings, opened
 
 
@@ -207,16 +212,6 @@ def check_target(settings: Settings, path: Path, *, force: bool = False) -> None
         places = [settings.connectors.workspace, *(source.path for source in settings.sources)]
         kept += [Path(place) for place in places if place]
     check_is_free(path, Path(settings.store.path), kept)
-
-
-def check_project(store: Store, named: str | None) -> None:
-    """Raises InputError for a project that is not in the store."""
-    if named is None:
-        return
-    with store.reading() as tx:
-        known = tx.memories.projects()
-    if named not in known:
-        raise InputError(f"there is no project '{named}' in the store; it has {', '.join(known) or 'none'}")
 
 
 def as_day(text: str, name: str) -> date:

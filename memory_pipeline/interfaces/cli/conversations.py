@@ -15,7 +15,6 @@ from memory_pipeline.interfaces.cli.base import (
     StoreOption,
     app,
     as_day,
-    check_project,
     current_user,
     open_store,
 )
@@ -55,8 +54,7 @@ def conversations_run(
 
     if bool(days) == all_open:
         raise InputError("give --date DAY, or --all-open")
-    settings, opened = open_store(store)
-    check_project(opened, project)
+    settings, opened = open_store(store, project)
     done = run_conversations(
         opened,
         settings,
@@ -89,13 +87,12 @@ def conversations_list(project: OnlyProjectOption = None, store: StoreOption = N
     """List the days on which something was said, and whether they were read."""
     from memory_pipeline.consolidation.conversation_runs import list_days, speakers_in_words
 
-    settings, opened = open_store(store)
-    check_project(opened, project)
+    settings, opened = open_store(store, project)
     found = list_days(opened, project, datetime.now(UTC).date(), settings)
     rows = [one.as_json() for one in found]
     columns = ["day", "project_id", "turns", "state", "kept"]
     columns += ["unanswered"] if any(one.unanswered for one in found) else []
-    lines = [table(rows, columns) if rows else "No conversation was imported.", speakers_in_words(found)]
+    lines = [table(rows, columns, "No conversation was imported."), speakers_in_words(found)]
     emit(found, as_json=json_, text="\n".join(filter(None, lines)))
 
 
@@ -109,8 +106,7 @@ def conversations_show(
     """Show what was read on a day, what was kept and where it went, and what was dropped and why."""
     from memory_pipeline.consolidation.conversation_runs import day_as_text, show_day
 
-    _, opened = open_store(store)
-    check_project(opened, project)
+    _, opened = open_store(store, project)
     found = show_day(opened, as_day(day, "the day"), project)
     if not found:
         raise InputError(f"no conversation of {day} was read; 'memory-pipeline conversations list' has the days")

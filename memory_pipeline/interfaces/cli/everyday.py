@@ -17,7 +17,6 @@ from memory_pipeline.interfaces.cli.base import (
     QuietOption,
     StoreOption,
     app,
-    check_project,
     check_target,
     open_store,
     proposals_app,
@@ -60,8 +59,7 @@ def review(
         return
     from memory_pipeline.consolidation.review.inbox import read_inbox
 
-    _, opened = open_store(store)
-    check_project(opened, project)
+    _, opened = open_store(store, project)
     found = read_inbox(opened, project, datetime.now(UTC).date())
     emit(found, as_json=json_, text="\n".join(_inbox_lines(found)))
 

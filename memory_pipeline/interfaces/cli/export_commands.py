@@ -27,7 +27,7 @@ def exports_list(store: StoreOption = None, json_: JsonOption = False) -> None:
     from memory_pipeline.interfaces.cli.exports import describe_exports
 
     shown = describe_exports(settings_of(store))
-    rows: list[dict[str, object]] = [
+    rows = [
         {
             **one.as_json(),
             "project": one.project or "-",

@@ -17,7 +17,6 @@ from memory_pipeline.interfaces.cli.base import (
     OnlyProjectOption,
     StoreOption,
     app,
-    check_project,
     check_target,
     open_store,
     settings_of,
@@ -48,8 +47,7 @@ def playbook_list(
     from memory_pipeline.text.guidance import DescribedGuidance
     from memory_pipeline.text.orders import guiding_entries
 
-    _, opened = open_store(store)
-    check_project(opened, project)
+    _, opened = open_store(store, project)
     with opened.reading() as tx:
         entries = [e for e in guiding_entries(tx.playbook.read(project)) if category in (None, e.category)]
         known = {e.category for e in tx.playbook.read(project)}

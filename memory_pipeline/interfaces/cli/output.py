@@ -9,7 +9,7 @@ import shutil
 import stat
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TextIO
 
@@ -218,12 +218,12 @@ def _bar(done: int, total: int) -> str:
     return drawn.get()
 
 
-def table(rows: list[dict[str, object]], columns: list[str]) -> str:
-    """Format rows as aligned plain text."""
+def table(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | None = None, none: str = "(none)") -> str:
+    """Format rows as aligned plain text, with these columns or those of the first row; `none` is the text without any
+    row."""
     if not rows:
-        return "(none)"
-    texts = [[str(row.get(column, "")) for column in columns] for row in rows]
-    widths = [max(len(column), *(len(line[n]) for line in texts)) for n, column in enumerate(columns)]
-    lines = ["  ".join(c.ljust(w) for c, w in zip(columns, widths, strict=True)).rstrip()]
-    lines += ["  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in texts]
-    return "\n".join(lines)
+        return none
+    columns = columns or list(rows[0])
+    texts = [columns, *([str(row.get(column, "")) for column in columns] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    return "\n".join("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in texts)

@@ -15,7 +15,6 @@ from memory_pipeline.interfaces.cli.base import (
     StoreOption,
     app,
     as_day,
-    check_project,
     current_user,
     open_store,
 )
@@ -47,10 +46,9 @@ def conflicts_list(
     """Show the contradictions that await a decision, clearest first; of several that share memories, only one."""
     from memory_pipeline.consolidation.review.conflicts import list_conflicts
 
-    _, opened = open_store(store)
-    check_project(opened, project)
+    _, opened = open_store(store, project)
     shown = list_conflicts(opened, settled=all_, project=project, kind=kind, each=each)
-    rows: list[dict[str, object]] = [
+    rows = [
         {
             **row.as_json(),
             "id": row.id[:8],
@@ -63,7 +61,7 @@ def conflicts_list(
         for row in shown[:limit]
     ]
     columns = ["id", "found", "project", "status", "kind", "detail", "alike", "newer", "one side", "the other"]
-    lines = [table(rows, columns) if rows else _none_words(project, kind, settled=all_)]
+    lines = [table(rows, columns, _none_words(project, kind, settled=all_))]
     if len(shown) > limit:
         lines.append(f"and {len(shown) - limit} more (--limit, --kind, --project)")
     if alike := sum(row.alike or 0 for row in shown):
@@ -156,8 +154,7 @@ def patterns_list(
     """List the patterns that wait for a decision: those that fade, and those that something may contradict."""
     from memory_pipeline.consolidation.review.patterns import list_patterns, pattern_as_text
 
-    _, opened = open_store(store)
-    check_project(opened, project)
+    _, opened = open_store(store, project)
     day = as_day(as_of, "--as-of") if as_of else datetime.now(UTC).date()
     found = list_patterns(opened, project, day, everything=everything)
     empty = "No pattern." if everything else "No pattern waits for a decision; --all lists the others."

@@ -18,7 +18,6 @@ from memory_pipeline.interfaces.cli.base import (
     StoreOption,
     app,
     as_day,
-    check_project,
     current_user,
     open_store,
 )
@@ -54,13 +53,12 @@ def rollups_run(
     pages beside the store. Running it again changes nothing, unless the notes of a day have changed."""
     from memory_pipeline.periods.running import finish_rollups, periods_to_make, roll_up
 
-    settings, opened = open_store(store)
+    settings, opened = open_store(store, project)
     newest = latest_complete_day(datetime.now(UTC))
     last = min(as_day(to, "--to"), newest) if to else newest
     first = as_day(from_, "--from") if from_ else None
     if first and first > last:
         raise InputError(f"--from {first} is after {last}; give an earlier day")
-    check_project(opened, project)
     periods = periods_to_make(opened, first, last, newest)
     run_id = str(uuid.uuid4())
     holder = f"rollups of {current_user()}"
@@ -93,8 +91,7 @@ def rollups_list(
     """List the summaries: their periods, how many notes each has, and their tokens."""
     from memory_pipeline.periods.shown import list_rollups
 
-    _, opened = open_store(store)
-    check_project(opened, project)
+    _, opened = open_store(store, project)
     with opened.reading() as tx:
         found = list_rollups(tx, project)
     lines = [
@@ -119,8 +116,7 @@ def rollups_show(
     from memory_pipeline.periods.shown import show_rollups
 
     asked = read_period(period)
-    _, opened = open_store(store)
-    check_project(opened, project)
+    _, opened = open_store(store, project)
     with opened.reading() as tx:
         found = show_rollups(tx, asked, project)
     emit(found, as_json=json_, text="\n\n".join(one.text for one in found))

@@ -37,7 +37,7 @@ def sources_list(store: StoreOption = None, json_: JsonOption = False) -> None:
 
     settings = settings_of(store)
     shown = describe_sources(settings)
-    rows: list[dict[str, object]] = [
+    rows = [
         {
             **source.as_json(),
             "enabled": "yes" if source.enabled else "no",
@@ -172,7 +172,7 @@ def sources_gone(
 
     _, opened = open_store(store)
     found = gone_memories(opened, as_day(day, "DATE") if day else None)
-    rows: list[dict[str, object]] = [
+    rows = [
         {
             "memory": one.memory_id,
             "gone": f"{one.gone_at:%Y-%m-%d}",
@@ -181,5 +181,4 @@ def sources_gone(
         }
         for one in found
     ]
-    columns = ["memory", "gone", "superseded by", "content"]
-    emit(found, as_json=json_, text=table(rows, columns) if rows else _NONE_GONE)
+    emit(found, as_json=json_, text=table(rows, none=_NONE_GONE))

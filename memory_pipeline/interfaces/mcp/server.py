@@ -179,7 +179,7 @@ _UNSAID = ("title", "minLength", "maxLength", "pattern", "minimum", "maximum", "
 
 def slim(schema: dict[str, Any]) -> dict[str, Any]:
     """The JSON schema of arguments without titles, limits, defaults that say nothing, and `or null` on what may be left
-    out. Described is only what its name, its default, its values or its format do not tell."""
+    out. Described is only what its name, its default or its values do not tell."""
     made: dict[str, Any] = {}
     for key, value in schema.items():
         if key in _UNSAID or (key == "default" and value in (None, [], ())):
@@ -187,9 +187,8 @@ def slim(schema: dict[str, Any]) -> dict[str, Any]:
         if key == "properties":
             made[key] = {name: slim(one) for name, one in value.items()}
             for name, one in made[key].items():
-                if name in ("project_id", *schema.get("required", ())) or not {"default", "enum", "format"}.isdisjoint(
-                    one
-                ):
+                is_plain = name in ("project_id", *schema.get("required", ()))
+                if is_plain or "default" in one or "enum" in one:
                     one.pop("description", None)
         elif key == "anyOf" and len(kinds := [one for one in value if one != {"type": "null"}]) == 1:
             made |= slim(kinds[0])
