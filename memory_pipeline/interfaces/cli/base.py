@@ -5,7 +5,6 @@ from __future__ import annotations
 import getpass
 import glob
 import os
-from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +18,6 @@ from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.files.places import check_is_free, forgetting_mark
 from memory_pipeline.files.writing import real_path
 from memory_pipeline.interfaces.cli.output import be_quiet, complain
-from memory_pipeline.moments import read_day
 from memory_pipeline.orchestration.home import load_project_settings, project_home
 from memory_pipeline.store import Store
 
@@ -212,11 +210,6 @@ def check_target(settings: Settings, path: Path, *, force: bool = False) -> None
         places = [settings.connectors.workspace, *(source.path for source in settings.sources)]
         kept += [Path(place) for place in places if place]
     check_is_free(path, Path(settings.store.path), kept)
-
-
-def as_day(text: str, name: str) -> date:
-    """Parse an argument as a day. Raises InputError for anything else."""
-    return read_day(text, name)
 
 
 def current_user() -> str:

@@ -14,11 +14,11 @@ from memory_pipeline.interfaces.cli.base import (
     QuietOption,
     StoreOption,
     app,
-    as_day,
     current_user,
     open_store,
 )
 from memory_pipeline.interfaces.cli.output import emit, progress_printer, table
+from memory_pipeline.moments import read_day
 
 conversations_app = typer.Typer(
     help="What is kept of conversations: read their days, and show what went where.", no_args_is_help=True
@@ -58,7 +58,7 @@ def conversations_run(
     done = run_conversations(
         opened,
         settings,
-        [as_day(day, "--date") for day in days or ()] or None,
+        [read_day(day, "--date") for day in days or ()] or None,
         projects=[project] if project else (),
         now=datetime.now(UTC),
         progress=progress_printer(),
@@ -107,7 +107,7 @@ def conversations_show(
     from memory_pipeline.consolidation.conversation_runs import day_as_text, show_day
 
     _, opened = open_store(store, project)
-    found = show_day(opened, as_day(day, "the day"), project)
+    found = show_day(opened, read_day(day, "the day"), project)
     if not found:
         raise InputError(f"no conversation of {day} was read; 'memory-pipeline conversations list' has the days")
     emit(found, as_json=json_, text="\n".join(day_as_text(one) for one in found))

@@ -15,12 +15,12 @@ from memory_pipeline.interfaces.cli.base import (
     JsonOption,
     StoreOption,
     app,
-    as_day,
     choose_project,
     current_user,
     open_store,
 )
 from memory_pipeline.interfaces.cli.output import emit, terminal_width
+from memory_pipeline.moments import read_day
 
 if TYPE_CHECKING:
     from memory_pipeline.recall.documents import SearchResults
@@ -64,7 +64,7 @@ def search(
     """Find memories by words and meaning, best first; in all projects, unless one is named."""
     from memory_pipeline.interfaces.operations import search_lines
 
-    first, last = (as_day(day, name) if day else None for day, name in ((since, "--since"), (until, "--until")))
+    first, last = (read_day(day, name) if day else None for day, name in ((since, "--since"), (until, "--until")))
     found = []
     for memory in _memories_of(store, project):
         with memory:

@@ -14,11 +14,11 @@ from memory_pipeline.interfaces.cli.base import (
     OnlyProjectOption,
     StoreOption,
     app,
-    as_day,
     current_user,
     open_store,
 )
 from memory_pipeline.interfaces.cli.output import emit, table
+from memory_pipeline.moments import read_day
 from memory_pipeline.text.counts import how_many
 
 conflicts_app = typer.Typer(
@@ -155,7 +155,7 @@ def patterns_list(
     from memory_pipeline.consolidation.review.patterns import list_patterns, pattern_as_text
 
     _, opened = open_store(store, project)
-    day = as_day(as_of, "--as-of") if as_of else datetime.now(UTC).date()
+    day = read_day(as_of, "--as-of") if as_of else datetime.now(UTC).date()
     found = list_patterns(opened, project, day, everything=everything)
     empty = "No pattern." if everything else "No pattern waits for a decision; --all lists the others."
     emit(found, as_json=json_, text="\n".join(map(pattern_as_text, found)) or empty)

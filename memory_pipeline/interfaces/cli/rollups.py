@@ -17,7 +17,6 @@ from memory_pipeline.interfaces.cli.base import (
     QuietOption,
     StoreOption,
     app,
-    as_day,
     current_user,
     open_store,
 )
@@ -25,7 +24,7 @@ from memory_pipeline.interfaces.cli.failures import cause_to_tell, causes_of
 from memory_pipeline.interfaces.cli.instances import run_config
 from memory_pipeline.interfaces.cli.nights import run_job
 from memory_pipeline.interfaces.cli.output import emit, progress_printer
-from memory_pipeline.moments import latest_complete_day
+from memory_pipeline.moments import latest_complete_day, read_day
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance, TimeWindowPartitionsDefinition
@@ -55,8 +54,8 @@ def rollups_run(
 
     settings, opened = open_store(store, project)
     newest = latest_complete_day(datetime.now(UTC))
-    last = min(as_day(to, "--to"), newest) if to else newest
-    first = as_day(from_, "--from") if from_ else None
+    last = min(read_day(to, "--to"), newest) if to else newest
+    first = read_day(from_, "--from") if from_ else None
     if first and first > last:
         raise InputError(f"--from {first} is after {last}; give an earlier day")
     periods = periods_to_make(opened, first, last, newest)

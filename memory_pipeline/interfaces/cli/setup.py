@@ -18,7 +18,7 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import real_path
 from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, read_format, the_format_of
-from memory_pipeline.ingest.candidates import Skipped, in_numbers
+from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.formats import AUTO
 from memory_pipeline.ingest.summary import ImportReport
@@ -27,7 +27,7 @@ from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.cli.nights import NightRequest, observe_store, run_night_job
 from memory_pipeline.interfaces.cli.output import complain
 from memory_pipeline.interfaces.cli.rollups import run_ended_periods, run_missing_periods, run_rollups
-from memory_pipeline.interfaces.cli.source_checks import silent_lines
+from memory_pipeline.interfaces.cli.source_checks import what_was_not_taken
 from memory_pipeline.interfaces.cli.source_settings import new_source
 from memory_pipeline.interfaces.cli.tables import save_table
 from memory_pipeline.models.choose import has_model
@@ -129,18 +129,10 @@ def import_text(summary: ImportSummary, *, verbose: bool = False) -> str:
         lines.append(f"Archived, because their id has other words now: {summary.replaced}.")
     if summary.expired:
         lines.append(f"Archived, because their time is over in the source: {summary.expired}; searches find them.")
-    if summary.masked:
-        lines.append("Masked: " + ", ".join(f"{n} {kind}" for kind, n in sorted(summary.masked.items())) + ".")
     if summary.dates:
         words = {"exact": "exact", "date": "day only", "mtime": "file time", "import": "import time"}
         lines.append("Dates: " + ", ".join(f"{n} {words.get(q, q)}" for q, n in sorted(summary.dates.items())) + ".")
-    if summary.skipped:
-        lines.append(f"Left out: {in_numbers(summary.skipped)}.")
-    lines += silent_lines(summary.silent_files, verbose=verbose)
-    if summary.split:
-        lines.append(f"Split between sentences: {how_many(summary.split, 'long entry')}.")
-    lines += [f"  quarantined {r.file}:{r.line}: {r.reason}" for r in summary.rejected[:20]]
-    lines += summary.notes
+    lines += [*what_was_not_taken(summary.as_report(), 20, verbose=verbose), *summary.notes]
     if summary.embedding_error:
         lines.append(f"Not embedded yet: {summary.embedding_error}.")
     return "\n".join(lines)

@@ -15,11 +15,11 @@ from memory_pipeline.interfaces.cli.base import (
     QuietOption,
     StoreOption,
     app,
-    as_day,
     open_store,
     settings_of,
 )
 from memory_pipeline.interfaces.cli.output import complain, emit, progress_printer, table
+from memory_pipeline.moments import read_day
 from memory_pipeline.text.counts import how_many
 
 sources_app = typer.Typer(
@@ -171,7 +171,7 @@ def sources_gone(
     from memory_pipeline.interfaces.cli.source_settings import gone_memories
 
     _, opened = open_store(store)
-    found = gone_memories(opened, as_day(day, "DATE") if day else None)
+    found = gone_memories(opened, read_day(day, "DATE") if day else None)
     rows = [
         {
             "memory": one.memory_id,
