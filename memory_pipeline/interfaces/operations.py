@@ -92,7 +92,11 @@ class SearchRequest(Filters, Request):
     explain: bool = Field(
         default=False, description="Say of each why it stands where it stands (`explanation`); not with `as_of`."
     )
-    filters: Filters = Field(default=Filters(), description="The filters as one object, instead of beside the query.")
+    filters: Filters = Field(
+        default=Filters(),
+        description="The filters as one object, instead of beside the query; `abstraction_levels` is another name of "
+        "`levels`.",
+    )
 
     @property
     def chosen(self) -> Filters:
