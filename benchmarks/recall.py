@@ -31,7 +31,7 @@ from memory_pipeline.demo.workspace import demo_directory, import_demo, load_tru
 from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
-from memory_pipeline.interfaces.cli.recall_texts import search_lines
+from memory_pipeline.interfaces.operations import search_lines
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.recall.documents import MOST_RESULTS, Mode
 from memory_pipeline.recall.project import ProjectMemory

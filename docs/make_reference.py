@@ -47,7 +47,7 @@ from memory_pipeline.interfaces.api.app import described
 from memory_pipeline.interfaces.api.tokens import CreatedToken, DescribedToken
 from memory_pipeline.interfaces.audit import Audit
 from memory_pipeline.interfaces.cli.app import app
-from memory_pipeline.interfaces.cli.export_settings import DescribedExport
+from memory_pipeline.interfaces.cli.exports import DescribedExport
 from memory_pipeline.interfaces.cli.model import ModelChoice
 from memory_pipeline.interfaces.cli.results import (
     ApiAddress,
@@ -455,21 +455,21 @@ def _answer_fields(document: dict[str, Any], answer: dict[str, Any]) -> list[str
 
 
 def _fields(document: dict[str, Any], schema: dict[str, Any], prefix: str = "") -> list[str]:
-    """The fields of a body, one line each; those of an object in it as `name.field`."""
+    """The fields of a body, one line each, those that it must have first; those of an object in it as `name.field`."""
     known = document["components"]["schemas"]
     body = known[schema["$ref"].rpartition("/")[2]]
+    required = body.get("required", ())
     lines = []
-    for name, field in body["properties"].items():
+    for name, field in sorted(body["properties"].items(), key=lambda one: one[0] not in required):
         if field.get("description", "").startswith(_SAID_ONCE):
             continue
-        if "$ref" in field:
+        inner = known[field["$ref"].rpartition("/")[2]]["properties"] if "$ref" in field else {}
+        if inner and not inner.keys() <= body["properties"].keys():
             lines += _fields(document, field, f"{prefix}{name}.")
-        else:
-            needed = name in body.get("required", ())
-            need = (
-                " (required)" if needed else f" (default `{json.dumps(field['default'])}`)" if field["default"] else ""
-            )
-            lines.append(f"- `{prefix}{name}`{need}: {field['description']}")
+            continue
+        default = None if inner else field.get("default")
+        need = " (required)" if name in required else f" (default `{json.dumps(default)}`)" if default else ""
+        lines.append(f"- `{prefix}{name}`{need}: {field['description']}")
     return lines
 
 

@@ -18,19 +18,13 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, OutputError
+from memory_pipeline.files.json_editing import change_file, with_item, with_value, without_items, without_value
 from memory_pipeline.files.shared_files import change_text, remove_unless_changed
 from memory_pipeline.files.writing import cause_and_mend, directories, real_path, write_text
-from memory_pipeline.interfaces.mcp.install import (
-    CLIENTS,
-    change_file,
-    with_item,
-    with_value,
-    without_items,
-    without_value,
-)
+from memory_pipeline.interfaces.hooked import HOSTS
+from memory_pipeline.interfaces.mcp.install import CLIENTS
 from memory_pipeline.orchestration.home import home_environment
 
-HOSTS = ("claude-code", "openclaw")
 _MODULE = "memory_pipeline.interfaces.hooked"
 #: The events of Claude Code, with the seconds that a hook may take.
 _EVENTS = {"PreCompact": 120, "SessionEnd": 30}

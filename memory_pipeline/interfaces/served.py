@@ -5,11 +5,15 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import Literal
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import MemoryPipelineError
+from memory_pipeline.interfaces.api.access import Access, Scope
+from memory_pipeline.interfaces.operations import MemoryToWrite
 from memory_pipeline.models.embedders import Embedder, choose_embedder
+from memory_pipeline.recall.documents import Remembered
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 
@@ -78,3 +82,29 @@ class ServedMemories:
         """Write the counts of use that wait."""
         for memory in self.open_projects().values():
             memory.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks a server, and the memories that it serves."""
+
+    memories: ServedMemories
+    access: Access
+
+    def memory(self, scope: Scope, project: str | None, *, may_be_new: bool = False) -> ProjectMemory:
+        """The memory of the project that is meant, for someone who may read, write or administer it.
+
+        Raises ForbiddenError, NotFoundError and ProjectNeededError as `Access.choose_project` does.
+        """
+        self.access.require(scope)
+        served = self.memories
+        chosen = self.access.choose_project(
+            served.store, project, may_be_new=may_be_new, known_to_exist=served.open_projects()
+        )
+        return served.of(chosen, self.access.actor)
+
+    def remember(self, asked: MemoryToWrite) -> Remembered:
+        """Write a memory. A project that the store does not have begins with it if the request says so, or the access
+        allows it. Raises errors as `memory` and `ProjectMemory.remember` do."""
+        may_be_new = asked.create_project or self.access.may_begin(self.memories.store)
+        return self.memory("write", asked.project_id, may_be_new=may_be_new).remember(asked)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AliasChoices, BeforeValidator, Field, model_validator
 
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.recall.atoms import DescribedAtom
@@ -29,27 +29,55 @@ LEAST_BUDGET, DEFAULT_BUDGET, MOST_BUDGET = 50, 1500, 100_000
 Mode = Literal["hybrid", "dense", "bm25"]
 
 
+def _known(values: tuple[Any, ...], what: str) -> BeforeValidator:
+    """A check that names what there is instead of an unknown value."""
+
+    def check(value: object) -> object:
+        if value not in values:
+            raise ValueError(f"there is no {what} '{value}'; use {', '.join(map(str, values))}")
+        return value
+
+    return BeforeValidator(check)
+
+
+#: In JSON, `10.0` is a whole number too.
+_AS_WHOLE = BeforeValidator(lambda value: int(value) if isinstance(value, float) and value.is_integer() else value)
+Whole = Annotated[int, _AS_WHOLE]
+Level = Annotated[int, Field(ge=0, le=3), _AS_WHOLE, _known((0, 1, 2, 3), "level")]
+MemoryType = Annotated[Literal[MEMORY_TYPES], _known(MEMORY_TYPES, "memory type")]  # type: ignore[valid-type]
+PatternType = Annotated[Literal[PATTERN_TYPES], _known(PATTERN_TYPES, "pattern type")]  # type: ignore[valid-type]
+
+
 class Listing(Document):
     """A document around a list, which becomes a data frame."""
 
     listed: ClassVar[str]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each of the list, in its order and indexed by id; the columns are the fields of one."""
-        from memory_pipeline.recall.documents import frame_of_documents
+        """One row for each of the list, in its order and indexed by id; the columns are the fields of one, also without
+        a row."""
+        import pandas as pd
 
-        rows: tuple[Document, ...] = getattr(self, self.listed)
-        return frame_of_documents(rows, get_args(type(self).model_fields[self.listed].annotation)[0])
+        names = list(get_args(type(self).model_fields[self.listed].annotation)[0].model_fields)
+        rows = [[getattr(row, name) for name in names] for row in getattr(self, self.listed)]
+        return pd.DataFrame.from_records(rows, columns=names).set_index("id")
 
 
 class Filters(Document):
     """Which memories of a project a search considers; an empty filter admits all."""
 
-    levels: tuple[int, ...] = Field(
-        default=(), description="Abstraction levels: 0 raw, 1 merged, 2 pattern, 3 principle.", max_length=4
+    levels: tuple[Level, ...] = Field(
+        default=(),
+        validation_alias=AliasChoices("levels", "abstraction_levels"),
+        description="Abstraction levels: 0 raw, 1 merged, 2 pattern, 3 principle.",
+        max_length=4,
     )
-    memory_types: tuple[str, ...] = Field(default=(), description="Memory types, such as `lesson` or `decision`.")
-    pattern_types: tuple[str, ...] = Field(default=(), description="Pattern types, such as `failure` or `workflow`.")
+    memory_types: tuple[MemoryType, ...] = Field(
+        default=(), description="Memory types, such as `lesson` or `decision`.", max_length=20
+    )
+    pattern_types: tuple[PatternType, ...] = Field(
+        default=(), description="Pattern types, such as `failure` or `workflow`.", max_length=20
+    )
     categories: tuple[str, ...] = Field(default=(), description="Categories; one of them is enough.", max_length=50)
     since: date | None = Field(default=None, description="First day that the memory may refer to.")
     until: date | None = Field(default=None, description="Last day that the memory may refer to.")
@@ -62,25 +90,16 @@ class Filters(Document):
         max_length=200,
     )
 
-    @field_validator("levels")
-    @classmethod
-    def _levels_exist(cls, levels: tuple[int, ...]) -> tuple[int, ...]:
-        return _among(levels, (0, 1, 2, 3), "level")
-
-    @field_validator("memory_types")
-    @classmethod
-    def _types_exist(cls, types: tuple[str, ...]) -> tuple[str, ...]:
-        return _among(types, MEMORY_TYPES, "memory type")
-
-    @field_validator("pattern_types")
-    @classmethod
-    def _pattern_types_exist(cls, types: tuple[str, ...]) -> tuple[str, ...]:
-        return _among(types, PATTERN_TYPES, "pattern type")
+    @property
+    def given(self) -> dict[str, Any]:
+        """Those of the fields that leave anything out."""
+        fields = Filters.model_fields.items()
+        return {name: value for name, field in fields if (value := getattr(self, name)) != field.default}
 
     @property
     def narrows(self) -> bool:
         """Whether it leaves anything out."""
-        return self != type(self)()
+        return bool(self.given)
 
     def admits(self, memory: Memory) -> bool:
         """Whether a search with this filter considers a memory."""
@@ -94,10 +113,14 @@ class Filters(Document):
             and (self.archived is None or (memory.archived_at is not None) == self.archived)
         )
 
-    @model_validator(mode="after")
-    def _in_order(self) -> Filters:
+    def check_order(self) -> None:
+        """Raises ValueError if the first day comes after the last."""
         if self.since and self.until and self.until < self.since:
             raise ValueError(f"until is {self.until}, before since ({self.since}); swap them")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        self.check_order()
         return self
 
 
@@ -308,7 +331,9 @@ class NewMemory(Document):
     """A memory that an agent or a person writes."""
 
     content: str = Field(description="What is to be remembered.", min_length=1, max_length=LONGEST_CONTENT)
-    memory_type: str | None = Field(default=None, description="The kind of knowledge; null: told from the wording.")
+    memory_type: MemoryType | None = Field(
+        default=None, description="The kind of knowledge; null: told from the wording."
+    )
     categories: tuple[str, ...] = Field(default=(), description="The subjects it is about.", max_length=50)
     tags: tuple[str, ...] = Field(default=(), description="Further labels.", max_length=50)
     importance: float = Field(
@@ -318,11 +343,6 @@ class NewMemory(Document):
     id: str | None = Field(
         default=None, description="An id of your own, so that a repeated call changes nothing.", min_length=1
     )
-
-    @field_validator("memory_type")
-    @classmethod
-    def _type_exists(cls, name: str | None) -> str | None:
-        return name and _among((name,), MEMORY_TYPES, "memory type")[0]
 
 
 class Remembered(Document):
@@ -383,13 +403,6 @@ class AtomListing(Listing):
     atoms: tuple[DescribedAtom, ...] = Field(description="The atoms, nearest first.")
 
 
-def _among(values: tuple, known: tuple, what: str) -> tuple:  # type: ignore[type-arg]
-    wrong = next((value for value in values if value not in known), None)
-    if wrong is not None:
-        raise ValueError(f"there is no {what} '{wrong}'; use {', '.join(map(str, known))}")
-    return values
-
-
 class ShownMemory(Document):
     """A memory with all that is known of it."""
 
@@ -405,13 +418,3 @@ def frame_of(memories: Sequence[Memory]) -> pd.DataFrame:
         if frame[name].dtype.kind == "M":
             frame[name] = frame[name].dt.tz_localize("UTC")
     return frame
-
-
-def frame_of_documents(rows: Sequence[Document], kind: type[Document]) -> pd.DataFrame:
-    """One row a document, indexed by id; the columns are the fields of its kind, also without a row."""
-    import pandas as pd
-
-    names = list(kind.model_fields)
-    return pd.DataFrame.from_records([[getattr(row, name) for name in names] for row in rows], columns=names).set_index(
-        "id"
-    )

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
@@ -24,7 +24,16 @@ from memory_pipeline.ingest.remembering import remember
 from memory_pipeline.ingest.values import check_storable, identifier
 from memory_pipeline.models.embedders import Embedder, choose_embedder
 from memory_pipeline.recall.asking import ANSWER_S, BUDGET, Reply, ask_model
-from memory_pipeline.recall.atoms import AtomIndex, GuidanceIndex, describe_atom, search_atoms
+from memory_pipeline.recall.atoms import (
+    AtomIndex,
+    DescribedAtom,
+    FoundAtom,
+    GuidanceIndex,
+    causal_chains,
+    describe_atom,
+    search_atoms,
+    state_atom,
+)
 from memory_pipeline.recall.context import (
     ConsolidatedContext,
     build_context,
@@ -61,7 +70,7 @@ from memory_pipeline.recall.lineage import described_sources, lineage_of, recall
 from memory_pipeline.recall.past import read_state, search_state
 from memory_pipeline.recall.pieces import current_matches, order_pieces
 from memory_pipeline.recall.ranking import MIN_RELEVANCE
-from memory_pipeline.records import EXPIRED, ExtractionFeedback, Memory, SessionUsage, Source, derived_id
+from memory_pipeline.records import EXPIRED, Causal, ExtractionFeedback, Memory, SessionUsage, Source, derived_id
 from memory_pipeline.records.conversation import MOST_TOKENS
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline.text.hidden import visible
@@ -128,36 +137,20 @@ class ProjectMemory:
         filters: Filters | None = None,
         mode: Mode = "hybrid",
         include_sources: bool = False,
-        levels: Sequence[int] = (),
-        memory_types: Sequence[str] = (),
-        pattern_types: Sequence[str] = (),
-        categories: Sequence[str] = (),
-        since: date | str | None = None,
-        until: date | str | None = None,
-        archived: bool | None = None,
-        as_of: str | None = None,
         explain: bool = False,
+        **narrowing: Any,
     ) -> SearchResults:
         """The best memories for a query, best first.
 
         `include_sources` gives each its direct sources, and lets archived sources stand beside the memory that was
-        made from them. `explain`: each says why it stands where it stands, but not with `as_of`. `filters`, or its
-        fields as arguments, narrow the search. Raises InputError for a query that is too short or too long, a limit
-        outside 1 to 100, or a filter that does not exist.
+        made from them. `explain`: each says why it stands where it stands, but not with `as_of`. `filters`, or the
+        fields of `Filters` as arguments, narrow the search. Raises InputError for a query that is too short or too
+        long, a limit outside 1 to 100, or a filter that does not exist.
         """
-        _check_query(query)
+        check_query(query)
         if not 1 <= limit <= MOST_RESULTS:
             raise InputError(f"the limit is {limit}; use 1 to {MOST_RESULTS}")
-        chosen = filters or _filters(
-            levels=levels,
-            memory_types=memory_types,
-            pattern_types=pattern_types,
-            categories=categories,
-            since=since,
-            until=until,
-            archived=archived,
-            as_of=as_of,
-        )
+        chosen = filters or _filters(narrowing)
         began = time.perf_counter()
         if chosen.as_of is not None:
             matches, total = self._search_past(query, limit, chosen)
@@ -174,7 +167,7 @@ class ProjectMemory:
         """What an agent should know for a task, within a budget of tokens: what a search for it prints within the same
         tokens, in a shorter form, with more of it, and with guidance. `with_sources`: the text says where each memory
         was read. Raises InputError for a task or budget out of range."""
-        _check_query(task, "task")
+        check_query(task, "task")
         _check_budget(budget)
         found, _ = self._index.search(task, limit=MOST_RESULTS, filters=Filters(), all_that_match=True)
         matches = current_matches(found, self._index.find)
@@ -359,6 +352,19 @@ class ProjectMemory:
         found = search_atoms(index, self._embedder, query, field, limit, MIN_RELEVANCE)
         return AtomListing(atoms=tuple(describe_atom(one) for one in found))
 
+    def atom_chains(self, query: str, limit: int = 3) -> list[list[DescribedAtom]]:
+        """Chains of causes and effects from the atoms that are nearest to a query."""
+        index = AtomIndex.of(self._store, self._embedder, self.project, self._actor)
+        start = search_atoms(index, self._embedder, query, None, limit, MIN_RELEVANCE)
+        return [[describe_atom(one) for one in chain] for chain in causal_chains(index, [one.atom for one in start])]
+
+    def state_atom(self, causal: Causal, source_ids: Sequence[str] = ()) -> DescribedAtom:
+        """Add an atom, with confidence 1.0; adding it again changes nothing. Raises InputError if subject, action or
+        outcome is empty, or a source is not a memory of the project."""
+        now = datetime.now(UTC)
+        made = state_atom(self._store, self._embedder, self.project, causal, self._actor, now, source_ids)
+        return describe_atom(FoundAtom(made, 1.0))
+
     def memories(self, *, archived: bool = False) -> pd.DataFrame:
         """The active memories as a data frame, by creation and id; with `archived`, all of them."""
         from memory_pipeline.recall.documents import frame_of
@@ -426,9 +432,9 @@ def in_words(error: ValidationError) -> str:
     return "; ".join(problems)
 
 
-def _filters(**fields: Any) -> Filters:
+def _filters(fields: dict[str, Any]) -> Filters:
     try:
-        return Filters(**{name: tuple(v) if isinstance(v, (list, set)) else v for name, v in fields.items()})
+        return Filters(**fields)
     except ValidationError as error:
         raise InputError(in_words(error)) from None
 
@@ -438,7 +444,8 @@ def _check_budget(tokens: int) -> None:
         raise InputError(f"the budget is {tokens} tokens; use {LEAST_BUDGET} to {MOST_BUDGET}")
 
 
-def _check_query(text: str, what: str = "query") -> None:
+def check_query(text: str, what: str = "query") -> None:
+    """Raises InputError for a text that is too short or too long to be searched for, or cannot be stored."""
     try:
         check_storable(text, f"the {what}")
     except RowError as error:

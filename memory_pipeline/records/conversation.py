@@ -200,7 +200,6 @@ class SessionUsage:
 #: What starts something: how full a context is, the bytes of a transcript, a share of the window or the time since the
 #: last compaction, a host's hook, or a person's command.
 TriggerKind = Literal["emergency", "compaction", "tokens", "time", "warning", "bytes", "hook", "command"]
-TRIGGER_KINDS: tuple[TriggerKind, ...] = get_args(TriggerKind)
 TriggerAction = Literal["flush", "compact"]
 #: `started` until it ends; `late`: the session was compacted before it could begin.
 TriggerOutcome = Literal["started", "done", "failed", "late"]

@@ -6,8 +6,8 @@ import json
 from datetime import timedelta
 from pathlib import Path
 
-from memory_pipeline.interfaces.cli.recall_texts import search_lines
 from memory_pipeline.interfaces.cli.setup import import_text
+from memory_pipeline.interfaces.operations import search_lines
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, settings_for

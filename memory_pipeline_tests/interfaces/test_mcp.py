@@ -84,7 +84,7 @@ def test_every_tool_says_whether_it_writes_and_what_it_answers(serve: Serve) -> 
         hints = tool.annotations
         assert (hints.destructive_hint, hints.open_world_hint) == (False, False), tool.name
         assert hints.read_only_hint == (tool.name not in ("remember", "feedback"))
-        assert tool.output_schema["properties"] and "project" in tool.input_schema["properties"]
+        assert tool.output_schema["properties"] and "project_id" in tool.input_schema["properties"]
 
 
 def test_the_docs_name_every_tool(serve: Serve) -> None:
@@ -101,13 +101,13 @@ def test_answers_are_of_the_type_that_the_list_promises(serve: Serve) -> None:
         "fetch": {"id": "gateway/1#a"},
         "context": {"task": "renew the certificate"},
         "remember": {"content": "The relay restarts at noon."},
-        "feedback": {"id": "gateway/1#a", "useful": False},
+        "feedback": {"id": "gateway/1#a", "was_useful": False},
         "lineage": {"id": "gateway/1#a"},
         "overview": {"view": "status"},
     }
     assert asked.keys() == schemas.keys()
     for tool, arguments in asked.items():
-        answer = called(serve, tool, project="shop", **arguments)
+        answer = called(serve, tool, project_id="shop", **arguments)
         jsonschema.validate(answer, schemas[tool])
         assert answer.keys() <= schemas[tool]["properties"].keys(), tool
 
@@ -124,9 +124,9 @@ def test_search_and_fetch_answer_as_chatgpt_expects(serve: Serve, mode: str) -> 
     """https://platform.openai.com/docs/mcp: one text with JSON; a result has an id, a title and a url."""
 
     async def use(client: Client) -> tuple[CallToolResult, CallToolResult]:
-        found = await client.call_tool("search", {"query": "certificate of the gateway", "project": "shop"})
+        found = await client.call_tool("search", {"query": "certificate of the gateway", "project_id": "shop"})
         (hit, *_) = json.loads(found.content[0].text)["results"]  # type: ignore[union-attr]
-        return found, await client.call_tool("fetch", {"id": hit["id"], "project": "shop"})
+        return found, await client.call_tool("fetch", {"id": hit["id"], "project_id": "shop"})
 
     found, fetched = serve(use, mode=mode)
     assert len(found.content) == len(fetched.content) == 1
@@ -139,49 +139,53 @@ def test_search_and_fetch_answer_as_chatgpt_expects(serve: Serve, mode: str) -> 
 
 
 def test_a_search_is_narrowed_to_a_type_of_pattern(serve: Serve) -> None:
-    assert called(serve, "search", query="certificate of the gateway", project="shop")["results"]
-    asked = {"query": "certificate of the gateway", "project": "shop"}
+    assert called(serve, "search", query="certificate of the gateway", project_id="shop")["results"]
+    asked = {"query": "certificate of the gateway", "project_id": "shop"}
     assert called(serve, "search", **asked, pattern_types=["gotcha"]) == {"results": [], "total_found": 0}
     wrong = serve(lambda client: client.call_tool("search", {**asked, "pattern_types": ["gossip"]}))
     assert wrong.is_error and "there is no pattern type 'gossip'" in wrong.content[0].text
 
 
 def test_a_memory_is_remembered_found_praised_and_traced(serve: Serve) -> None:
-    told = called(serve, "remember", content="Restart the relay at noon, password=hunter2secret.", project="shop")
+    told = called(serve, "remember", content="Restart the relay at noon, password=hunter2secret.", project_id="shop")
     assert (told["status"], told["masked"]) == ("created", {"secret": 1})
-    found = called(serve, "search", query="when does the relay restart", project="shop")["results"]
+    found = called(serve, "search", query="when does the relay restart", project_id="shop")["results"]
     assert found[0]["id"] == told["id"]
-    assert called(serve, "feedback", id=told["id"], useful=True, project="shop")["useful_count"] == 1
-    assert called(serve, "lineage", id=told["id"], project="shop")["raw_sources"] == 0
-    context = serve(lambda client: client.call_tool("context", {"task": "restart the relay", "project": "shop"}))
+    assert called(serve, "feedback", id=told["id"], was_useful=True, project_id="shop")["useful_count"] == 1
+    assert called(serve, "lineage", id=told["id"], project_id="shop")["raw_source_count"] == 0
+    context = serve(lambda client: client.call_tool("context", {"task": "restart the relay", "project_id": "shop"}))
     assert context.content[0].text == context.structured_content["text"]
     (handle,) = re.findall(r"\^(\w+)$", context.content[0].text)
     assert context.structured_content["items"][0]["id"] == told["id"]
-    assert called(serve, "fetch", id=handle, project="shop")["id"] == told["id"]
+    assert called(serve, "fetch", id=handle, project_id="shop")["id"] == told["id"]
 
 
 def test_an_overview_gives_figures_guidance_and_atoms(serve: Serve) -> None:
-    assert called(serve, "overview", view="status", project="shop")["status"]["total_memories"] == 1
-    assert called(serve, "overview", view="playbook", project="shop")["entries"] == []
-    assert called(serve, "overview", view="atoms", project="shop")["entries"] == []
+    assert called(serve, "overview", view="status", project_id="shop")["status"]["total_memories"] == 1
+    assert called(serve, "overview", view="playbook", project_id="shop")["entries"] == []
+    assert called(serve, "overview", view="atoms", project_id="shop")["entries"] == []
 
 
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [
         ("search", {"query": "gateway"}, "name a project: home, shop"),
-        ("search", {"query": "ab", "project": "shop"}, "the query 'ab' is too short; use at least 3 characters"),
+        ("search", {"query": "ab", "project_id": "shop"}, "the query 'ab' is too short; use at least 3 characters"),
         ("search", {"query": "gateway", "limit": "many"}, "limit: Input should be a valid integer"),
         ("search", {"query": "gateway", "level": 2}, "'search' has no argument 'level'; it takes query, limit"),
         ("search", {}, "query: Field required"),
-        ("fetch", {"id": "piano", "project": "shop"}, "project 'shop' has no memory 'piano'"),
-        ("remember", {"content": "x", "type": "gossip", "project": "shop"}, "there is no memory type 'gossip'"),
+        ("fetch", {"id": "piano", "project_id": "shop"}, "project 'shop' has no memory 'piano'"),
         (
             "remember",
-            {"content": "Noon is at twelve.", "project": "shob"},
+            {"content": "x", "memory_type": "gossip", "project_id": "shop"},
+            "there is no memory type 'gossip'",
+        ),
+        (
+            "remember",
+            {"content": "Noon is at twelve.", "project_id": "shob"},
             "there is no project 'shob'; use home, shop",
         ),
-        ("overview", {"view": "all", "project": "shop"}, "view: Input should be 'status', 'playbook' or 'atoms'"),
+        ("overview", {"view": "all", "project_id": "shop"}, "view: Input should be 'status', 'playbook' or 'atoms'"),
         ("nothing", {}, "Unknown tool: nothing"),
     ],
 )
@@ -195,7 +199,7 @@ def test_a_bug_is_logged_and_told_without_its_details(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(ProjectMemory, "metrics", lambda _: 1 / 0)
-    words = refused(serve, "overview", view="status", project="shop")
+    words = refused(serve, "overview", view="status", project_id="shop")
     assert words == (
         "an unexpected ZeroDivisionError in 'overview', which is a bug in this program; the log of the server has the "
         "details"
@@ -207,7 +211,7 @@ def test_who_is_bound_to_a_project_reaches_no_other_and_may_begin_it(serve: Serv
     bound = Access("agent", frozenset({"read", "write"}), frozenset({"home"}))
     (found,) = called(serve, "search", bound, query="practice on the gateway")["results"]
     assert found["id"] == "piano"
-    assert "not good for the project 'shop'" in refused(serve, "fetch", bound, id="gateway/1#a", project="shop")
+    assert "not good for the project 'shop'" in refused(serve, "fetch", bound, id="gateway/1#a", project_id="shop")
     new = Access("agent", frozenset({"read", "write"}), frozenset({"garden"}))
     assert called(serve, "remember", new, content="The cellar floods in March.")["status"] == "created"
 
@@ -218,8 +222,8 @@ def test_an_empty_store_begins_with_the_first_memory_that_is_told(tmp_path: Path
 
     async def use() -> tuple[CallToolResult, CallToolResult, CallToolResult]:
         async with Client(make_server(served, lambda _: ALL)) as client:
-            before = await client.call_tool("search", {"query": "cellar", "project": "home"})
-            told = await client.call_tool("remember", {"content": "The cellar floods.", "project": "home"})
+            before = await client.call_tool("search", {"query": "cellar", "project_id": "home"})
+            told = await client.call_tool("remember", {"content": "The cellar floods.", "project_id": "home"})
             return before, told, await client.call_tool("search", {"query": "cellar"})
 
     before, told, after = anyio.run(use)
@@ -230,14 +234,14 @@ def test_an_empty_store_begins_with_the_first_memory_that_is_told(tmp_path: Path
 
 def test_who_may_only_read_writes_nothing(serve: Serve) -> None:
     reader = Access("agent", frozenset({"read"}))
-    for tool, arguments in (("remember", {"content": "x"}), ("feedback", {"id": "piano", "useful": True})):
-        assert "scope 'write'" in refused(serve, tool, reader, project="home", **arguments)
+    for tool, arguments in (("remember", {"content": "x"}), ("feedback", {"id": "piano", "was_useful": True})):
+        assert "scope 'write'" in refused(serve, tool, reader, project_id="home", **arguments)
 
 
 def test_the_day_is_a_prompt_and_a_resource_and_a_memory_has_an_address(serve: Serve) -> None:
     async def use(client: Client) -> list[str]:
         (listed,) = (await client.list_resources()).resources
-        prompt = await client.get_prompt("today", {"project": "shop", "budget": "200"})
+        prompt = await client.get_prompt("today", {"project_id": "shop", "budget": "200"})
         (day,) = (await client.read_resource(f"{listed.uri}?project=shop")).contents
         (one,) = (await client.read_resource("memory://shop/memories/gateway%2F1%23a")).contents
         return [prompt.messages[0].content.text, day.text, one.text]  # type: ignore[union-attr]

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_pipeline.interfaces.mcp.install import CLIENTS, with_value
+from memory_pipeline.files.json_editing import with_value
+from memory_pipeline.interfaces.mcp.install import CLIENTS
 from memory_pipeline_tests.interfaces.in_process import Done, command
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the files of clients lie elsewhere there")
@@ -133,7 +134,7 @@ def test_a_client_that_does_not_exist_is_told_with_those_that_do() -> None:
 
 
 def test_a_file_that_its_client_changes_meanwhile_is_left_to_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memory_pipeline.interfaces.mcp import install as module
+    from memory_pipeline.files import json_editing as module
 
     file = file_of("cursor")
     file.parent.mkdir()

@@ -41,7 +41,7 @@ def use_of(number: int) -> tuple[str, dict[str, Any]]:
     """The tool and arguments of one of many calls: half of them write."""
     return (
         ("remember", {"content": f"Lamp {number} of the greenhouse was replaced by colleague {number * 3}."}),
-        ("feedback", {"id": "gateway-1", "useful": True}),
+        ("feedback", {"id": "gateway-1", "was_useful": True}),
         ("search", {"query": f"certificate of node {number}"}),
         ("context", {"task": f"renew the certificate of node {number}"}),
     )[number % 4]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.interfaces.cli.recall_texts import lineage_lines, search_lines
+from memory_pipeline.interfaces.operations import lineage_lines, search_lines
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_pipeline.demo.generate import make_demo
-from memory_pipeline.interfaces.cli.recall_texts import search_lines
+from memory_pipeline.interfaces.operations import search_lines
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall.context import build_context
 from memory_pipeline.recall.documents import RecalledMemory, SearchResults

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.interfaces.cli.recall_texts import search_lines
+from memory_pipeline.interfaces.operations import search_lines
 from memory_pipeline.recall.documents import Explanation, SearchResults
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.interfaces.cli.recall_texts import search_lines
-from memory_pipeline.interfaces.mcp.documents import Hits
+from memory_pipeline.interfaces.mcp.tools import Hits
+from memory_pipeline.interfaces.operations import search_lines
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.contents import COUNTS, contents_of

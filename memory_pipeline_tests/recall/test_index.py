@@ -18,7 +18,7 @@ import pytest
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import StoreBusyError, StoreError
 from memory_pipeline.ingest.remembering import remember
-from memory_pipeline.interfaces.api.documents import SearchFilters
+from memory_pipeline.interfaces.operations import SearchRequest
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall import index as index_module
 from memory_pipeline.recall.documents import Filters
@@ -285,8 +285,8 @@ def test_an_empty_filter_of_the_api_costs_no_more_than_none(store: Store, monkey
         return search(words, query, depth)
 
     monkeypatch.setattr(WordIndex, "search", recorded)
-    index.search(QUERIES[0], limit=5, filters=SearchFilters())
-    index.search(QUERIES[0], limit=5, filters=SearchFilters(levels=(0,)))
+    index.search(QUERIES[0], limit=5, filters=SearchRequest(query="all").chosen)
+    index.search(QUERIES[0], limit=5, filters=SearchRequest(query="all", levels=(0,)).chosen)
     assert depths[0] == DEPTH < depths[1]
     catalogue = index.fresh().catalogue
-    assert catalogue.admitted(SearchFilters()) is catalogue.admitted(Filters())
+    assert catalogue.admitted(SearchRequest(query="all").chosen) is catalogue.admitted(Filters())

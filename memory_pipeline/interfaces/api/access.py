@@ -79,10 +79,10 @@ class Access:
                 raise ProjectNeededError(f"name a project: {', '.join(known) or 'the store has none yet'}")
             return known[0]
         if named not in known:
-            why = "it begins with its first memory"
+            mend = f"use {', '.join(known)}" if known else "it begins with the first memory that is remembered"
             if not _can_name_a_project(named):
-                why = "its name has control characters, or white space at an end, so that none can begin with it"
-            raise NotFoundError(f"there is no project '{named}' yet; {why}")
+                mend = "its name has control characters, or white space at an end, so that none can begin with it"
+            raise NotFoundError(f"there is no project '{named}'; {mend}")
         return named
 
     def may_begin(self, store: Store) -> bool:

@@ -19,12 +19,11 @@ from starlette.exceptions import HTTPException
 from memory_pipeline import __version__
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import MemoryPipelineError, in_words
-from memory_pipeline.interfaces.api import admin_routes, memory_routes, service_routes
 from memory_pipeline.interfaces.api.consolidations import Consolidations
-from memory_pipeline.interfaces.api.documents import BODIES
 from memory_pipeline.interfaces.api.figures import Figures
 from memory_pipeline.interfaces.api.gate import Gate
-from memory_pipeline.interfaces.api.protocol import Problem, problem_of, schemas_of
+from memory_pipeline.interfaces.api.protocol import Problem, problem_of, schemas_of_bodies
+from memory_pipeline.interfaces.api.routes import ROUTERS
 from memory_pipeline.interfaces.api.tokens import Tokens
 from memory_pipeline.interfaces.served import ServedMemories
 from memory_pipeline.orchestration.guard import App
@@ -105,7 +104,7 @@ def _routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | N
         lifespan=lifespan,
         generate_unique_id_function=lambda route: route.name,
     )
-    for router in (memory_routes.router, admin_routes.router, service_routes.router):
+    for router in ROUTERS:
         app.include_router(router)
     _describe(app)
     return app
@@ -155,7 +154,7 @@ def _describe(app: FastAPI) -> None:
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
             described = made()
-            described["components"]["schemas"] |= schemas_of(BODIES)
+            described["components"]["schemas"] |= schemas_of_bodies()
             app.openapi_schema = described
         return app.openapi_schema
 

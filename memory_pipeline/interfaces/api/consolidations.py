@@ -11,16 +11,21 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date
 from statistics import median
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, NotFoundError
 from memory_pipeline.interfaces.api.access import Access
-from memory_pipeline.interfaces.api.documents import ConsolidationRequest, StartedConsolidation
 from memory_pipeline.interfaces.api.gate import REQUEST_TIMEOUT_S
 from memory_pipeline.interfaces.api.protocol import Problem
+from memory_pipeline.interfaces.operations import Project
 from memory_pipeline.orchestration.job_records import JobRecord, JudgedJob
+from memory_pipeline.recall.documents import MemoryType
 from memory_pipeline.store import Store
 
 if TYPE_CHECKING:
@@ -33,6 +38,41 @@ _JOBS_LOOKED_AT = 10
 _SHARE_OF_TIME = 0.8
 #: Without an earlier job: seconds that any takes, and memories that one takes in a second.
 _LEAST_S, _MEMORIES_PER_S = 5.0, 100
+
+
+class ConsolidationScope(Document):
+    """What a consolidation is limited to."""
+
+    date_range: tuple[date | None, date | None] | None = Field(
+        default=None, description="First and last day on which the memories were created; null for no limit."
+    )
+    memory_types: tuple[MemoryType, ...] = Field(default=(), description="Only memories of these types.")
+    unconsolidated_only: bool = Field(default=False, description="Only raw memories, no merged ones.")
+
+
+class ConsolidationRequest(Document):
+    """A consolidation to be started."""
+
+    project_id: Project | None = Field(
+        default=None, description="The project; null for all that the token is good for."
+    )
+    scope: ConsolidationScope = Field(default=ConsolidationScope(), description="What it is limited to.")
+    dry_run: bool = Field(default=False, description="Write nothing.")
+    trigger_type: Literal["manual", "scheduled", "threshold"] = Field(
+        default="manual", description="What makes the client ask: shown as the job's `trigger`."
+    )
+
+
+class StartedConsolidation(Document):
+    """A consolidation that was started."""
+
+    job_id: str = Field(description="The job, which is a Dagster run with this id.")
+    status: str = Field(description="`pending` or `running`.")
+    message: str = Field(description="Where to ask how it goes.")
+    estimated_duration_seconds: float = Field(
+        description="How long earlier jobs took (the median of the last ten); without any, an estimate from the "
+        "number of memories."
+    )
 
 
 class Consolidations:

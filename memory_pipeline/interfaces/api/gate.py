@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import time
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +15,6 @@ from typing import Any
 from memory_pipeline.config.settings import Api
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.interfaces.api.access import ACCESS, Access
-from memory_pipeline.interfaces.api.caller import RateLimit
 from memory_pipeline.interfaces.api.figures import Figures
 from memory_pipeline.interfaces.api.protocol import Problem, problem_of
 from memory_pipeline.interfaces.api.tokens import Tokens
@@ -27,6 +28,30 @@ OPEN_PATHS = ("/health", "/ready", "/openapi.json")
 MAX_BODY_BYTES, REQUESTS_PER_MIN, REQUEST_TIMEOUT_S = 1_000_000, 1200, 30.0
 _WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
 _METHODS = (*_WITHOUT_BODY, "POST", "PUT", "PATCH", "DELETE", "TRACE")
+
+
+_WINDOW_S = 60.0
+
+
+class RateLimit:
+    """At most so many requests of each client in any minute."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._most = per_minute
+        self._made: defaultdict[str, deque[float]] = defaultdict(deque)
+        self._lock = threading.Lock()
+
+    def wait_for(self, client: str, now: float) -> float:
+        """Count a request at a time (in seconds): 0 if it may be made, otherwise the seconds until the next one may;
+        a request that may not be made does not count."""
+        with self._lock:
+            made = self._made[client]
+            while made and now - made[0] >= _WINDOW_S:
+                made.popleft()
+            if len(made) >= self._most:
+                return made[0] + _WINDOW_S - now
+            made.append(now)
+            return 0.0
 
 
 class Gate:

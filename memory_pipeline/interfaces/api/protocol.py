@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -161,15 +161,20 @@ def body_of(model: type[_Body]) -> Any:
     return Depends(read)
 
 
+#: Every document that is a body of a request.
+_bodies: dict[str, type[Document]] = {}
+
+
 def takes(model: type[Document]) -> dict[str, Any]:
     """What OpenAPI says of a route with this body."""
+    _bodies[model.__name__] = model
     schema = {"$ref": _PLACE.format(model=model.__name__)}
     return {"requestBody": {"required": True, "content": {_JSON: {"schema": schema}}}}
 
 
-def schemas_of(models: Sequence[type[Document]]) -> dict[str, Any]:
-    """The JSON schemas of these documents and of those in them, by name."""
-    _, whole = models_json_schema([(model, "validation") for model in models], ref_template=_PLACE)
+def schemas_of_bodies() -> dict[str, Any]:
+    """The JSON schemas of all bodies and of the documents in them, by name."""
+    _, whole = models_json_schema([(model, "validation") for model in _bodies.values()], ref_template=_PLACE)
     found: dict[str, Any] = whole.get("$defs", {})
     return found
 

@@ -8,26 +8,22 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from importlib.util import find_spec
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 import uvicorn
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend
-from memory_pipeline.interfaces.api.app import Mounted, create_app
+from memory_pipeline.interfaces.api.app import create_app
 from memory_pipeline.interfaces.api.gate import REQUEST_TIMEOUT_S
 from memory_pipeline.interfaces.api.protocol import MOST_HEAD_BYTES, BoundedProtocol
 from memory_pipeline.interfaces.api.tokens import Tokens
-from memory_pipeline.interfaces.served import ServedMemories
+from memory_pipeline.interfaces.mcp.server import mounted
 from memory_pipeline.store import Store
 
-Address = tuple[int, int, int, str, tuple[object, ...]]
-#: The module that mounts MCP, if it is installed.
-_MCP = "memory_pipeline.interfaces.mcp.server"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -38,27 +34,44 @@ def listen(host: str, port: int, tokens: Tokens) -> socket.socket:
     token that could be used.
     """
     try:
-        family, kind, protocol, _, address = resolve_address(host, port)
-        is_local = ip_address(str(address[0])).is_loopback
-        if not is_local and not tokens.any_good(datetime.now(UTC)):
-            raise InputError(
-                f"other machines reach {host}, and there is no token yet; make one with 'memory-pipeline token create'"
-            )
-        bound = socket.socket(family, kind, protocol)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(address)
-        bound.listen()
+        bound, address = bind(host, port)
     except OSError as error:
+        raise cannot_listen(host, port, error) from error
+    if not address.is_loopback and not tokens.any_good(datetime.now(UTC)):
+        bound.close()
         raise InputError(
-            f"nothing can listen at {host}:{port}: {cause_and_mend(error)}; use another --host or --port"
-        ) from error
+            f"other machines reach {host}, and there is no token yet; make one with 'memory-pipeline token create'"
+        )
+    bound.listen()
     return bound
+
+
+def bind(host: str, port: int) -> tuple[socket.socket, IPv4Address | IPv6Address]:
+    """A socket at an address, and that address. Raises InputError for a text that is no name of a host, and OSError for
+    one that is unknown or where nothing can listen."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except ValueError:  # the text cannot be written as a name
+        raise InputError(f"--host is {host!r}, which is no name of a host; use one like 127.0.0.1") from None
+    bound = socket.socket(family, kind, protocol)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind(address)
+    except OSError:
+        bound.close()
+        raise
+    return bound, ip_address(str(address[0]))
+
+
+def cannot_listen(host: str, port: int, error: OSError) -> InputError:
+    """That nothing can listen at an address, and why."""
+    return InputError(f"nothing can listen at {host}:{port}: {cause_and_mend(error)}; use another --host or --port")
 
 
 def server_of(settings: Settings, store: Store) -> uvicorn.Server:
     """The server of a store's API; `run(sockets=[...])` answers requests until it is told to stop."""
     config = uvicorn.Config(
-        create_app(settings, store, mounts=_mounts()),
+        create_app(settings, store, mounts=mounted),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -82,14 +95,6 @@ def serve(settings: Settings, store: Store, listening: socket.socket, *, verbose
     server_of(settings, store).run(sockets=[listening])
 
 
-def _mounts() -> Callable[[ServedMemories], Sequence[Mounted]]:
-    if find_spec(_MCP.rpartition(".")[0]) is None or find_spec(_MCP) is None:
-        return lambda _: ()
-    from memory_pipeline.interfaces.mcp.server import mounted  # type: ignore[import-not-found,unused-ignore]
-
-    return mounted  # type: ignore[no-any-return,unused-ignore]
-
-
 class _Server(uvicorn.Server):
     """A server for which SIGTERM and SIGINT are a good end: uvicorn's own would raise them again."""
 
@@ -105,12 +110,3 @@ class _Server(uvicorn.Server):
         finally:
             for one, handler in before.items():
                 signal.signal(one, handler)
-
-
-def resolve_address(host: str, port: int) -> Address:
-    """Family, kind, protocol, name and address to bind for a host and a port. Raises InputError for a text that is no
-    name of a host, and OSError for one that is unknown."""
-    try:
-        return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except ValueError:  # the text cannot be written as a name
-        raise InputError(f"--host is {host!r}, which is no name of a host; use one like 127.0.0.1") from None

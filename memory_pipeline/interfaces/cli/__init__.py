@@ -1,6 +1,6 @@
 """The command line `memory-pipeline`."""
 
-from memory_pipeline.interfaces.cli import (
+from memory_pipeline.interfaces.cli import (  # noqa: F401 - each registers its commands
     atoms,
     compaction,
     conversations,
@@ -20,25 +20,4 @@ from memory_pipeline.interfaces.cli import (
 )
 from memory_pipeline.interfaces.cli.app import main
 
-__all__ = [
-    "atoms",
-    "compaction",
-    "conversations",
-    "everyday",
-    "export_commands",
-    "forget",
-    "history",
-    "jobs",
-    "knowledge",
-    "main",
-    "mcp",
-    "model",
-    "recall",
-    "recovery",
-    "review",
-    "rollups",
-    "series",
-    "serve",
-    "settings",
-    "sources",
-]
+__all__ = ["main"]

@@ -23,7 +23,6 @@ from memory_pipeline.interfaces.cli.base import (
     RecordOption,
     StoreOption,
     app,
-    as_day,
     check_target,
     open_store,
     recording,
@@ -31,6 +30,7 @@ from memory_pipeline.interfaces.cli.base import (
 )
 from memory_pipeline.interfaces.cli.failures import guarded
 from memory_pipeline.interfaces.cli.output import emit, prepare_streams, progress_printer, say
+from memory_pipeline.moments import read_day
 from memory_pipeline.orchestration.home import project_home
 from memory_pipeline.processes import end_process
 
@@ -188,7 +188,7 @@ def night(
     from memory_pipeline.reporting.summary import summary
 
     settings = recording(settings_of(store), record)
-    partition = as_day(day, "DATE") if day else latest_complete_day(datetime.now(UTC))
+    partition = read_day(day, "DATE") if day else latest_complete_day(datetime.now(UTC))
     request = NightRequest(partition, dry_run, threshold, days, cluster_id, no_cache, verbose)
     check_request(settings, request)
     with instance_of(settings) as instance:
@@ -226,7 +226,7 @@ def backfill(
     from memory_pipeline.interfaces.cli.rollups import run_ended_periods
     from memory_pipeline.store import Store
 
-    first, last = as_day(from_, "--from"), as_day(to, "--to")
+    first, last = read_day(from_, "--from"), read_day(to, "--to")
     if last < first:
         raise InputError(f"--to {last} is before --from {first}; swap them")
     settings = recording(settings_of(store), record)

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memory_pipeline.config.settings import Settings
-from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, choose_project, current_user, open_store
+from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app
 from memory_pipeline.interfaces.cli.output import emit
+from memory_pipeline.interfaces.cli.recall import ProjectOption, opened_memory
 from memory_pipeline.records import Causal
 
 if TYPE_CHECKING:
-    from memory_pipeline.models.embedders import Embedder
-    from memory_pipeline.recall.atoms import AtomIndex, DescribedAtom
+    from memory_pipeline.recall.atoms import DescribedAtom
 
 atoms_app = typer.Typer(help="Causes and effects: search, follow and add causal atoms.", no_args_is_help=True)
 app.add_typer(atoms_app, name="atoms")
-
-ProjectOption = Annotated[
-    str | None, typer.Option("--project", help="The project; optional if the store has only one.")
-]
-_ACTOR = "memory-pipeline atoms"
-#: A search shows atoms at or above this cosine.
-_LEAST_RELEVANCE = 0.3
 
 
 @atoms_app.command(
@@ -44,11 +34,9 @@ def atoms_search(
     json_: JsonOption = False,
 ) -> None:
     """Find atoms by meaning and field, nearest first."""
-    from memory_pipeline.recall.atoms import describe_atom, search_atoms
-
-    _, embedder, index = _atoms_of(store, project)
-    found = [describe_atom(item) for item in search_atoms(index, embedder, query, field, limit, _LEAST_RELEVANCE)]
-    emit(found, as_json=json_, text="\n".join(_line(row) for row in found) or "No atoms.")
+    with opened_memory(store, project) as memory:
+        found = memory.atoms(query, field, limit).atoms
+    emit(found, as_json=json_, text=[_line(row) for row in found] or "No atoms.")
 
 
 @atoms_app.command("chain", epilog="Example: memory-pipeline atoms chain 'build cache was cold' --project webshop")
@@ -60,12 +48,8 @@ def atoms_chain(
     json_: JsonOption = False,
 ) -> None:
     """Follow causes and effects: the outcome of one atom is the start of the next one."""
-    from memory_pipeline.recall.atoms import causal_chains, describe_atom, search_atoms
-
-    _, embedder, index = _atoms_of(store, project)
-    start = [item.atom for item in search_atoms(index, embedder, query, None, limit, _LEAST_RELEVANCE)]
-    followed = causal_chains(index, start)
-    chains = [[describe_atom(item) for item in chain] for chain in followed]
+    with opened_memory(store, project) as memory:
+        chains = memory.atom_chains(query, limit)
     text = "\n\n".join("\n".join("  " * depth + _line(row) for depth, row in enumerate(chain)) for chain in chains)
     emit(chains, as_json=json_, text=text or "No atoms.")
 
@@ -86,31 +70,9 @@ def atoms_add(
     json_: JsonOption = False,
 ) -> None:
     """Add an atom yourself, with confidence 1.0. Adding it again changes nothing."""
-    from memory_pipeline.models.embedders import choose_embedder
-    from memory_pipeline.recall.atoms import FoundAtom, describe_atom, state_atom
-
-    settings, opened = open_store(store)
-    made = state_atom(
-        opened,
-        choose_embedder(settings),
-        choose_project(opened, project, "--project"),
-        Causal(subject, action, outcome, consequences),
-        by=current_user(),
-        at=datetime.now(UTC),
-        source_ids=source or [],
-    )
-    shown = describe_atom(FoundAtom(made, 1.0))
-    emit(shown, as_json=json_, text=_line(shown))
-
-
-def _atoms_of(store: Path | None, project: str | None) -> tuple[Settings, Embedder, AtomIndex]:
-    """The effective settings, the embedder, and the atoms of the project."""
-    from memory_pipeline.models.embedders import choose_embedder
-    from memory_pipeline.recall.atoms import AtomIndex
-
-    settings, opened = open_store(store)
-    embedder = choose_embedder(settings)
-    return settings, embedder, AtomIndex.of(opened, embedder, choose_project(opened, project, "--project"), _ACTOR)
+    with opened_memory(store, project) as memory:
+        made = memory.state_atom(Causal(subject, action, outcome, consequences), source or [])
+    emit(made, as_json=json_, text=_line(made))
 
 
 def _line(row: DescribedAtom) -> str:

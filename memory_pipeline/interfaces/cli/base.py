@@ -5,7 +5,6 @@ from __future__ import annotations
 import getpass
 import glob
 import os
-from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +18,6 @@ from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.files.places import check_is_free, forgetting_mark
 from memory_pipeline.files.writing import real_path
 from memory_pipeline.interfaces.cli.output import be_quiet, complain
-from memory_pipeline.moments import read_day
 from memory_pipeline.orchestration.home import load_project_settings, project_home
 from memory_pipeline.store import Store
 
@@ -90,6 +88,7 @@ app.add_typer(proposals_app, name="proposals")
 StoreOption = Annotated[
     Path | None, typer.Option("--store", metavar="FILE", help="The store (default: setting store.path).")
 ]
+OnlyProjectOption = Annotated[str | None, typer.Option("--project", help="Only this project.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 
 
@@ -161,12 +160,17 @@ def utf8_path(path: Path, option: str) -> Path:
     return real
 
 
-def open_store(store: Path | None) -> tuple[Settings, Store]:
-    """The effective settings and their store."""
+def open_store(store: Path | None, project: str | None = None) -> tuple[Settings, Store]:
+    """The effective settings and their store. Raises InputError if a project is named that it does not have."""
     settings = settings_of(store)
     opened = Store.of(settings)
     if forgetting_mark(opened.path).exists():
         _complete_forgetting(settings, opened)
+    if project is not None:
+        with opened.reading() as tx:
+            known = tx.memories.projects()
+        if project not in known:
+            raise InputError(f"there is no project '{project}' in the store; it has {', '.join(known) or 'none'}")
     return settings, opened
 
 
@@ -206,21 +210,6 @@ def check_target(settings: Settings, path: Path, *, force: bool = False) -> None
         places = [settings.connectors.workspace, *(source.path for source in settings.sources)]
         kept += [Path(place) for place in places if place]
     check_is_free(path, Path(settings.store.path), kept)
-
-
-def check_project(store: Store, named: str | None) -> None:
-    """Raises InputError for a project that is not in the store."""
-    if named is None:
-        return
-    with store.reading() as tx:
-        known = tx.memories.projects()
-    if named not in known:
-        raise InputError(f"there is no project '{named}' in the store; it has {', '.join(known) or 'none'}")
-
-
-def as_day(text: str, name: str) -> date:
-    """Parse an argument as a day. Raises InputError for anything else."""
-    return read_day(text, name)
 
 
 def current_user() -> str:

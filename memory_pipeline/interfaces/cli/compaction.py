@@ -197,7 +197,7 @@ def triggers_list(
 
     _, opened = open_store(store)
     shown = events_shown(opened, most)
-    rows: list[dict[str, object]] = [
+    rows = [
         {
             "fired": f"{one.fired_at:%Y-%m-%d %H:%M}",
             "session": one.session[:13],
@@ -209,8 +209,7 @@ def triggers_list(
         }
         for one in shown
     ]
-    columns = ["fired", "session", "trigger", "action", "window", "outcome", "by"]
-    emit(shown, as_json=json_, text=table(rows, columns) if rows else "Nothing has fired yet.")
+    emit(shown, as_json=json_, text=table(rows, none="Nothing has fired yet."))
 
 
 HostArgument = Annotated[str, typer.Argument(metavar="HOST", help="claude-code or openclaw.")]

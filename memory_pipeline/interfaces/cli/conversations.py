@@ -10,22 +10,20 @@ import typer
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import (
     JsonOption,
+    OnlyProjectOption,
     QuietOption,
     StoreOption,
     app,
-    as_day,
-    check_project,
     current_user,
     open_store,
 )
 from memory_pipeline.interfaces.cli.output import emit, progress_printer, table
+from memory_pipeline.moments import read_day
 
 conversations_app = typer.Typer(
     help="What is kept of conversations: read their days, and show what went where.", no_args_is_help=True
 )
 app.add_typer(conversations_app, name="conversations")
-
-ProjectOption = Annotated[str | None, typer.Option("--project", help="Only conversations of this project.")]
 
 
 @conversations_app.command(
@@ -45,7 +43,7 @@ def conversations_run(
             "before which an earlier day was read.",
         ),
     ] = False,
-    project: ProjectOption = None,
+    project: OnlyProjectOption = None,
     quiet: QuietOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
@@ -56,12 +54,11 @@ def conversations_run(
 
     if bool(days) == all_open:
         raise InputError("give --date DAY, or --all-open")
-    settings, opened = open_store(store)
-    check_project(opened, project)
+    settings, opened = open_store(store, project)
     done = run_conversations(
         opened,
         settings,
-        [as_day(day, "--date") for day in days or ()] or None,
+        [read_day(day, "--date") for day in days or ()] or None,
         projects=[project] if project else (),
         now=datetime.now(UTC),
         progress=progress_printer(),
@@ -86,33 +83,31 @@ def conversations_run(
 
 
 @conversations_app.command("list", epilog="Example: memory-pipeline conversations list --project webshop")
-def conversations_list(project: ProjectOption = None, store: StoreOption = None, json_: JsonOption = False) -> None:
+def conversations_list(project: OnlyProjectOption = None, store: StoreOption = None, json_: JsonOption = False) -> None:
     """List the days on which something was said, and whether they were read."""
     from memory_pipeline.consolidation.conversation_runs import list_days, speakers_in_words
 
-    settings, opened = open_store(store)
-    check_project(opened, project)
+    settings, opened = open_store(store, project)
     found = list_days(opened, project, datetime.now(UTC).date(), settings)
     rows = [one.as_json() for one in found]
     columns = ["day", "project_id", "turns", "state", "kept"]
     columns += ["unanswered"] if any(one.unanswered for one in found) else []
-    lines = [table(rows, columns) if rows else "No conversation was imported.", speakers_in_words(found)]
+    lines = [table(rows, columns, "No conversation was imported."), speakers_in_words(found)]
     emit(found, as_json=json_, text="\n".join(filter(None, lines)))
 
 
 @conversations_app.command("show", epilog="Example: memory-pipeline conversations show 2026-03-02")
 def conversations_show(
     day: Annotated[str, typer.Argument(metavar="day", help="The day, by UTC.")],
-    project: ProjectOption = None,
+    project: OnlyProjectOption = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
     """Show what was read on a day, what was kept and where it went, and what was dropped and why."""
     from memory_pipeline.consolidation.conversation_runs import day_as_text, show_day
 
-    _, opened = open_store(store)
-    check_project(opened, project)
-    found = show_day(opened, as_day(day, "the day"), project)
+    _, opened = open_store(store, project)
+    found = show_day(opened, read_day(day, "the day"), project)
     if not found:
         raise InputError(f"no conversation of {day} was read; 'memory-pipeline conversations list' has the days")
     emit(found, as_json=json_, text="\n".join(day_as_text(one) for one in found))

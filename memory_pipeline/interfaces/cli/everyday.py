@@ -17,7 +17,6 @@ from memory_pipeline.interfaces.cli.base import (
     QuietOption,
     StoreOption,
     app,
-    check_project,
     check_target,
     open_store,
     proposals_app,
@@ -25,7 +24,7 @@ from memory_pipeline.interfaces.cli.base import (
 )
 from memory_pipeline.interfaces.cli.conversations import conversations_app
 from memory_pipeline.interfaces.cli.history import history_lines
-from memory_pipeline.interfaces.cli.output import emit, progress_printer, say
+from memory_pipeline.interfaces.cli.output import emit, progress_printer, say, terminal_width
 from memory_pipeline.interfaces.cli.recall import ProjectOption, opened_memory
 from memory_pipeline.interfaces.cli.review import conflicts_app, patterns_app, quarantine
 from memory_pipeline.text.counts import how_many
@@ -60,8 +59,7 @@ def review(
         return
     from memory_pipeline.consolidation.review.inbox import read_inbox
 
-    _, opened = open_store(store)
-    check_project(opened, project)
+    _, opened = open_store(store, project)
     found = read_inbox(opened, project, datetime.now(UTC).date())
     emit(found, as_json=json_, text="\n".join(_inbox_lines(found)))
 
@@ -272,7 +270,7 @@ def show(
     json_: JsonOption = False,
 ) -> None:
     """Show a memory: what it says, what it was made from, what has replaced it, and everything that happened to it."""
-    from memory_pipeline.interfaces.cli.recall_texts import lineage_lines, terminal_width
+    from memory_pipeline.interfaces.operations import lineage_lines
     from memory_pipeline.recall.documents import ShownMemory
 
     _, opened = open_store(store)

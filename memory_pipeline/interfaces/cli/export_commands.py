@@ -24,10 +24,10 @@ _COLUMNS = ["name", "format", "path", "project", "budget", "enabled"]
 @exports_app.command("list", epilog="Example: memory-pipeline exports list")
 def exports_list(store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show every export of the settings."""
-    from memory_pipeline.interfaces.cli.export_settings import describe_exports
+    from memory_pipeline.interfaces.cli.exports import describe_exports
 
     shown = describe_exports(settings_of(store))
-    rows: list[dict[str, object]] = [
+    rows = [
         {
             **one.as_json(),
             "project": one.project or "-",
@@ -64,7 +64,7 @@ def exports_add(
     json_: JsonOption = False,
 ) -> None:
     """Add an export to the settings file; the last step of every night writes it. Nothing is written now."""
-    from memory_pipeline.interfaces.cli.export_settings import DescribedExport, add_export
+    from memory_pipeline.interfaces.cli.exports import DescribedExport, add_export
 
     export, file = add_export(settings_of(None), name, format_, path, project, budget, contents, store)
     text = (
@@ -83,7 +83,7 @@ def exports_remove(
     json_: JsonOption = False,
 ) -> None:
     """Remove an export from the settings file. What it wrote stays."""
-    from memory_pipeline.interfaces.cli.export_settings import remove_export
+    from memory_pipeline.interfaces.cli.exports import remove_export
 
     described, file = remove_export(settings_of(store), name)
     text = f"Export '{described.name}' was removed from {file}; what it wrote stays."

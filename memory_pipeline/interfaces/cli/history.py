@@ -16,7 +16,6 @@ from memory_pipeline.interfaces.cli.base import (
     JsonOption,
     StoreOption,
     app,
-    check_project,
     check_target,
     current_user,
     open_store,
@@ -167,7 +166,7 @@ def as_of(
     from memory_pipeline.recall import read_state, search_state
     from memory_pipeline.recall.past import describe_hits, list_state
 
-    settings, opened = open_store(store)
+    settings, opened = open_store(store, project)
     rest = words or []
     if action not in ("list", "search", "export"):
         raise InputError(f"as-of accepts list, search and export, not '{action}'")
@@ -180,14 +179,11 @@ def as_of(
             raise InputError("export needs a format and a file: memory-pipeline as-of WHEN export jsonl then.jsonl")
         check_target(settings, Path(rest[1]), force=force)
         check_export(opened, rest[0], Path(rest[1]), force=force)
-    check_project(opened, project)
     state = read_state(opened, when)
     memories = [m for m in state.memories if (archived or m.archived_at is None) and project in (None, m.project_id)]
     if action == "list":
         listing = list_state(state, memories)
-        rows: list[dict[str, object]] = [
-            {**m.as_json(), "content": " ".join(m.content.split())[:100]} for m in listing.memories
-        ]
+        rows = [{**m.as_json(), "content": " ".join(m.content.split())[:100]} for m in listing.memories]
         text = f"{len(rows)} memories at {state.label}\n{table(rows, ['id', 'project', 'created', 'content'])}"
         emit(listing, as_json=json_, text=text)
     elif action == "search":
@@ -244,7 +240,7 @@ def proposals_list(
     _, opened = open_store(store)
     with opened.reading() as tx:
         shown = describe_proposals(tx, tx.proposals.list(None if all_ else "pending"))
-    rows: list[dict[str, object]] = [
+    rows = [
         {**one.as_json(), "memories": len(one.members), "becomes": " ".join(one.abstraction.split())[:80]}
         for one in shown
     ]

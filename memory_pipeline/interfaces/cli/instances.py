@@ -8,7 +8,6 @@ import gc
 import json
 import os
 import signal
-import socket
 import sys
 import warnings
 from collections.abc import Iterator
@@ -23,7 +22,7 @@ from memory_pipeline.config.described import own_variable
 from memory_pipeline.config.loading import plain
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import HistoryError, InputError, StoreError
-from memory_pipeline.files.writing import cause_and_mend, directories, real_path
+from memory_pipeline.files.writing import directories, real_path
 from memory_pipeline.orchestration.home import (
     dagster_home,
     home_environment,
@@ -148,11 +147,13 @@ def _quiet_dagster() -> None:
 
 def check_address(host: str, port: int) -> None:
     """Raises InputError if nothing can listen there, with a free port if another process has this one."""
+    from memory_pipeline.interfaces.api.serving import cannot_listen
+
     error = _why_not(host, port)
     if error is None:
         return
     if error.errno != errno.EADDRINUSE:
-        raise InputError(f"nothing can listen at {host}:{port}: {cause_and_mend(error)}; use another --host or --port")
+        raise cannot_listen(host, port, error)
     free = next((near for near in range(port + 1, min(port + _NEAR, 65_535)) if _why_not(host, near) is None), "N")
     raise InputError(
         f"port {port} of {host} is taken, perhaps by a UI that is already running; use another one: "
@@ -161,13 +162,10 @@ def check_address(host: str, port: int) -> None:
 
 
 def _why_not(host: str, port: int) -> OSError | None:
-    from memory_pipeline.interfaces.api.serving import resolve_address
+    from memory_pipeline.interfaces.api.serving import bind
 
     try:
-        family, kind, protocol, _, address = resolve_address(host, port)
-        with socket.socket(family, kind, protocol) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(address)
+        bind(host, port)[0].close()
     except OSError as error:
         return error
     return None

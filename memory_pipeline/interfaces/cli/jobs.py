@@ -28,7 +28,7 @@ def jobs_list(
     settings = settings_of(store)
     with instance_of(settings) as instance:
         found = with_verdicts(settings, list_jobs(instance, limit))
-    rows: list[dict[str, object]] = [
+    rows = [
         {
             **job.as_json(),
             "id": job.job_id[:8],
@@ -40,7 +40,7 @@ def jobs_list(
         for job in found
     ]
     columns = ["id", "status", "trigger", "triggered_by", "started", "seconds", "phases"]
-    emit(found, as_json=json_, text=table(rows, columns) if rows else "No job was ever started.")
+    emit(found, as_json=json_, text=table(rows, columns, "No job was ever started."))
 
 
 @jobs_app.command("show", epilog="Example: memory-pipeline jobs show 3f0c")

@@ -14,15 +14,14 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import (
     ForceOption,
     JsonOption,
+    OnlyProjectOption,
     StoreOption,
     app,
-    check_project,
     check_target,
     open_store,
     settings_of,
 )
-from memory_pipeline.interfaces.cli.output import emit, progress_printer
-from memory_pipeline.interfaces.cli.recall_texts import terminal_width
+from memory_pipeline.interfaces.cli.output import emit, progress_printer, terminal_width
 from memory_pipeline.interfaces.cli.results import ExportedReadings
 from memory_pipeline.reporting.summary import Heading
 
@@ -36,12 +35,10 @@ app.add_typer(series_app, name="series")
 playbook_app = typer.Typer(help="Guidance from patterns and principles: list.", no_args_is_help=True)
 app.add_typer(playbook_app, name="playbook")
 
-ProjectOption = Annotated[str | None, typer.Option("--project", help="Only guidance of this project.")]
-
 
 @playbook_app.command("list", epilog="Example: memory-pipeline playbook list --project webshop --category ops")
 def playbook_list(
-    project: ProjectOption = None,
+    project: OnlyProjectOption = None,
     category: Annotated[str | None, typer.Option("--category", help="Only guidance of this category.")] = None,
     store: StoreOption = None,
     json_: JsonOption = False,
@@ -50,8 +47,7 @@ def playbook_list(
     from memory_pipeline.text.guidance import DescribedGuidance
     from memory_pipeline.text.orders import guiding_entries
 
-    _, opened = open_store(store)
-    check_project(opened, project)
+    _, opened = open_store(store, project)
     with opened.reading() as tx:
         entries = [e for e in guiding_entries(tx.playbook.read(project)) if category in (None, e.category)]
         known = {e.category for e in tx.playbook.read(project)}
@@ -117,7 +113,7 @@ def kb_compress(
 
 @series_app.command("list", epilog="Example: memory-pipeline series list --project webshop")
 def series_list(
-    project: Annotated[str | None, typer.Option("--project", help="Only this project.")] = None,
+    project: OnlyProjectOption = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:

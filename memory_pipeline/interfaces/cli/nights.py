@@ -20,7 +20,7 @@ from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.store import Store
 
 if TYPE_CHECKING:
-    from dagster import DagsterInstance
+    from dagster import DagsterInstance, ExecuteInProcessResult
 
     from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport
     from memory_pipeline.orchestration.job_records import JobRecord
@@ -48,28 +48,22 @@ def run_night_job(
     Raises StoreBusyError if another process holds the store. A run that fails for another reason is reported as
     FAIL, also in the store.
     """
-    from memory_pipeline.orchestration import resources
-
-    store = Store.of(settings)
     check_request(settings, request)
-    resources.listeners[:] = [progress]
     options = {"threshold": request.threshold, "days": request.days, "cluster_id": request.cluster_id}
     config: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if request.no_cache:
         config["no_cache"] = True
-    job = job_of("night_preview" if request.dry_run else "night")
     started = datetime.now(UTC)
-    level = "INFO" if request.verbose else "CRITICAL"
-    result = job.execute_in_process(
-        instance=instance,
+    result = run_job(
+        instance,
+        "night_preview" if request.dry_run else "night",
+        "memory-pipeline night",
+        run_config(settings, "INFO" if request.verbose else "CRITICAL", **config),
+        progress,
         partition_key=request.partition.isoformat(),
-        raise_on_error=False,
-        tags={resources.HOLDER_TAG: "memory-pipeline night"},
-        run_config=run_config(settings, level, **config),
     )
     if not result.success:
-        return _failed(result, store, settings, request, started)
-    _raise_if_skipped(instance, result.run_id)
+        return _failed(result, settings, request, started)
     if request.dry_run:
         return cast("Report", result.output_for_node("preview_night"))
     if settings.exports_of_store:
@@ -123,29 +117,13 @@ def run_kb_job(
     `options`: threshold, days and dry_run, if given. Raises StoreBusyError if a night holds the store, and
     MemoryPipelineError for errors that a person can fix.
     """
-    from memory_pipeline.orchestration import resources
-
-    resources.listeners[:] = [progress]
-    result = job_of("kb_compress").execute_in_process(
-        instance=instance,
-        raise_on_error=False,
-        tags={resources.HOLDER_TAG: "memory-pipeline kb-compress"},
-        run_config={
-            **run_config(settings),
-            "ops": {"compress_entries": {"config": {k: v for k, v in options.items() if v is not None}}},
-        },
-    )
-    if result.success:
-        _raise_if_skipped(instance, result.run_id)
-        report: KnowledgeBaseReport = result.output_for_node("compress_entries")
-        return report
-    causes = causes_of(result)
-    busy = next((text for name, text in causes if name == "StoreBusyError"), None)
-    if busy:
-        raise StoreBusyError(busy)
-    if was_stopped(causes):
-        raise KeyboardInterrupt
-    raise MemoryPipelineError(cause_to_tell(causes))
+    op = {"config": {name: value for name, value in options.items() if value is not None}}
+    config = {**run_config(settings), "ops": {"compress_entries": op}}
+    result = run_job(instance, "kb_compress", "memory-pipeline kb-compress", config, progress)
+    if not result.success:
+        raise _error_of(causes_of(result))
+    report: KnowledgeBaseReport = result.output_for_node("compress_entries")
+    return report
 
 
 def run_consolidation(
@@ -174,28 +152,48 @@ def run_consolidation(
         holder = tx.lease.holder()
     if holder and not scope.get("dry_run"):
         raise store.in_use_by(holder)
-    resources.listeners[:] = [progress]
-    config = {name: value for name, value in scope.items() if value}
-    result = job_of(JOB_NAME).execute_in_process(
-        instance=instance,
-        raise_on_error=False,
-        run_id=run_id,
-        tags={TRIGGER_TAG: trigger, BY_TAG: by, resources.HOLDER_TAG: "memory-pipeline jobs"},
-        run_config=run_config(settings, **config),
-    )
+    config = run_config(settings, **{name: value for name, value in scope.items() if value})
+    tags = {TRIGGER_TAG: trigger, BY_TAG: by}
+    result = run_job(instance, JOB_NAME, "memory-pipeline jobs", config, progress, run_id=run_id, tags=tags)
     if was_stopped(causes_of(result)):
         raise KeyboardInterrupt
-    _raise_if_skipped(instance, result.run_id)
     return job_record(instance, find_job(instance, result.run_id))
 
 
-def _raise_if_skipped(instance: DagsterInstance, run_id: str) -> None:
-    """Raises StoreBusyError with the name of the holder if the run found the store held after the first check."""
+def run_job(
+    instance: DagsterInstance,
+    name: str,
+    holder: str,
+    config: Mapping[str, Any],
+    progress: Callable[[str, int, int], None],
+    *,
+    tags: Mapping[str, str] | None = None,
+    **given: Any,
+) -> ExecuteInProcessResult:
+    """Run a Dagster job in this process and return its result, also if it failed. `holder`: who holds the store
+    meanwhile, for others that want it. Raises StoreBusyError if the run was skipped because others hold it."""
+    from memory_pipeline.orchestration import resources
     from memory_pipeline.orchestration.held import skipped_reason
 
-    reason = skipped_reason(instance, run_id)
-    if reason:
+    resources.listeners[:] = [progress]
+    result = job_of(name).execute_in_process(
+        instance=instance,
+        raise_on_error=False,
+        tags={resources.HOLDER_TAG: holder, **(tags or {})},
+        run_config=dict(config),
+        **given,
+    )
+    if result.success and (reason := skipped_reason(instance, result.run_id)):
         raise StoreBusyError(reason)
+    return result
+
+
+def _error_of(causes: Sequence[tuple[str, str]]) -> BaseException:
+    """What a run that failed raises in this process."""
+    busy = next((text for name, text in causes if name == "StoreBusyError"), None)
+    if busy:
+        return StoreBusyError(busy)
+    return KeyboardInterrupt() if was_stopped(causes) else MemoryPipelineError(cause_to_tell(causes))
 
 
 def check_request(settings: Settings, request: NightRequest) -> None:
@@ -226,26 +224,22 @@ def check_days(settings: Settings, first: date, last: date) -> None:
             )
 
 
-def _failed(result: Any, store: Store, settings: Settings, request: NightRequest, started: datetime) -> Report:
+def _failed(result: Any, settings: Settings, request: NightRequest, started: datetime) -> Report:
     from memory_pipeline.consolidation.context import Night
     from memory_pipeline.consolidation.plan import NightOptions
     from memory_pipeline.consolidation.report import Report, failed_night
 
-    causes = causes_of(result)
-    busy = next((text for name, text in causes if name == "StoreBusyError"), None)
-    if busy:
-        raise StoreBusyError(busy)
-    text = cause_to_tell(causes)
-    if request.dry_run:  # nothing is stored of it, also no report
-        if was_stopped(causes):
-            raise KeyboardInterrupt
-        raise MemoryPipelineError(text)
+    causes, store = causes_of(result), Store.of(settings)
+    error = _error_of(causes)
+    if request.dry_run or isinstance(error, StoreBusyError):  # nothing is stored of it, also no report
+        raise error
     with store.reading() as tx:
         reported = tx.journal.report(result.run_id)
-    if reported is not None and not was_stopped(causes):
+    stopped = isinstance(error, KeyboardInterrupt)
+    if reported is not None and not stopped:
         return Report.read_kept(reported)
     night = Night(store, settings, NightOptions(request.partition, result.run_id))
-    if was_stopped(causes):
-        failed_night(night, "stopped by Ctrl-C", started)
-        raise KeyboardInterrupt
-    return failed_night(night, text, started)
+    report = failed_night(night, "stopped by Ctrl-C" if stopped else str(error), started)
+    if stopped:
+        raise error
+    return report

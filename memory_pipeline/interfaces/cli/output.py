@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import stat
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TextIO
 
@@ -18,6 +19,8 @@ from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.reporting.summary import Heading
 from memory_pipeline.text.hidden import UNSEEN, visible
 
+#: The narrowest and the widest that lines of memories become on a terminal.
+_NARROWEST, _WIDEST = 40, 120
 #: The marks around what a command prints into a file of Markdown, and how the names of such files end.
 _BLOCK, _MARKDOWN = "<!-- memory-pipeline:output:{} -->", (".md", ".markdown")
 
@@ -65,6 +68,13 @@ def emit(value: object, *, as_json: bool, text: str | Sequence[str], sort_keys: 
         raise OutputError(
             f"the result could not be printed: {cause_and_mend(error)}. The command itself was executed"
         ) from error
+
+
+def terminal_width() -> int | None:
+    """The columns of the terminal; None if the output goes elsewhere."""
+    if not sys.stdout.isatty():
+        return None
+    return min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
 
 
 def _fenced(text: str) -> str:
@@ -208,12 +218,12 @@ def _bar(done: int, total: int) -> str:
     return drawn.get()
 
 
-def table(rows: list[dict[str, object]], columns: list[str]) -> str:
-    """Format rows as aligned plain text."""
+def table(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | None = None, none: str = "(none)") -> str:
+    """Format rows as aligned plain text, with these columns or those of the first row; `none` is the text without any
+    row."""
     if not rows:
-        return "(none)"
-    texts = [[str(row.get(column, "")) for column in columns] for row in rows]
-    widths = [max(len(column), *(len(line[n]) for line in texts)) for n, column in enumerate(columns)]
-    lines = ["  ".join(c.ljust(w) for c, w in zip(columns, widths, strict=True)).rstrip()]
-    lines += ["  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in texts]
-    return "\n".join(lines)
+        return none
+    columns = columns or list(rows[0])
+    texts = [columns, *([str(row.get(column, "")) for column in columns] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    return "\n".join("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in texts)

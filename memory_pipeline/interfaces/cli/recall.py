@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, current_user, open_store
-from memory_pipeline.interfaces.cli.output import emit
-from memory_pipeline.text.counts import how_many
+from memory_pipeline.interfaces.cli.base import (
+    JsonOption,
+    StoreOption,
+    app,
+    choose_project,
+    current_user,
+    open_store,
+)
+from memory_pipeline.interfaces.cli.output import emit, terminal_width
+from memory_pipeline.moments import read_day
 
 if TYPE_CHECKING:
-    from memory_pipeline.recall.asking import Reply
     from memory_pipeline.recall.documents import SearchResults
     from memory_pipeline.recall.project import ProjectMemory
 
@@ -56,10 +62,9 @@ def search(
     json_: JsonOption = False,
 ) -> None:
     """Find memories by words and meaning, best first; in all projects, unless one is named."""
-    from memory_pipeline.interfaces.cli.base import as_day
-    from memory_pipeline.interfaces.cli.recall_texts import search_lines, terminal_width
+    from memory_pipeline.interfaces.operations import search_lines
 
-    first, last = (as_day(day, name) if day else None for day, name in ((since, "--since"), (until, "--until")))
+    first, last = (read_day(day, name) if day else None for day, name in ((since, "--since"), (until, "--until")))
     found = []
     for memory in _memories_of(store, project):
         with memory:
@@ -94,11 +99,12 @@ def context(
     """Print what an agent should know for a task, as Markdown within a number of tokens: what a search finds, best
     first, and guidance. Each memory stands under its day, and ends with a handle that the other commands take as an
     id."""
+    from memory_pipeline.interfaces.operations import NOTHING_KNOWN
     from memory_pipeline.recall.documents import DEFAULT_BUDGET
 
     with opened_memory(store, project) as memory:
         made = memory.context(task, DEFAULT_BUDGET if budget is None else budget, with_sources=sources)
-    emit(made, as_json=json_, text=made.text or "Nothing that the project knows belongs to this task.")
+    emit(made, as_json=json_, text=made.text or NOTHING_KNOWN)
 
 
 @app.command(epilog="Example: memory-pipeline ask 'which port has the gateway?' --project webshop")
@@ -110,17 +116,11 @@ def ask(
 ) -> None:
     """Answer a question in a sentence or two, from what a search finds, with the memories that say so; or say that the
     memory does not hold it. A model reads: one has to be chosen."""
+    from memory_pipeline.interfaces.operations import reply_lines
+
     with opened_memory(store, project) as memory:
         reply = memory.ask(question)
-    emit(reply, as_json=json_, text="\n".join(_reply_lines(reply)))
-
-
-def _reply_lines(reply: Reply) -> list[str]:
-    if reply.known:
-        return [reply.answer, *(f"  < {one.day}  {' '.join(one.content.split())}  {one.id}" for one in reply.memories)]
-    if reply.refused:
-        return [f"No answer: {reply.refused}."]
-    return [f"The memory does not hold the answer; {how_many(reply.read, 'memory')} nearest to it were read."]
+    emit(reply, as_json=json_, text=reply_lines(reply))
 
 
 @app.command(
@@ -145,7 +145,7 @@ def remember(
     json_: JsonOption = False,
 ) -> None:
     """Write a memory. A search finds it at once, and the next night takes it up."""
-    from memory_pipeline.interfaces.cli.recall_texts import remembered_line
+    from memory_pipeline.interfaces.operations import remembered_line
     from memory_pipeline.moments import read_moment
 
     moment = read_moment(at, "--at") if at else None
@@ -172,11 +172,11 @@ def feedback(
     json_: JsonOption = False,
 ) -> None:
     """Say whether a memory helped. One that did rises a little in searches."""
+    from memory_pipeline.interfaces.operations import feedback_line
+
     with opened_memory(store, project) as memory:
         said = memory.feedback(memory_id, useful)
-    called, recalled = (how_many(count, "time") for count in (said.useful_count, said.reuse_count))
-    note = f" It counts for little: {said.note}." if said.note else ""
-    emit(said, as_json=json_, text=f"{said.memory_id}: called useful {called}, recalled {recalled}.{note}")
+    emit(said, as_json=json_, text=feedback_line(said))
 
 
 @app.command(epilog="Examples: memory-pipeline lineage k3xq; memory-pipeline lineage 8c1f0a52-...")
@@ -187,7 +187,7 @@ def lineage(
     json_: JsonOption = False,
 ) -> None:
     """Show what a memory was made from, down to the raw notes, and what has replaced it."""
-    from memory_pipeline.interfaces.cli.recall_texts import lineage_lines, terminal_width
+    from memory_pipeline.interfaces.operations import lineage_lines
 
     with opened_memory(store, project) as memory:
         found = memory.lineage(memory_id)
@@ -197,7 +197,7 @@ def lineage(
 @app.command(epilog="Example: memory-pipeline metrics --project webshop")
 def metrics(project: ProjectOption = None, store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show how far a project is consolidated: memories, tokens, types, levels, and when nights ran and will run."""
-    from memory_pipeline.interfaces.cli.recall_texts import metrics_lines, terminal_width
+    from memory_pipeline.interfaces.operations import metrics_lines
 
     with opened_memory(store, project) as memory:
         figures = memory.metrics()
@@ -206,7 +206,6 @@ def metrics(project: ProjectOption = None, store: StoreOption = None, json_: Jso
 
 def opened_memory(store: Path | None, project: str | None, *, create: bool = False) -> ProjectMemory:
     """The memory of the chosen project in the store of this command."""
-    from memory_pipeline.interfaces.cli.base import choose_project
     from memory_pipeline.recall.project import ProjectMemory
 
     settings, opened = open_store(store)

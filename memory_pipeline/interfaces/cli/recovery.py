@@ -15,7 +15,6 @@ from memory_pipeline.interfaces.cli.base import (
     JsonOption,
     StoreOption,
     app,
-    check_project,
     check_target,
     current_user,
     kept_copies,
@@ -72,8 +71,8 @@ def snapshot_list(store: StoreOption = None, json_: JsonOption = False) -> None:
             f"there is no store at '{opened.path}', and no snapshot next to it; give the right path with --store"
         )
     none = f"No snapshot in '{snapshot_directory(opened)}'."
-    rows: list[dict[str, object]] = [snapshot.as_json() for snapshot in found]
-    emit(found, as_json=json_, text=table(rows, ["name", "taken_at", "bytes"]) if rows else none)
+    rows = [snapshot.as_json() for snapshot in found]
+    emit(found, as_json=json_, text=table(rows, ["name", "taken_at", "bytes"], none))
 
 
 @snapshot_app.command("create", epilog="Example: memory-pipeline snapshot create --label before-cleanup")
@@ -166,8 +165,7 @@ def forget(
     from memory_pipeline.forgetting import forget as forget_all
     from memory_pipeline.forgetting.forget import forgotten_text, preview_text
 
-    settings, opened = open_store(store)
-    check_project(opened, project)
+    settings, opened = open_store(store, project)
     if yes:
         _check_is_a_person()
     selection = Selection(tuple(memory_ids or ()), search, source, conversation, project, tuple(only or ()))

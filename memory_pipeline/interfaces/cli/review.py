@@ -11,14 +11,14 @@ from pydantic import Field
 from memory_pipeline.documents import Document
 from memory_pipeline.interfaces.cli.base import (
     JsonOption,
+    OnlyProjectOption,
     StoreOption,
     app,
-    as_day,
-    check_project,
     current_user,
     open_store,
 )
 from memory_pipeline.interfaces.cli.output import emit, table
+from memory_pipeline.moments import read_day
 from memory_pipeline.text.counts import how_many
 
 conflicts_app = typer.Typer(
@@ -32,7 +32,7 @@ IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The conflict's id
 @conflicts_app.command("list", epilog="Example: memory-pipeline conflicts list --project webshop")
 def conflicts_list(
     all_: Annotated[bool, typer.Option("--all", help="Also show settled conflicts.")] = False,
-    project: Annotated[str | None, typer.Option("--project", help="Only conflicts of this project.")] = None,
+    project: OnlyProjectOption = None,
     kind: Annotated[
         str | None, typer.Option("--kind", help="Only conflicts of this kind: negation, number, ...")
     ] = None,
@@ -46,10 +46,9 @@ def conflicts_list(
     """Show the contradictions that await a decision, clearest first; of several that share memories, only one."""
     from memory_pipeline.consolidation.review.conflicts import list_conflicts
 
-    _, opened = open_store(store)
-    check_project(opened, project)
+    _, opened = open_store(store, project)
     shown = list_conflicts(opened, settled=all_, project=project, kind=kind, each=each)
-    rows: list[dict[str, object]] = [
+    rows = [
         {
             **row.as_json(),
             "id": row.id[:8],
@@ -62,7 +61,7 @@ def conflicts_list(
         for row in shown[:limit]
     ]
     columns = ["id", "found", "project", "status", "kind", "detail", "alike", "newer", "one side", "the other"]
-    lines = [table(rows, columns) if rows else _none_words(project, kind, settled=all_)]
+    lines = [table(rows, columns, _none_words(project, kind, settled=all_))]
     if len(shown) > limit:
         lines.append(f"and {len(shown) - limit} more (--limit, --kind, --project)")
     if alike := sum(row.alike or 0 for row in shown):
@@ -144,7 +143,7 @@ PatternArgument = Annotated[
 
 @patterns_app.command("list", epilog="Examples: memory-pipeline patterns list; memory-pipeline patterns list --all")
 def patterns_list(
-    project: Annotated[str | None, typer.Option("--project", help="Only patterns of this project.")] = None,
+    project: OnlyProjectOption = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Also those that hold, and those that were decided.")
     ] = False,
@@ -155,9 +154,8 @@ def patterns_list(
     """List the patterns that wait for a decision: those that fade, and those that something may contradict."""
     from memory_pipeline.consolidation.review.patterns import list_patterns, pattern_as_text
 
-    _, opened = open_store(store)
-    check_project(opened, project)
-    day = as_day(as_of, "--as-of") if as_of else datetime.now(UTC).date()
+    _, opened = open_store(store, project)
+    day = read_day(as_of, "--as-of") if as_of else datetime.now(UTC).date()
     found = list_patterns(opened, project, day, everything=everything)
     empty = "No pattern." if everything else "No pattern waits for a decision; --all lists the others."
     emit(found, as_json=json_, text="\n".join(map(pattern_as_text, found)) or empty)

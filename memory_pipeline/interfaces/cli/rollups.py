@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.interfaces.cli.base import (
     JsonOption,
+    OnlyProjectOption,
     QuietOption,
     StoreOption,
     app,
-    as_day,
-    check_project,
     current_user,
     open_store,
 )
 from memory_pipeline.interfaces.cli.failures import cause_to_tell, causes_of
-from memory_pipeline.interfaces.cli.instances import job_of, run_config
+from memory_pipeline.interfaces.cli.instances import run_config
+from memory_pipeline.interfaces.cli.nights import run_job
 from memory_pipeline.interfaces.cli.output import emit, progress_printer
-from memory_pipeline.moments import latest_complete_day
+from memory_pipeline.moments import latest_complete_day, read_day
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance, TimeWindowPartitionsDefinition
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 rollups_app = typer.Typer(help="What days, weeks, months and years amount to: run, show, list.", no_args_is_help=True)
 app.add_typer(rollups_app, name="rollups")
-ProjectOption = Annotated[str | None, typer.Option("--project", help="Only this project.")]
 
 
 @rollups_app.command("run", epilog="Example: memory-pipeline rollups run --from 2026-03-01 --to 2026-03-31")
@@ -44,7 +43,7 @@ def rollups_run(
     to: Annotated[
         str | None, typer.Option("--to", metavar="DATE", help="Last day (default: the last complete one).")
     ] = None,
-    project: ProjectOption = None,
+    project: OnlyProjectOption = None,
     quiet: QuietOption = False,
     store: StoreOption = None,
     json_: JsonOption = False,
@@ -53,13 +52,12 @@ def rollups_run(
     pages beside the store. Running it again changes nothing, unless the notes of a day have changed."""
     from memory_pipeline.periods.running import finish_rollups, periods_to_make, roll_up
 
-    settings, opened = open_store(store)
+    settings, opened = open_store(store, project)
     newest = latest_complete_day(datetime.now(UTC))
-    last = min(as_day(to, "--to"), newest) if to else newest
-    first = as_day(from_, "--from") if from_ else None
+    last = min(read_day(to, "--to"), newest) if to else newest
+    first = read_day(from_, "--from") if from_ else None
     if first and first > last:
         raise InputError(f"--from {first} is after {last}; give an earlier day")
-    check_project(opened, project)
     periods = periods_to_make(opened, first, last, newest)
     run_id = str(uuid.uuid4())
     holder = f"rollups of {current_user()}"
@@ -85,15 +83,14 @@ def rollups_run(
 
 @rollups_app.command("list", epilog="Example: memory-pipeline rollups list --project webshop")
 def rollups_list(
-    project: ProjectOption = None,
+    project: OnlyProjectOption = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
     """List the summaries: their periods, how many notes each has, and their tokens."""
     from memory_pipeline.periods.shown import list_rollups
 
-    _, opened = open_store(store)
-    check_project(opened, project)
+    _, opened = open_store(store, project)
     with opened.reading() as tx:
         found = list_rollups(tx, project)
     lines = [
@@ -109,7 +106,7 @@ def rollups_show(
     period: Annotated[
         str, typer.Argument(metavar="period", help="2026-03-14, 2026-W11, 2026-03 or 2026; a week begins on Sunday.")
     ],
-    project: ProjectOption = None,
+    project: OnlyProjectOption = None,
     store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
@@ -118,8 +115,7 @@ def rollups_show(
     from memory_pipeline.periods.shown import show_rollups
 
     asked = read_period(period)
-    _, opened = open_store(store)
-    check_project(opened, project)
+    _, opened = open_store(store, project)
     with opened.reading() as tx:
         found = show_rollups(tx, asked, project)
     emit(found, as_json=json_, text="\n\n".join(one.text for one in found))
@@ -192,14 +188,9 @@ def _outcome(
     instance: DagsterInstance, settings: Settings, name: str, partition: str | None, tags: Mapping[str, str]
 ) -> str:
     """Run a job, and say what became of it."""
-    from memory_pipeline.orchestration.resources import HOLDER_TAG
-
-    result = job_of(name).execute_in_process(
-        instance=instance,
-        partition_key=partition,
-        raise_on_error=False,
-        tags={HOLDER_TAG: "memory-pipeline backfill", **tags},
-        run_config=run_config(settings),
-    )
-    causes = causes_of(result)
-    return "done" if result.success else f"FAILED: {cause_to_tell(causes)}"
+    config, by = run_config(settings), "memory-pipeline backfill"
+    try:
+        result = run_job(instance, name, by, config, lambda *_: None, partition_key=partition, tags=tags)
+    except StoreBusyError as error:
+        return f"FAILED: {error}"
+    return "done" if result.success else f"FAILED: {cause_to_tell(causes_of(result))}"

@@ -92,7 +92,7 @@ def token_list(store: StoreOption = None, json_: JsonOption = False) -> None:
     _, opened = open_store(store)
     now = datetime.now(UTC)
     found = Tokens(opened.path).all()
-    rows: list[dict[str, object]] = [
+    rows = [
         {
             "id": one.id,
             "name": one.name,
@@ -104,8 +104,7 @@ def token_list(store: StoreOption = None, json_: JsonOption = False) -> None:
         }
         for one in found
     ]
-    columns = ["id", "name", "scopes", "projects", "expires", "last used", "state"]
-    emit(found, as_json=json_, text=table(rows, columns) if rows else "There is no token yet.")
+    emit(found, as_json=json_, text=table(rows, none="There is no token yet."))
 
 
 @token_app.command("revoke", epilog="Example: memory-pipeline token revoke my-agent")

@@ -43,7 +43,7 @@ def config_show(store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show every setting, its value and where the value came from; secrets are masked."""
     loaded = told_of_broken_sources(load_project_settings(named_store(store)))
     shown = loaded.shown()
-    rows: list[dict[str, object]] = [setting.model_dump(by_alias=True) for setting in shown]
+    rows = [setting.model_dump(by_alias=True) for setting in shown]
     emit(shown, as_json=json_, text=table(rows, ["key", "value", "from", "meaning"]))
 
 

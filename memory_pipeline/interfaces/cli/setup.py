@@ -1,13 +1,10 @@
-"""The implementation of `import`, `init` and `demo`, and the places where agents usually keep their memories."""
+"""The implementation of `import`, `init` and `demo`."""
 
 from __future__ import annotations
 
 import os
-import shlex
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,18 +18,19 @@ from memory_pipeline.consolidation.report import closing_line
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import real_path
-from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, read_format, recognise, the_format_of
-from memory_pipeline.ingest.candidates import Skipped, in_numbers
+from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, read_format, the_format_of
+from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
-from memory_pipeline.ingest.file_choice import ALL_FILES
 from memory_pipeline.ingest.formats import AUTO
 from memory_pipeline.ingest.summary import ImportReport
+from memory_pipeline.ingest.usual_places import find_places, the_only_place
 from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.cli.nights import NightRequest, observe_store, run_night_job
 from memory_pipeline.interfaces.cli.output import complain
 from memory_pipeline.interfaces.cli.rollups import run_ended_periods, run_missing_periods, run_rollups
-from memory_pipeline.interfaces.cli.source_checks import silent_lines
-from memory_pipeline.interfaces.cli.source_settings import new_source, save_source
+from memory_pipeline.interfaces.cli.source_checks import what_was_not_taken
+from memory_pipeline.interfaces.cli.source_settings import new_source
+from memory_pipeline.interfaces.cli.tables import save_table
 from memory_pipeline.models.choose import has_model
 from memory_pipeline.models.discovery import find_models
 from memory_pipeline.models.embedders import choose_embedder
@@ -47,17 +45,6 @@ from memory_pipeline.text.redaction import redact
 if TYPE_CHECKING:
     from memory_pipeline.demo.scorecard import DemoResult
 
-#: Paths below the home directory, with the formats that are looked for there.
-_PLACES = (
-    (".openclaw/workspace", "openclaw"),
-    (".openclaw/agents", "openclaw-sessions"),
-    (".claude/projects", "claude-code"),
-    (".codex/memories", "codex"),
-    (".openclaw/workspace/brain.db", "brain"),
-    ("basic-memory", "basic-memory"),
-)
-#: Names the file of a brain, which may lie anywhere.
-_BRAIN = "HELIOS_DB_PATH"
 _MOST_PROJECTS = 12
 Progress = Callable[[str, int, int], None]
 Say = Callable[[str], None]
@@ -142,18 +129,10 @@ def import_text(summary: ImportSummary, *, verbose: bool = False) -> str:
         lines.append(f"Archived, because their id has other words now: {summary.replaced}.")
     if summary.expired:
         lines.append(f"Archived, because their time is over in the source: {summary.expired}; searches find them.")
-    if summary.masked:
-        lines.append("Masked: " + ", ".join(f"{n} {kind}" for kind, n in sorted(summary.masked.items())) + ".")
     if summary.dates:
         words = {"exact": "exact", "date": "day only", "mtime": "file time", "import": "import time"}
         lines.append("Dates: " + ", ".join(f"{n} {words.get(q, q)}" for q, n in sorted(summary.dates.items())) + ".")
-    if summary.skipped:
-        lines.append(f"Left out: {in_numbers(summary.skipped)}.")
-    lines += silent_lines(summary.silent_files, verbose=verbose)
-    if summary.split:
-        lines.append(f"Split between sentences: {how_many(summary.split, 'long entry')}.")
-    lines += [f"  quarantined {r.file}:{r.line}: {r.reason}" for r in summary.rejected[:20]]
-    lines += summary.notes
+    lines += [*what_was_not_taken(summary.as_report(), 20, verbose=verbose), *summary.notes]
     if summary.embedding_error:
         lines.append(f"Not embedded yet: {summary.embedding_error}.")
     return "\n".join(lines)
@@ -188,7 +167,7 @@ def initialise(
     say(import_text(brought, verbose=verbose))
     config = config_file()
     if all(known.name != source.name for known in settings.sources):
-        config = save_source(source)
+        config = save_table("sources", source)
     from memory_pipeline.orchestration.partitions import first_day_of
 
     with instance_of(settings) as instance:
@@ -297,60 +276,3 @@ def _command() -> str:
     """The command that the user can type to run this program."""
     script = Path(sys.argv[0])
     return _relative(script.absolute()) if script.name == "memory-pipeline" else "memory-pipeline"
-
-
-@dataclass(frozen=True, slots=True)
-class FoundPlace:
-    """A path with memories: its format, what shows it, and how many files it has."""
-
-    path: Path
-    format: str
-    evidence: str
-    files: int
-
-    @property
-    def told(self) -> str:
-        """What it is, in words."""
-        return f"{self.path} ({self.format}, {how_many(self.files, 'file')})"
-
-    @property
-    def command(self) -> str:
-        """The command that takes it."""
-        return f"memory-pipeline init {shlex.quote(str(self.path))}"
-
-
-def find_places(environment: Mapping[str, str], home: Path, here: Path) -> list[FoundPlace]:
-    """The usual places that hold memories, each once, in a fixed order; the working directory comes last."""
-    asked: list[tuple[Path, str | None]] = [(home / name, format_) for name, format_ in _PLACES]
-    if environment.get(_BRAIN):
-        asked.insert(0, (Path(environment[_BRAIN]), "brain"))
-    found: dict[tuple[Path, str], FoundPlace] = {}
-    for path, format_ in [*asked, (here, None)]:
-        with suppress(InputError, OSError):
-            for place in _at(real_path(path), format_):
-                found.setdefault((place.path, place.format), place)
-    return list(found.values())
-
-
-def _at(path: Path, format_: str | None) -> list[FoundPlace]:
-    """What a path holds of one format, or, if none is named, of the only format that knows it."""
-    if not path.exists():
-        return []
-    signs = [one for one in recognise(path) if format_ in (None, one.importer.name)]
-    if len(signs) != 1:
-        return []
-    importer, evidence = signs[0]
-    return [FoundPlace(path, importer.name, evidence, sum(1 for _ in importer.files(path, ALL_FILES, Skipped())))]
-
-
-def the_only_place(places: list[FoundPlace]) -> FoundPlace:
-    """The place to take. Raises InputError unless there is exactly one."""
-    if len(places) == 1:
-        return places[0]
-    if not places:
-        usual = ", ".join(f"~/{name}" for name, _ in _PLACES)
-        raise InputError(
-            f"no memories were found in the usual places ({usual}, {_BRAIN}, the current directory); give the path "
-            "of a workspace, or see what the program can do with 'memory-pipeline demo'"
-        )
-    raise InputError("memories were found in several places; choose one by its path, with a command above")

@@ -175,15 +175,22 @@ def checked_text(found: CheckedSource, *, verbose: bool = False) -> str:
     elif waits := waiting_in_words(found.edits_waiting, report.imported, str(found.waits_for)):
         sooner = "; new entries come sooner while the UI runs" if report.imported else ""
         lines.append(f"  {waits}{sooner}.")
-    if report.masked:
-        lines.append("  Masked: " + ", ".join(f"{n} {kind}" for kind, n in sorted(report.masked.items())) + ".")
-    if report.skipped:
-        lines.append(f"  Left out: {in_numbers(report.skipped)}.")
-    lines += [f"  {line}" for line in silent_lines(report.silent_files, verbose=verbose)]
-    if report.split:
-        lines.append(f"  Split between sentences: {how_many(report.split, 'long entry')}.")
-    lines += [f"  quarantined {row.file}:{row.line}: {row.reason}" for row in report.rejected[:10]]
+    lines += [f"  {line}" for line in what_was_not_taken(report, 10, verbose=verbose)]
     return "\n".join(lines)
+
+
+def what_was_not_taken(report: ImportReport, rows: int, *, verbose: bool) -> list[str]:
+    """What an import masked, left out and split, with the first rows that it could not take; with `verbose`, every file
+    that gave nothing is named."""
+    lines = []
+    if report.masked:
+        lines.append("Masked: " + ", ".join(f"{n} {kind}" for kind, n in sorted(report.masked.items())) + ".")
+    if report.skipped:
+        lines.append(f"Left out: {in_numbers(report.skipped)}.")
+    lines += silent_lines(report.silent_files, verbose=verbose)
+    if report.split:
+        lines.append(f"Split between sentences: {how_many(report.split, 'long entry')}.")
+    return [*lines, *(f"quarantined {row.file}:{row.line}: {row.reason}" for row in report.rejected[:rows])]
 
 
 def silent_lines(files: Mapping[str, Sequence[str]], *, verbose: bool) -> list[str]:

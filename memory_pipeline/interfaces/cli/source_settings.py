@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -13,13 +11,11 @@ from typing import Self
 from pydantic import Field, ValidationError
 
 from memory_pipeline.config.broken_sources import BrokenSource
-from memory_pipeline.config.editing import add_table, remove_table
-from memory_pipeline.config.memory_sources import SourceTable, key_of
+from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.plan import next_night, night_of
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
-from memory_pipeline.files.writing import real_path
 from memory_pipeline.ingest import IMPORTERS, importer_of, recognise, the_format_of
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.formats import check_path
@@ -32,7 +28,7 @@ from memory_pipeline.ingest.sources import (
     with_known_projects,
 )
 from memory_pipeline.interfaces.cli.base import utf8_path
-from memory_pipeline.orchestration.home import config_file, load_project_settings
+from memory_pipeline.interfaces.cli.tables import check_place, new_name, refusal
 from memory_pipeline.records import SourceFile
 from memory_pipeline.store import Store
 
@@ -177,23 +173,6 @@ def _feeds(source: SourceTable, settings: Settings) -> bool:
     return Path(source.store or settings.store.path) == Path(settings.store.path)
 
 
-def broken_source(settings: Settings, name: str) -> BrokenSource | None:
-    """The source of this name whose table cannot be used, if no other one has the name."""
-    if any(source.key == key_of(name) for source in settings.sources):
-        return None
-    return next((broken for broken in settings.broken_sources if broken.key == key_of(name)), None)
-
-
-def named_source(settings: Settings, name: str) -> SourceTable:
-    """A source of the settings. Raises InputError for an unknown name."""
-    for source in settings.sources:
-        if source.key == key_of(name):
-            return source
-    names = [source.name for source in settings.sources] + [broken.name for broken in settings.broken_sources]
-    known = ", ".join(names) or "none"
-    raise InputError(f"the settings have no source '{name}'; they have {known}")
-
-
 def new_source(
     settings: Settings,
     path: Path,
@@ -210,21 +189,18 @@ def new_source(
 
     Raises InputError if the path is no source, or its name or path is taken.
     """
-    place = real_path(Path(os.path.expanduser(path)), "the path")  # noqa: PTH111 - never raises
+    place = check_place(path)
     importer = importer_of(format_) if format_ else importer_of(_format_of(place))
     check_path(importer, place)
-    if not str(place).isprintable():
-        raise InputError(f"{str(place)!r} cannot be written to a settings file; rename it")
     fed = str(utf8_path(store, "--store")) if store else settings.store.path
     same = next((s for s in settings.sources if Path(s.path) == place and Path(s.store) == Path(fed)), None)
     if same is not None:
         raise InputError(f"'{place}' is source '{same.name}' already; 'memory-pipeline sources list' shows it")
-    taken = {source.key for source in settings.sources} | {broken.key for broken in settings.broken_sources}
-    if name is not None and key_of(name) in taken:
-        raise InputError(f"there is a source '{name}' already; give another --name")
+    stem = place.name if place.is_dir() else place.stem
+    name = new_name("sources", name, stem, settings.sources, settings.broken_sources)
     try:
         source = SourceTable(
-            name=name or _free_name(place, taken),
+            name=name,
             format=importer.name,
             path=str(place),
             project=project or importer.default_project(place),  # so that it stays if the path changes
@@ -234,9 +210,7 @@ def new_source(
             store="" if Path(fed) == Path(settings.store.path) else fed,
         )
     except ValidationError as error:
-        first = error.errors()[0]
-        option = {"timezone": "tz"}.get(str(first["loc"][0]), first["loc"][0])
-        raise InputError(f"--{option} is {first['input']!r}: {first['msg'].removeprefix('Value error, ')}") from None
+        raise refusal(error, timezone="tz") from None
     check_not_ours(source)
     find_files(source, settings, Skipped())
     return source
@@ -250,32 +224,3 @@ def _format_of(place: Path) -> str:
         return ending
     found = the_format_of(place, "memory-pipeline sources add --format {format} {path}")
     return found.importer.name
-
-
-def _free_name(place: Path, taken: set[str]) -> str:
-    stem = place.name if place.is_dir() else place.stem
-    name = re.sub(r"[^A-Za-z0-9]+", "-", stem).strip("-").lower()[:50] or "source"
-    numbered = (name if number == 1 else f"{name}-{number}" for number in range(1, len(taken) + 2))
-    return next(one for one in numbered if key_of(one) not in taken)
-
-
-def save_source(source: SourceTable) -> Path:
-    """Write a source to the settings file, which is returned. Raises InputError if the environment sets the sources."""
-    _check_file_counts()
-    add_table(config_file(), "sources", source)
-    return config_file()
-
-
-def drop_source(source: SourceTable | BrokenSource) -> Path:
-    """Remove a source from the settings file, which is returned."""
-    _check_file_counts()
-    place = source.number if isinstance(source, BrokenSource) and source.number >= 0 else None
-    broken = {one.number for one in load_project_settings().values.broken_sources if one is not source}
-    remove_table(config_file(), "sources", source.name, place, broken - {-1} if place is None else frozenset())
-    return config_file()
-
-
-def _check_file_counts() -> None:
-    origin = load_project_settings().origins["sources"]
-    if origin.startswith("environment "):
-        raise InputError(f"the sources come from the {origin}, not from a file; change them there")

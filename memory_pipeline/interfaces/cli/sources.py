@@ -15,11 +15,11 @@ from memory_pipeline.interfaces.cli.base import (
     QuietOption,
     StoreOption,
     app,
-    as_day,
     open_store,
     settings_of,
 )
 from memory_pipeline.interfaces.cli.output import complain, emit, progress_printer, table
+from memory_pipeline.moments import read_day
 from memory_pipeline.text.counts import how_many
 
 sources_app = typer.Typer(
@@ -37,7 +37,7 @@ def sources_list(store: StoreOption = None, json_: JsonOption = False) -> None:
 
     settings = settings_of(store)
     shown = describe_sources(settings)
-    rows: list[dict[str, object]] = [
+    rows = [
         {
             **source.as_json(),
             "enabled": "yes" if source.enabled else "no",
@@ -82,7 +82,8 @@ def sources_add(
 ) -> None:
     """Add a source to the settings file; the next night reads it. Nothing is imported now."""
     from memory_pipeline.ingest.sources import overlaps
-    from memory_pipeline.interfaces.cli.source_settings import DescribedSource, new_source, save_source
+    from memory_pipeline.interfaces.cli.source_settings import DescribedSource, new_source
+    from memory_pipeline.interfaces.cli.tables import save_table
 
     source = new_source(
         settings_of(None),
@@ -95,7 +96,7 @@ def sources_add(
         exclude=tuple(exclude or ()),
         store=store,
     )
-    file = save_source(source)
+    file = save_table("sources", source)
     for problem in overlaps(source, settings_of(store)):
         complain(f"Warning: {problem}.")
     text = (
@@ -112,16 +113,18 @@ def sources_remove(
     json_: JsonOption = False,
 ) -> None:
     """Remove a source from the settings file. The memories that it brought stay."""
-    from memory_pipeline.interfaces.cli.source_settings import DescribedSource, broken_source, drop_source, named_source
+    from memory_pipeline.config.broken_sources import BrokenSource
+    from memory_pipeline.interfaces.cli.source_settings import DescribedSource
+    from memory_pipeline.interfaces.cli.tables import drop_table, named_table
 
     settings = settings_of(store)
-    broken = broken_source(settings, name)
-    source = broken or named_source(settings, name)
-    file = drop_source(source)
+    source = named_table("sources", name, settings.sources, settings.broken_sources)
+    file = drop_table("sources", source)
     text = f"Source '{source.name}' was removed from {file}; its memories stay in the store."
-    described = (
-        DescribedSource.of_broken(broken) if broken else DescribedSource.of(named_source(settings, name), settings)
-    )
+    if isinstance(source, BrokenSource):
+        described = DescribedSource.of_broken(source)
+    else:
+        described = DescribedSource.of(source, settings)
     emit(described, as_json=json_, text=text)
 
 
@@ -135,16 +138,18 @@ def sources_check(
 ) -> None:
     """Read sources without writing anything: what would be imported or quarantined as of now, and what is wrong. Exits
     with 1 if a source cannot be read."""
+    from memory_pipeline.config.broken_sources import BrokenSource
     from memory_pipeline.interfaces.cli.source_checks import check_sources, checked_broken, checked_text
-    from memory_pipeline.interfaces.cli.source_settings import broken_source, named_source
+    from memory_pipeline.interfaces.cli.tables import named_table
 
     settings = settings_of(store)
-    wrong = broken_source(settings, name) if name else None
-    broken = ((wrong,) if wrong else ()) if name else settings.broken_sources
-    chosen = (() if wrong else (named_source(settings, name),)) if name else settings.sources_of_store
-    if not chosen and not broken:
+    sources, broken = settings.sources_of_store, settings.broken_sources
+    if name:
+        named = named_table("sources", name, settings.sources, broken)
+        sources, broken = ((), (named,)) if isinstance(named, BrokenSource) else ((named,), ())
+    if not sources and not broken:
         raise InputError("no source feeds this store; 'memory-pipeline sources add PATH' adds one")
-    found = [*check_sources(settings, chosen, progress_printer()), *(checked_broken(one, settings) for one in broken)]
+    found = [*check_sources(settings, sources, progress_printer()), *(checked_broken(one, settings) for one in broken)]
     emit(found, as_json=json_, text="\n".join(checked_text(one, verbose=verbose) for one in found))
     if any(one.error for one in found):
         raise typer.Exit(1)
@@ -166,8 +171,8 @@ def sources_gone(
     from memory_pipeline.interfaces.cli.source_settings import gone_memories
 
     _, opened = open_store(store)
-    found = gone_memories(opened, as_day(day, "DATE") if day else None)
-    rows: list[dict[str, object]] = [
+    found = gone_memories(opened, read_day(day, "DATE") if day else None)
+    rows = [
         {
             "memory": one.memory_id,
             "gone": f"{one.gone_at:%Y-%m-%d}",
@@ -176,5 +181,4 @@ def sources_gone(
         }
         for one in found
     ]
-    columns = ["memory", "gone", "superseded by", "content"]
-    emit(found, as_json=json_, text=table(rows, columns) if rows else _NONE_GONE)
+    emit(found, as_json=json_, text=table(rows, none=_NONE_GONE))

@@ -28,8 +28,8 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import MemoryPipelineError, NotFoundError
 from memory_pipeline.interfaces.api.access import ACCESS, Access
 from memory_pipeline.interfaces.api.app import Mounted
-from memory_pipeline.interfaces.mcp.tools import AccessOf, add_tools, memory_for
-from memory_pipeline.interfaces.served import ServedMemories
+from memory_pipeline.interfaces.mcp.tools import AccessOf, add_tools
+from memory_pipeline.interfaces.served import Caller, ServedMemories
 from memory_pipeline.recall.documents import DEFAULT_BUDGET
 from memory_pipeline.recall.project import in_words
 from memory_pipeline.store import Store, settle_stores
@@ -48,15 +48,15 @@ _DATA = (
 def add_prompt_and_resources(server: MCPServer[Any], memories: ServedMemories, access_of: AccessOf) -> None:
     """Give a server its prompt and its resources."""
 
-    def day_text(ctx: Context[Any, Any], project: str | None, budget: int = DEFAULT_BUDGET) -> str:
-        made = memory_for(memories, access_of(ctx), project, "read").day(budget)
+    def day_text(ctx: Context[Any, Any], project_id: str | None, budget: int = DEFAULT_BUDGET) -> str:
+        made = Caller(memories, access_of(ctx)).memory("read", project_id).day(budget)
         return f"{_DATA}\n\n{made.text or 'The project has no memories yet.'}"
 
     @server.prompt(title="Context of the day")
-    def today(ctx: Context[Any, Any], project: str | None = None, budget: int = DEFAULT_BUDGET) -> str:
+    def today(ctx: Context[Any, Any], project_id: str | None = None, budget: int = DEFAULT_BUDGET) -> str:
         """What to know as the day begins: guidance, newest patterns and principles, latest notes."""
         try:
-            return day_text(ctx, project, budget)
+            return day_text(ctx, project_id, budget)
         except MemoryPipelineError as error:
             raise MCPError(code=INVALID_PARAMS, message=str(error)) from None
 
@@ -72,7 +72,7 @@ def add_prompt_and_resources(server: MCPServer[Any], memories: ServedMemories, a
     def memory(ctx: Context[Any, Any], project: str, id: str) -> str:
         """The words of one memory."""
         try:
-            return memory_for(memories, access_of(ctx), project, "read").get(id).words_in_place
+            return Caller(memories, access_of(ctx)).memory("read", project).get(id).words_in_place
         except NotFoundError as error:
             raise ResourceNotFoundError(str(error)) from None
         except MemoryPipelineError as error:
@@ -173,15 +173,23 @@ def make_server(memories: ServedMemories, access_of: AccessOf) -> MemoryServer:
     return server
 
 
+#: What a schema need not say, since a tool refuses in words what it cannot take.
+_UNSAID = ("title", "minLength", "maxLength", "pattern", "minimum", "maximum", "maxItems")
+
+
 def slim(schema: dict[str, Any]) -> dict[str, Any]:
-    """The JSON schema of arguments without titles, defaults that say nothing, and `or null` on what may be left out:
-    it accepts nothing that the whole one refuses."""
+    """The JSON schema of arguments without titles, limits, defaults that say nothing, and `or null` on what may be left
+    out. Described is only what its name, its default or its values do not tell."""
     made: dict[str, Any] = {}
     for key, value in schema.items():
-        if key == "title" or (key == "default" and value in (None, [], ())):
+        if key in _UNSAID or (key == "default" and value in (None, [], ())):
             continue
         if key == "properties":
             made[key] = {name: slim(one) for name, one in value.items()}
+            for name, one in made[key].items():
+                is_plain = name in ("project_id", *schema.get("required", ()))
+                if is_plain or "default" in one or "enum" in one:
+                    one.pop("description", None)
         elif key == "anyOf" and len(kinds := [one for one in value if one != {"type": "null"}]) == 1:
             made |= slim(kinds[0])
         else:
@@ -189,20 +197,11 @@ def slim(schema: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def outline(schema: dict[str, Any], parts: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The JSON schema of results as names and types, in one piece: fields that say nothing are left out of results, and
-    what their names do not tell, the answers do."""
-    parts = parts if parts is not None else schema.get("$defs", {})
-    if "$ref" in schema:
-        return outline(parts[schema["$ref"].rsplit("/", 1)[-1]], parts)
-    if "anyOf" in schema:
-        return outline(next(one for one in schema["anyOf"] if one != {"type": "null"}), parts)
-    made: dict[str, Any] = {"type": schema["type"]} if "type" in schema else {}
-    if "items" in schema:
-        made["items"] = outline(schema["items"], parts)
-    if "properties" in schema:
-        made["properties"] = {name: outline(one, parts) for name, one in schema["properties"].items()}
-    return made
+def outline(schema: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of results as the names and types of their fields: what stands in lists and objects, the answers
+    tell."""
+    fields = {name: slim(field) for name, field in schema["properties"].items()}
+    return {"type": "object", "properties": {name: {"type": one.get("type", "object")} for name, one in fields.items()}}
 
 
 #: Where clients reach it.

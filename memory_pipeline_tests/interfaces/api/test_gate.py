@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from memory_pipeline.interfaces.api import app, gate
-from memory_pipeline.interfaces.api.caller import RateLimit
+from memory_pipeline.interfaces.api.gate import RateLimit
 from memory_pipeline.interfaces.api.tokens import Tokens
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
@@ -99,7 +99,7 @@ def test_figures_need_a_token_for_all_projects_and_name_none(client: Client) -> 
     assert "memory_pipeline_index_generation " in text
     assert "memory_pipeline_model_cost_usd_total 0.0" in text
     assert f'route="{SEARCH}",status="200"' in text and "memory_pipeline_search_seconds_bucket" in text
-    assert 'route="/api/v1/consolidated-memories/{memory_id}"' in (
+    assert 'route="/api/v1/consolidated-memories/{id}"' in (
         client.get("/api/v1/consolidated-memories/piano", params={"project_id": "home"}) and client.get("/metrics").text
     )
     assert "home" not in text and "piano" not in text

@@ -47,8 +47,8 @@ def test_what_is_remembered_over_mcp_is_found_over_http(client: Client, mode: st
 def test_a_token_allows_over_mcp_what_it_allows_over_http(client: Client) -> None:
     reader, of_home = client.as_("read"), client.as_("read", "write", projects=("home",))
     refused = (
-        (call(reader, "remember", content="The kettle is new.", project="home"), "scope 'write'"),
-        (call(of_home, "search", query="payment gateway", project="p"), "not good for the project 'p'"),
+        (call(reader, "remember", content="The kettle is new.", project_id="home"), "scope 'write'"),
+        (call(of_home, "search", query="payment gateway", project_id="p"), "not good for the project 'p'"),
         (call(reader, "search", query="payment gateway"), "name a project: home, p"),
     )
     for result, words in refused:

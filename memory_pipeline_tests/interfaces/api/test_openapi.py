@@ -22,12 +22,12 @@ PROMISED = {
     ("get", "/api/v1/admin/consolidation-status/{job_id}"),
     ("get", "/api/v1/admin/consolidation-metrics/{project_id}"),
     ("post", "/api/v1/consolidated-memories/search"),
-    ("get", "/api/v1/consolidated-memories/{memory_id}"),
-    ("get", "/api/v1/consolidated-memories/{memory_id}/lineage"),
+    ("get", "/api/v1/consolidated-memories/{id}"),
+    ("get", "/api/v1/consolidated-memories/{id}/lineage"),
     ("post", "/api/v1/consolidated-context"),
     ("post", "/api/v1/ask"),
     ("post", "/api/v1/memories"),
-    ("post", "/api/v1/memories/{memory_id}/feedback"),
+    ("post", "/api/v1/memories/{id}/feedback"),
     ("post", "/api/v1/sessions/{session_id}/usage"),
 }
 

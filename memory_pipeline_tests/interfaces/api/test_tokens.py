@@ -124,7 +124,7 @@ def test_a_request_is_for_one_project_that_its_token_allows(store: Store) -> Non
     for unknown in ("home", "nowhere"):
         with pytest.raises(ForbiddenError, match=f"not good for the project '{unknown}'"):
             one.choose_project(store, unknown)
-    with pytest.raises(NotFoundError, match="no project 'nowhere' yet"):
+    with pytest.raises(NotFoundError, match="no project 'nowhere'; use home, shop"):
         everything.choose_project(store, "nowhere")
     assert everything.choose_project(store, "nowhere", may_be_new=True) == "nowhere"
     with pytest.raises(NotFoundError, match="none can begin with it"):

@@ -1,0 +1,305 @@
+"""The routes: about memories, for administrators, and about the server itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, TypeVar
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response, Security
+from fastapi.responses import PlainTextResponse
+from fastapi.security import HTTPBearer
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import Field, StringConstraints
+
+from memory_pipeline.documents import Document
+from memory_pipeline.errors import MemoryPipelineError
+from memory_pipeline.ingest.values import MAX_ID
+from memory_pipeline.interfaces import operations
+from memory_pipeline.interfaces.api.access import ACCESS
+from memory_pipeline.interfaces.api.consolidations import ConsolidationRequest, Consolidations, StartedConsolidation
+from memory_pipeline.interfaces.api.figures import Figures
+from memory_pipeline.interfaces.api.protocol import ApiError, body_of, takes
+from memory_pipeline.interfaces.operations import (
+    Ask,
+    ContextRequest,
+    FeedbackRequest,
+    MemoryToWrite,
+    Project,
+    SearchRequest,
+)
+from memory_pipeline.interfaces.served import Caller, ServedMemories
+from memory_pipeline.orchestration.job_records import JudgedJob
+from memory_pipeline.recall.asking import Reply
+from memory_pipeline.recall.context import ConsolidatedContext
+from memory_pipeline.recall.documents import (
+    LONGEST_QUERY,
+    MOST_RESULTS,
+    AtomListing,
+    Context,
+    Feedback,
+    MemoryLineage,
+    Metrics,
+    PlaybookListing,
+    RecalledMemory,
+    Remembered,
+    ReportedUsage,
+    SearchResults,
+    Whole,
+)
+from memory_pipeline.records.conversation import MOST_TOKENS
+
+_memories = APIRouter(tags=["memories"])
+_administration = APIRouter(prefix="/api/v1/admin", tags=["administration"])
+_service = APIRouter(tags=["service"])
+ROUTERS = (_memories, _administration, _service)
+
+ProjectQuery = Annotated[
+    Project | None,
+    Query(description="The project; may be left out where the token is good for one alone, or the store has one."),
+]
+MemoryId = Annotated[
+    str,
+    Path(description="The memory's id, percent-encoded, or its handle in a context.", min_length=1, max_length=MAX_ID),
+]
+#: An id that an agent makes up: printable ASCII, without spaces at its ends.
+SessionId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID, pattern=r"^[!-~]([ -~]*[!-~])?$")]
+_MEMORIES = "/api/v1/consolidated-memories"
+#: Seconds in which a model has to answer: less than a request may take.
+_ANSWER_S = 25.0
+#: Says in OpenAPI that a token is needed; the gate has checked it before.
+_BEARER = HTTPBearer(auto_error=False, description="A token of `memory-pipeline token create`.")
+
+
+def _caller(request: Request, _: Annotated[Any, Security(_BEARER)]) -> Caller:
+    return Caller(request.app.state.memories, request.scope[ACCESS])
+
+
+CallerOf = Annotated[Caller, Depends(_caller)]
+
+_MEANINGS = {
+    400: "The scope, or the JSON of the body, is wrong.",
+    401: "There is no token, or it is unknown, revoked or expired.",
+    403: "The token is not good for this, or the request comes from a page of another origin.",
+    404: "There is no such memory, project or job.",
+    408: "The body did not arrive in time.",
+    409: "The store is in another state than this needs: several projects could be meant, another run works on "
+    "it, or no model is chosen.",
+    413: "The body is too large.",
+    415: "The body is not `application/json`.",
+    422: "A field is missing, unknown, of the wrong type or out of range.",
+    429: "The token has made too many requests; `Retry-After` says when to ask again.",
+    503: "The store is held by another process or cannot be read, or no model answers; `Retry-After` says when "
+    "to ask again.",
+}
+_ALWAYS = (401, 403, 409, 422, 429, 503)
+_WITH_BODY = (400, 408, 413, 415)
+
+
+def errors(*statuses: int, body: bool = False) -> dict[int | str, dict[str, Any]]:
+    """What OpenAPI says of a route's errors: these, those of every route, and those of every route with a body."""
+    all_of_them = sorted({*statuses, *_ALWAYS, *(_WITH_BODY if body else ())})
+    return {status: {"model": ApiError, "description": _MEANINGS[status]} for status in all_of_them}
+
+
+def errors_beside_text() -> dict[int | str, dict[str, Any]]:
+    """The same for a route that answers with text: its errors are JSON nevertheless."""
+    schema = {"$ref": f"#/components/schemas/{ApiError.__name__}"}
+    return {
+        status: {"description": _MEANINGS[status], "content": {"application/json": {"schema": schema}}}
+        for status in _ALWAYS
+    }
+
+
+_REFUSED: dict[int | str, dict[str, Any]] = {403: errors()[403]}
+_Route = TypeVar("_Route", bound=Callable[..., Any])
+
+
+def _post(
+    path: str,
+    body: type[Document],
+    router: APIRouter = _memories,
+    *,
+    responses: Mapping[int | str, dict[str, Any]] | None = None,
+    status_code: int = 200,
+) -> Callable[[_Route], _Route]:
+    """A route with a body, which OpenAPI describes as the server reads it."""
+    all_of_them = {**(responses or {}), **errors(404, body=True)}
+    return router.post(path, status_code=status_code, openapi_extra=takes(body), responses=all_of_them)
+
+
+class UsageReport(operations.Request):
+    """How much of its context window a session has used."""
+
+    tokens_used: Whole = Field(ge=0, le=MOST_TOKENS, description="Tokens in the context now.")
+    window_tokens: Whole = Field(default=200_000, ge=1, le=MOST_TOKENS, description="Tokens that the context can hold.")
+
+
+class Alive(Document):
+    """The server answers."""
+
+    status: Literal["ok"] = Field(default="ok", description="Always `ok`.")
+
+
+class Readiness(Document):
+    """Whether the server can answer questions about memories."""
+
+    status: Literal["ready", "not_ready"] = Field(description="Whether the store can be read.")
+    index: Literal["ready", "being built", "on demand"] = Field(
+        description="`ready`: the projects that were asked for are in memory; `being built`: they are being read; "
+        "`on demand`: the first search of a project reads it."
+    )
+
+
+@_post(f"{_MEMORIES}/search", SearchRequest)
+def search(request: Request, caller: CallerOf, body: Annotated[SearchRequest, body_of(SearchRequest)]) -> SearchResults:
+    """Find memories by words and meaning, best first."""
+    found = body.put_to(caller.memory("read", body.project_id))
+    figures: Figures = request.app.state.figures
+    figures.count_search(found.search_time_ms / 1000)
+    return found
+
+
+@_post("/api/v1/consolidated-context", ContextRequest)
+def consolidated_context(
+    caller: CallerOf, body: Annotated[ContextRequest, body_of(ContextRequest)]
+) -> ConsolidatedContext:
+    """What nights have made of the project's memories that is relevant for a task, with the advice in it."""
+    return caller.memory("read", body.project_id).consolidated(body.task, body.budget)
+
+
+@_post("/api/v1/context", ContextRequest)
+def context(caller: CallerOf, body: Annotated[ContextRequest, body_of(ContextRequest)]) -> Context:
+    """What an agent should know for a task, as Markdown within a budget of tokens, and piece by piece."""
+    return caller.memory("read", body.project_id).context(body.task, body.budget)
+
+
+@_post("/api/v1/ask", Ask)
+def ask(caller: CallerOf, body: Annotated[Ask, body_of(Ask)]) -> Reply:
+    """What the server's model answers from the memories nearest to a question, with those that it rests on; or that the
+    memory does not hold it. Each question costs what the model costs."""
+    return caller.memory("read", body.project_id).ask(body.question, within_s=_ANSWER_S)
+
+
+@_post(
+    "/api/v1/memories",
+    MemoryToWrite,
+    status_code=201,
+    responses={200: {"model": Remembered, "description": "It was there already."}},
+)
+def remember(
+    response: Response, caller: CallerOf, body: Annotated[MemoryToWrite, body_of(MemoryToWrite)]
+) -> Remembered:
+    """Write a memory. The next search finds it, and the next night takes it up; secrets in it are masked."""
+    told = caller.remember(body)
+    if told.status == "unchanged":
+        response.status_code = 200
+    return told
+
+
+@_post("/api/v1/memories/{id:path}/feedback", FeedbackRequest)
+def feedback(caller: CallerOf, id: MemoryId, body: Annotated[FeedbackRequest, body_of(FeedbackRequest)]) -> Feedback:
+    """Say whether a memory helped: its rank rises a little if it did, and its importance never."""
+    return caller.memory("write", body.project_id).feedback(id, body.was_useful)
+
+
+@_memories.get(f"{_MEMORIES}/{{id:path}}/lineage", responses=errors(404))
+def lineage(caller: CallerOf, id: MemoryId, project_id: ProjectQuery = None) -> MemoryLineage:
+    """Where a memory comes from, down to its raw sources, and what has replaced it."""
+    return caller.memory("read", project_id).lineage(id)
+
+
+@_memories.get(f"{_MEMORIES}/{{id:path}}", responses=errors(404))
+def memory(caller: CallerOf, id: MemoryId, project_id: ProjectQuery = None) -> RecalledMemory:
+    """One memory with its direct sources, archived or not."""
+    return caller.memory("read", project_id).get(id)
+
+
+@_memories.get("/api/v1/playbook", responses=errors(404))
+def playbook(caller: CallerOf, project_id: ProjectQuery = None) -> PlaybookListing:
+    """The guidance that the project's patterns and principles give."""
+    return caller.memory("read", project_id).playbook()
+
+
+@_memories.get("/api/v1/atoms", responses=errors(404))
+def atoms(
+    caller: CallerOf,
+    query: Annotated[str | None, Query(description="What to search for.", max_length=LONGEST_QUERY)] = None,
+    field: Annotated[
+        Literal["subject", "action", "outcome"] | None, Query(description="Search in this part alone.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_RESULTS, description="How many results.")] = 10,
+    project_id: ProjectQuery = None,
+) -> AtomListing:
+    """Causes and effects by meaning; without a query, the surest ones."""
+    return caller.memory("read", project_id).atoms(query, field, limit)
+
+
+@_post("/api/v1/sessions/{session_id}/usage", UsageReport)
+def session_usage(
+    caller: CallerOf,
+    session_id: Annotated[SessionId, Path(description="The session, as its agent calls it.")],
+    body: Annotated[UsageReport, body_of(UsageReport)],
+) -> ReportedUsage:
+    """Report how much of its context window a session has used; the newest report replaces the one before."""
+    memory = caller.memory("write", body.project_id, may_be_new=True)
+    return memory.report_usage(session_id, body.tokens_used, body.window_tokens)
+
+
+@_post("/consolidate-memories", ConsolidationRequest, _administration, status_code=202)
+def consolidate_memories(
+    request: Request, caller: CallerOf, body: Annotated[ConsolidationRequest, body_of(ConsolidationRequest)]
+) -> StartedConsolidation:
+    """Start a consolidation: a Dagster run, which goes on if this server stops."""
+    caller.access.require("admin")
+    consolidations: Consolidations = request.app.state.consolidations
+    return consolidations.start(body, caller.access)
+
+
+@_administration.get("/consolidation-status/{job_id}", responses=errors(404))
+def consolidation_status(
+    request: Request, caller: CallerOf, job_id: Annotated[str, Path(description="The job's id.", max_length=100)]
+) -> JudgedJob:
+    """How a consolidation goes, as Dagster says."""
+    caller.access.require("admin")
+    consolidations: Consolidations = request.app.state.consolidations
+    return consolidations.status(job_id, caller.access)
+
+
+@_administration.get("/consolidation-metrics/{project_id}", responses=errors(404))
+def consolidation_metrics(
+    caller: CallerOf, project_id: Annotated[Project, Path(description="The project.")]
+) -> Metrics:
+    """How far the memories of a project are consolidated."""
+    return caller.memory("admin", project_id).metrics()
+
+
+@_service.get("/health", responses=_REFUSED)
+async def health() -> Alive:
+    """Whether the server answers at all. Needs no token."""
+    return Alive()
+
+
+@_service.get("/ready", responses={503: {"model": Readiness, "description": "Not now."}, **_REFUSED})
+def ready(request: Request, response: Response) -> Readiness:
+    """Whether the store can be read now. Needs no token."""
+    memories: ServedMemories = request.app.state.memories
+    try:
+        with memories.store.reading() as tx:
+            tx.memories.count()
+    except MemoryPipelineError:
+        response.status_code = 503
+        return Readiness(status="not_ready", index=memories.index_state())
+    return Readiness(status="ready", index=memories.index_state())
+
+
+@_service.get(
+    "/metrics",
+    response_class=PlainTextResponse,
+    responses={**errors_beside_text(), 200: {"description": "Prometheus' text format.", "content": {"text/plain": {}}}},
+)
+def metrics(request: Request, caller: CallerOf) -> Response:
+    """The server's figures for Prometheus. Needs a token with `read` for all projects."""
+    caller.access.require("read")
+    caller.access.require_all_projects()
+    figures: Figures = request.app.state.figures
+    return Response(figures.text(), media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,300 @@
+"""What agents and people ask of a project's memory, each operation once: the request, and how the answer reads as text.
+The commands, the routes and the MCP tools follow from it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Self
+
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
+
+from memory_pipeline.documents import Document
+from memory_pipeline.errors import InputError
+from memory_pipeline.ingest.values import MAX_ID
+from memory_pipeline.recall.asking import Reply
+from memory_pipeline.recall.documents import (
+    DEFAULT_BUDGET,
+    LEAST_BUDGET,
+    LONGEST_QUERY,
+    MOST_BUDGET,
+    MOST_RESULTS,
+    SHORTEST_QUERY,
+    Feedback,
+    Filters,
+    LineageNode,
+    MemoryLineage,
+    Metrics,
+    Mode,
+    NewMemory,
+    RecalledMemory,
+    Remembered,
+    SearchResults,
+    Whole,
+)
+from memory_pipeline.recall.lineage import speaker_in
+from memory_pipeline.recall.project import ProjectMemory, check_query
+from memory_pipeline.text.counts import how_many
+
+#: A character that is neither space, as Python has it, nor NUL.
+_NO_SPACE = r"[^\s\x00\x1c-\x1f\x85]"
+_WORDS = {
+    "type": "string",
+    "minLength": SHORTEST_QUERY,
+    "maxLength": LONGEST_QUERY,
+    "pattern": rf"{_NO_SPACE}[\s\S]+{_NO_SPACE}",
+}
+
+
+def _checked(text: str, info: ValidationInfo) -> str:
+    try:
+        check_query(text, info.field_name or "query")
+    except InputError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
+#: A text to search for. Its schema says what it has to have, and the check says in words what it lacks.
+Words = Annotated[str, AfterValidator(_checked), WithJsonSchema(_WORDS)]
+Project = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
+_LEVELS = ("raw", "merged", "pattern", "principle")
+#: What a context without a text says.
+NOTHING_KNOWN = "Nothing that the project knows belongs to this task."
+#: Lines of a memory's words that a terminal shows.
+_MOST_LINES = 4
+
+
+class Request(Document):
+    """What is asked of the memory of one project."""
+
+    project_id: Project | None = Field(
+        default=None,
+        description="The project; may be left out where the token is good for one alone, or the store has only one.",
+    )
+
+
+class SearchRequest(Filters, Request):
+    """A search in the memories of one project; the filters stand beside the query, or in `filters`."""
+
+    query: Words = Field(description="What to search for.")
+    limit: Whole = Field(default=10, ge=1, le=MOST_RESULTS, description="How many results.")
+    mode: Mode = Field(default="hybrid", description="`hybrid`: by words and meaning; `dense` or `bm25`: one alone.")
+    include_sources: bool = Field(default=False, description="Give each memory its direct sources.")
+    explain: bool = Field(
+        default=False, description="Say of each why it stands where it stands (`explanation`); not with `as_of`."
+    )
+    filters: Filters = Field(
+        default=Filters(),
+        description="The filters as one object, instead of beside the query; `abstraction_levels` is another name of "
+        "`levels`.",
+    )
+
+    @property
+    def chosen(self) -> Filters:
+        """The filters, wherever they stand."""
+        return self.filters.model_copy(update=self.given)
+
+    def put_to(self, memory: ProjectMemory) -> SearchResults:
+        """What the search finds in a project. Raises InputError as `ProjectMemory.search` does."""
+        return memory.search(
+            self.query,
+            self.limit,
+            filters=self.chosen,
+            mode=self.mode,
+            include_sources=self.include_sources,
+            explain=self.explain,
+        )
+
+    @model_validator(mode="after")
+    def _in_one_place(self) -> Self:
+        for name, value in self.given.items():
+            if self.filters.given.get(name, value) != value:
+                raise ValueError(f"{name} and filters.{name} are different; leave one of them")
+        self.chosen.check_order()
+        return self
+
+
+class ContextRequest(Request):
+    """What an agent is about to do."""
+
+    task: Words = Field(
+        validation_alias=AliasChoices("task", "task_description"),
+        description="The task, in words; `task_description` is another name of it.",
+    )
+    budget: Whole = Field(default=DEFAULT_BUDGET, ge=LEAST_BUDGET, le=MOST_BUDGET, description="Tokens allowed.")
+
+
+class Ask(Request):
+    """A question that a model answers."""
+
+    question: Words = Field(description="The question, in words.")
+
+
+class MemoryToWrite(NewMemory, Request):
+    """A memory to be written."""
+
+    create_project: bool = Field(
+        default=False,
+        description="Begin the project if the store does not have it. A token bound to projects begins its own "
+        "unasked, and so does the first memory of an empty store.",
+    )
+
+
+class MemoryRequest(Request):
+    """One memory of a project."""
+
+    id: str = Field(description="The memory: its id, or its handle in a context.", min_length=1, max_length=MAX_ID)
+
+
+class FeedbackRequest(Request):
+    """Whether a memory helped."""
+
+    was_useful: bool = Field(description="Whether it helped.")
+
+
+def search_lines(found: SearchResults, width: int | None) -> list[str]:
+    """What a search found: id, day, level and type, score and words."""
+    if not found.results:
+        return ["Nothing was found."]
+    several = len({memory.project_id for memory in found.results}) > 1
+    lines = [line for memory in found.results for line in _memory_lines(memory, width, with_project=several)]
+    if found.total_found > len(found.results) and width is not None:
+        lines.append(f"{len(found.results)} of {how_many(found.total_found, 'memory', 'memories')}; --limit shows more")
+    return lines
+
+
+def _memory_lines(memory: RecalledMemory, width: int | None, *, with_project: bool) -> list[str]:
+    marks = [mark for mark, holds in (("archived", memory.archived), ("superseded", memory.superseded_by)) if holds]
+    speaker = speaker_in(memory.memory_type, memory.tags)
+    said = [speaker] if speaker else []
+    of = [memory.project_id] if with_project else []
+    kind = "/".join((*of, _LEVELS[memory.abstraction_level], memory.memory_type, *said, *marks))
+    score = "" if memory.relevance_score is None else f"{memory.relevance_score:.2f}"
+    words = " ".join(memory.words_in_place.split())
+    if width is None:
+        lines = [f"{score}  {memory.day}  {kind}  {memory.id}  {words}"]
+    else:
+        lines = [f"{score}  {memory.day}  {kind:<16}  {memory.id}", *_wrapped(words, width)]
+    if through := memory.found_through:
+        words = " ".join(through.content.split())
+        lines += _wrapped(f"archived {through.day} {through.id}: {words}", width, most=3)
+    if memory.explanation:
+        lines += _wrapped(f"why: {memory.explanation}", width)
+    for source in memory.source_memories or ():
+        lines += _wrapped(f"from {source.id} ({source.similarity:.2f}): {source.summary}", width, most=2)
+    return lines
+
+
+def _wrapped(text: str, width: int | None, indent: int = 6, most: int = _MOST_LINES) -> list[str]:
+    before = " " * indent
+    if width is None:
+        return [before + text]
+    return textwrap.wrap(
+        text, width, initial_indent=before, subsequent_indent=before, max_lines=most, placeholder=" ..."
+    )
+
+
+def lineage_lines(found: MemoryLineage, width: int | None) -> list[str]:
+    """A lineage as a tree: what replaced the memory, the memory, and its sources below it."""
+    nodes = {node.id: node for node in found.nodes}
+    relations = {(edge.memory_id, edge.source_id): edge.relation for edge in found.edges}
+    below: dict[str, list[str]] = {}
+    for edge in found.edges:
+        if nodes[edge.source_id].depth > 0:
+            below.setdefault(edge.memory_id, []).append(edge.source_id)
+    lines = _node_lines(nodes[found.id], "", 0, width)
+    seen = {found.id}
+    waiting = [(source, found.id, 1) for source in reversed(below.get(found.id, []))]
+    while waiting:
+        source, parent, depth = waiting.pop()
+        again = source in seen
+        lines += _node_lines(nodes[source], relations[parent, source], depth, width, again=again)
+        if not again:
+            waiting += [(deeper, source, depth + 1) for deeper in reversed(below.get(source, []))]
+        seen.add(source)
+    later = sorted((node for node in found.nodes if node.depth < 0), key=lambda node: -node.depth)
+    for node in later:
+        lines += ["Replaced by:", *_node_lines(node, "", 1, width)]
+    if len(lines) == len(_node_lines(nodes[found.id], "", 0, width)):
+        lines.append("It was not made from other memories, and nothing has replaced it.")
+    return lines
+
+
+def _node_lines(node: LineageNode, relation: str, depth: int, width: int | None, *, again: bool = False) -> list[str]:
+    state = "archived" if node.archived else "active"
+    words = (relation, _LEVELS[node.abstraction_level], state, str(node.day), node.source, node.id)
+    head = f"{'  ' * depth}{'- ' if depth else ''}{'  '.join(word for word in words if word)}"
+    if again:
+        return [f"{head}  (above)"]
+    summary = " ".join(node.summary.split())
+    if width is None:
+        return [f"{head}  {summary}"]
+    return [head, *_wrapped(summary, width, 2 * depth + 2, 2)]
+
+
+def metrics_lines(figures: Metrics, width: int | None) -> list[str]:
+    """The figures of a project, each with its name."""
+    run = "none"
+    if figures.last_night:
+        run = f"that of {figures.last_night}, run {_time(figures.last_run_at)}, {figures.last_verdict}"
+    rows = {
+        "Project": figures.project_id,
+        "Memories": f"{figures.active_memories:,} active, {figures.archived_memories:,} archived",
+        "Made by nights": f"{figures.consolidated_memories:,} of the active ones; {figures.raw_memories:,} are raw",
+        "Tokens": f"{figures.active_tokens:,} active, {figures.archived_tokens:,} archived",
+        "Fewer tokens": f"{figures.reduction_percentage:.1f}%",
+        "By level": _counts({_LEVELS[int(level)]: count for level, count in figures.memories_by_level.items()}),
+        "By type": _counts(figures.memories_by_type),
+        "Last night": run,
+        "Next night": _time(figures.next_run_at),
+    }
+    left = max(map(len, rows)) + 2
+    lines = [f"{name:<{left}}{value}" for name, value in rows.items()]
+    if width is None:
+        return lines
+    return [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent=" " * left)]
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(f"{name} {count:,}" for name, count in ordered) or "none"
+
+
+def _time(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else "none"
+
+
+def remembered_line(told: Remembered) -> str:
+    """What became of a memory that was told."""
+    said = {
+        "created": f"Remembered as {told.id}.",
+        "unchanged": f"It was there already, as {told.id}.",
+        "new_version": f"Remembered as {told.id}: the given id has other words, which stay.",
+    }[told.status]
+    masked = ", ".join(f"{count} {kind}" for kind, count in sorted(told.masked.items()))
+    return f"{said} Masked: {masked}." if masked else said
+
+
+def feedback_line(said: Feedback) -> str:
+    """How a memory stands after feedback."""
+    called, recalled = (how_many(count, "time") for count in (said.useful_count, said.reuse_count))
+    note = f" It counts for little: {said.note}." if said.note else ""
+    return f"{said.memory_id}: called useful {called}, recalled {recalled}.{note}"
+
+
+def reply_lines(reply: Reply) -> list[str]:
+    """An answer with the memories that it rests on, or that there is none."""
+    if reply.known:
+        return [reply.answer, *(f"  < {one.day}  {' '.join(one.content.split())}  {one.id}" for one in reply.memories)]
+    if reply.refused:
+        return [f"No answer: {reply.refused}."]
+    return [f"The memory does not hold the answer; {how_many(reply.read, 'memory')} nearest to it were read."]
