@@ -267,6 +267,9 @@ def test_config_show_says_where_each_value_came_from_and_masks_secrets(tmp_path:
     assert rows["compression.linkage"]["from"].endswith("memory_pipeline.toml")
     assert rows["compression.fingerprint_ttl_days"]["from"] == "default"
     assert rows["anthropic.api_key"]["value"] == "***" and "sk-x" not in done.stdout
+    told = cli("config", "show", home=tmp_path, COMPRESSION_MIN_CLUSTER_SIZE="5").stdout
+    assert "compression.min_cluster_size = 5  [environment COMPRESSION_MIN_CLUSTER_SIZE]" in told.splitlines()
+    assert max(len(line) for line in told.splitlines() if line.startswith(" ")) <= 100
 
 
 def test_an_unknown_key_in_the_file_is_an_error_with_the_nearest_one_named(tmp_path: Path) -> None:

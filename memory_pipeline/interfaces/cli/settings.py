@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated
 
 import typer
 from pydantic import Field
 
+from memory_pipeline.config.loading import ShownSetting
 from memory_pipeline.config.sources import from_file, read_settings_file
 from memory_pipeline.config.trust import is_own, trust, withdraw_trust
 from memory_pipeline.documents import Document
@@ -21,8 +23,11 @@ from memory_pipeline.interfaces.cli.base import (
     named_store,
     told_of_broken_sources,
 )
-from memory_pipeline.interfaces.cli.output import emit, table
+from memory_pipeline.interfaces.cli.output import emit
 from memory_pipeline.orchestration.home import INSTANCE_FILES, config_file, load_project_settings
+
+#: Columns of a setting's meaning.
+_WIDTH = 100
 
 FileArgument = Annotated[
     Path | None, typer.Argument(help="The settings file (default: the one of this directory).", show_default=False)
@@ -43,8 +48,14 @@ def config_show(store: StoreOption = None, json_: JsonOption = False) -> None:
     """Show every setting, its value and where the value came from; secrets are masked."""
     loaded = told_of_broken_sources(load_project_settings(named_store(store)))
     shown = loaded.shown()
-    rows = [setting.model_dump(by_alias=True) for setting in shown]
-    emit(shown, as_json=json_, text=table(rows, ["key", "value", "from", "meaning"]))
+    lines = [line for setting in shown for line in _setting_lines(setting)]
+    emit(shown, as_json=json_, text="\n".join(lines))
+
+
+def _setting_lines(setting: ShownSetting) -> list[str]:
+    """A setting with its value and where that is from, and below it what it means."""
+    beside = f"{setting.key} = {setting.value}  [{setting.from_}]"
+    return [beside, *wrap(setting.meaning, _WIDTH, initial_indent="    ", subsequent_indent="    ")]
 
 
 @config_app.command("trust", epilog="Example: memory-pipeline config trust")
