@@ -28,6 +28,7 @@ from memory_pipeline.records import (
 from memory_pipeline.records.drafts import drafts_of
 from memory_pipeline.store import Finding, Transaction, wrong_in_series
 from memory_pipeline.text.conflicts import find_conflict
+from memory_pipeline.text.contradictions import find_contradiction
 from memory_pipeline.text.entries import claim_of, find_loss, read_entry
 from memory_pipeline.text.injections.detect import steering_draft
 from memory_pipeline.text.merging import find_unmerged
@@ -53,7 +54,7 @@ class Evidence:
 
     `members` lacks memories that no longer exist; `told`: those whose words the draft has to keep, for a pattern that
     grows the raw memories behind it; `readings`: of a series, the raw memories behind its members and
-    those that break it.
+    those that break it; `against`: of a merge, its members that contradict another memory, each with that one.
     """
 
     draft: Distillation
@@ -61,6 +62,7 @@ class Evidence:
     plan: NightPlan
     readings: tuple[Memory, ...] = ()
     told: tuple[Memory, ...] = ()
+    against: tuple[tuple[Memory, Memory], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +220,17 @@ def conflicts_inside(evidence: Evidence) -> list[str]:
     return problems
 
 
+def hidden_conflicts(evidence: Evidence) -> list[str]:
+    """Members of an accepted merge that contradict another memory, which the words of the merge do not, in words: the
+    person who is to decide between the two would no longer be asked."""
+    claim = claim_of(evidence.draft.content)
+    return [
+        f"'{mine.id}' contradicts '{other.id}', and the merge would hide it"
+        for mine, other in evidence.against
+        if find_contradiction(claim, claim_of(other.content), same_day=mine.day == other.day) is None
+    ]
+
+
 def untrue_series(evidence: Evidence) -> list[str]:
     """What is wrong in the draft of a series memory, in words: it does not say what its readings amount to, or one of
     its sources is no reading of it."""
@@ -269,6 +282,7 @@ GATES: dict[str, Gate] = {
     "losses": Gate("preservation", losses),
     "unkept_statements": Gate("preservation", unkept_statements),
     "conflicts_inside": Gate("sources contradict each other", conflicts_inside),
+    "hidden_conflicts": Gate("a contradiction would be hidden", hidden_conflicts),
     "untrue_series": Gate("it does not say what its readings say", untrue_series),
 }
 
@@ -276,18 +290,29 @@ GATES: dict[str, Gate] = {
 def _evidence(reader: NightReader, drafts: Sequence[Distillation]) -> list[Evidence]:
     """The accepted drafts with their members, read from the store together."""
     accepted = [draft for draft in drafts if draft.outcome == "accepted"]
-    memories = reader.memories({i for draft in accepted for i in draft.member_ids}) if accepted else {}
+    members_of = {draft.id: set(draft.archived_ids) for draft in accepted if draft.relation == "merged"}
+    merged = {i for ids in members_of.values() for i in ids}
     readings: dict[str, tuple[Memory, ...]] = {}
     with reader.store.reading() as tx:
+        sides = [pair for c in (tx.conflicts.open() if merged else ()) for pair in ((c.a, c.b), (c.b, c.a))]
         for draft in accepted:
             if draft.series is not None:
                 raw = tx.series.readings(draft.member_ids, draft.series.breaking_ids, reader.plan.as_of)
                 readings[draft.id] = tuple(raw)
+    sides = [(mine, other) for mine, other in sides if mine in merged]
+    wanted = {i for draft in accepted for i in draft.member_ids} | {i for pair in sides for i in pair}
+    memories = reader.memories(wanted) if wanted else {}
     versions = {i for i, memory in memories.items() if memory.abstraction_level == LEVEL_PATTERN}
     behind = reader.witnesses(versions) if versions else {}
     evidence = []
     for draft in accepted:
         members = [memories[i] for i in draft.member_ids if i in memories]
         told = [one for member in members for one in behind.get(member.id, [member])]
-        evidence.append(Evidence(draft, tuple(members), reader.plan, readings.get(draft.id, ()), tuple(told)))
+        against = [
+            (memories[mine], memories[other])
+            for mine, other in sides
+            if mine in members_of.get(draft.id, ()) and other not in draft.member_ids and other in memories
+        ]
+        parts = readings.get(draft.id, ()), tuple(told), tuple(against)
+        evidence.append(Evidence(draft, tuple(members), reader.plan, *parts))
     return evidence

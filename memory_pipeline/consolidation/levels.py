@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from memory_pipeline.config.policies import Method, Policy
 from memory_pipeline.consolidation.archive import archive_distillations, settled_archive
-from memory_pipeline.consolidation.clustering import cut_clusters
+from memory_pipeline.consolidation.clustering import cut_clusters, link_conflicts
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillation import note_failure
 from memory_pipeline.consolidation.distillers.extractive import Extractive
@@ -52,8 +52,9 @@ _RELATIONS: dict[str, LevelRelation] = {"merge": "merged", "canonical": "canonic
 
 def consolidate(night: Night, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table) -> list[Archive]:
     """Apply one policy that merges memories or makes entries canonical; returns the result of each cluster,
-    including settled ones."""
+    including settled ones. Contradictions are linked first, so that no merge hides one."""
     night.hold_lease()
+    link_conflicts(night, edges)
     clusters = cut_clusters(night.store, night.plan, policy, eligible, edges)
     todo = [cluster for cluster in clusters if cluster.settled is None]
     settled = [settled_archive(cluster) for cluster in clusters if cluster.settled is not None]

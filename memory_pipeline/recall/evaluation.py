@@ -25,6 +25,7 @@ from memory_pipeline.recall.search import SearchIndex
 from memory_pipeline.records import EXTRACTED, MADE, Memory
 from memory_pipeline.records.cluster import LEAST_READINGS, SERIES
 from memory_pipeline.store import Store
+from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.facts import find_facts
 from memory_pipeline.text.injections.detect import attempt_in
 from memory_pipeline.text.normalise import embedding_text, line_shape
@@ -37,6 +38,8 @@ BUDGETS = (250, 500, 1000, 2000)
 NOW, CONTEXT, BEFORE, WORDS, GREP, TAIL = (
     "search", "context", "search in the notes alone", "BM25 in the notes", "grep in the notes", "the newest notes",
 )  # fmt: skip
+#: The budget of the line that sums an evaluation up.
+_SPARE = 500
 _LEAST_ANSWER = 2
 _MARKS = str.maketrans("", "", "*`")
 #: Kinds of facts that are no values: what is denied, what is recommended.
@@ -74,6 +77,7 @@ class Merge(Document):
     id: str = Field(description="The memory.")
     content: str = Field(description="What it says.")
     sources: tuple[str, ...] = Field(description="What it was made from.")
+    objection: str | None = Field(default=None, description="Why a judge called it wrong; null if none has.")
 
 
 class Evaluation(Document):
@@ -93,10 +97,60 @@ class Evaluation(Document):
     absent_said: int = Field(description="Of these, how many find nothing: a search says so.")
     made: int = Field(description="Memories that nights made of several and that are active.")
     sample: tuple[Merge, ...] = Field(description="Some of them, drawn by the project's name, for you to judge.")
-    wrong: int | None = Field(description="How many of the sample you called wrong; null if you have not said.")
+    judge: str = Field(default="you", description="Who judged the sample: `you`, or the name of a model.")
+    wrong: int | None = Field(description="How many of the sample were called wrong; null if nobody has said.")
     wrong_share: tuple[float, float] | None = Field(
         description="Where the share of wrong ones lies, with 95% confidence (Wilson's interval); null as before."
     )
+
+    @property
+    def asked_of(self) -> str:
+        """Where the questions come from, and what they cost, in words."""
+        asked = "made from rare values of the notes" if self.made_by == "values" else f"of {self.made_by}"
+        return asked + (f" ({self.cost_usd:.4f} USD)" if self.cost_usd else "")
+
+    @property
+    def summary(self) -> str:
+        """The evaluation in one line: what a context answers within some tokens, and what the notes answer there."""
+        by_method = {row.method: row.answered for row in self.rows}
+        wrong = f", {self.wrong} of {len(self.sample)} merges wrong" if self.wrong is not None else ""
+        return (
+            f"Within {_SPARE} tokens a context answers {by_method[CONTEXT][_SPARE]} of "
+            f"{how_many(self.questions, 'question')}, a search in the notes alone {by_method[BEFORE][_SPARE]}, the "
+            f"newest notes {by_method[TAIL][_SPARE]}{wrong}."
+        )
+
+    @property
+    def judged(self) -> str:
+        """What was made of several, and how much of the sample was called wrong, in words."""
+        made = f"Nights made {how_many(self.made, 'memory')} of several."
+        if self.wrong is None or self.wrong_share is None:
+            return f"{made} Is each true to what it was made from?"
+        low, high = self.wrong_share
+        by = "" if self.judge == "you" else f" by {self.judge}"
+        return (
+            f"{made} {self.wrong} of {len(self.sample)} were called wrong{by}; of all {low:.1%} to {high:.1%} (Wilson)."
+        )
+
+    def judged_by(self, judge: str, objections: Mapping[int, str], cost_usd: float = 0.0) -> Evaluation:
+        """The evaluation with a judgement of its sample. `objections`: why, by the number of each that is wrong.
+
+        Raises InputError for a number that the sample does not have.
+        """
+        numbers = {one.number for one in self.sample}
+        if unknown := sorted(set(objections) - numbers):
+            raise InputError(f"--wrong names {unknown[-1]}; the sample has the numbers 1 to {len(numbers)}")
+        return self.model_copy(
+            update={
+                "judge": judge,
+                "cost_usd": round(self.cost_usd + cost_usd, 6),
+                "sample": tuple(
+                    one.model_copy(update={"objection": objections.get(one.number)}) for one in self.sample
+                ),
+                "wrong": len(objections),
+                "wrong_share": wilson(len(objections), len(numbers)) if numbers else None,
+            }
+        )
 
 
 def read_questions(path: Path) -> list[Asked]:
@@ -212,10 +266,7 @@ def evaluate(
     made = [one for one in active if _is_joined(one) and len(sources[one.id]) > 1]
     by_id = {one.id: one.content for one in memories}
     merges = _sample(made, sources, by_id, sample, project)
-    if wrong is not None and not set(wrong) <= {one.number for one in merges}:
-        raise InputError(f"--wrong names {max(wrong)}; the sample has the numbers 1 to {len(merges)}")
-    bad = None if wrong is None else len(set(wrong))
-    return Evaluation(
+    found = Evaluation(
         project=project,
         made_by=made_by,
         questions=len(with_answer),
@@ -232,9 +283,10 @@ def evaluate(
         absent_said=nothing,
         made=len(made),
         sample=merges,
-        wrong=bad,
-        wrong_share=None if bad is None or not merges else wilson(bad, len(merges)),
+        wrong=None,
+        wrong_share=None,
     )
+    return found if wrong is None else found.judged_by("you", dict.fromkeys(wrong, ""))
 
 
 def raw_notes(store: Store, project: str) -> list[Memory]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-_COLOURS = ("#4a78b5", "#c28a1b")
+_COLOURS = ("#4a78b5", "#c28a1b", "#4f9d69", "#a65a8c", "#7d7f87", "#b5503c")
 #: Labels of the axis, and the most points that are marked on a line.
 _LABELS, _DOTS = 8, 60
 

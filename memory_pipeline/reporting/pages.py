@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from memory_pipeline.recall.evaluation import Evaluation
 from memory_pipeline.recall.past import Difference, headline, replaced
 from memory_pipeline.reporting.figures import bar_figure, line_figure
 from memory_pipeline.reporting.model import LARGEST, TITLES, ClusterReport, ConflictReport, NightFigures, Report
@@ -28,6 +29,10 @@ REPORT_MARK = "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='
 #: The start of the page of a difference.
 DIFFERENCE_MARK = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="generator" content="memory-pipeline diff">'
+)
+#: The start of the page of an evaluation.
+EVALUATION_MARK = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="generator" content="memory-pipeline evaluate">'
 )
 _FACTS, _ERRORS = "Facts kept / attached / found", "Errors"
 #: The figures in reading order: fields that have a title, and two computed ones.
@@ -162,6 +167,16 @@ def difference_page(difference: Difference) -> str:
         pairs=pairs,
         gone=[memory for memory in difference.gone if memory.into not in paired],
     )
+
+
+def evaluation_page(found: Evaluation) -> str:
+    """What a memory answers as an HTML page: a line for each method by tokens, the table, and the judged sample."""
+    budgets = list(found.rows[0].answered)
+    shown = {row.method: [row.answered[budget] for budget in budgets] for row in found.rows}
+    plot = line_figure(
+        "answered", f"Answered questions of {found.questions}, by tokens", [f"{budget:,}" for budget in budgets], shown
+    )
+    return _rendered("evaluation.html", mark=EVALUATION_MARK, found=found, budgets=budgets, plot=plot)
 
 
 def quote(words: str, source: str) -> str:

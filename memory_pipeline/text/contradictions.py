@@ -49,12 +49,12 @@ def contradiction_of(a: Memory, b: Memory) -> Contradiction | None:
 
 def newer_of(a: Memory, b: Memory) -> Memory | None:
     """The memory that supersedes the other one: it says later, on another day, how a setting, a preference or a state
-    is now. None if the two contradict each other at one time, or about what does not change, or if nobody knows when
-    one of them was said."""
+    is now. None if the two contradict each other at one time, or about what does not change, or in a way that no
+    person would be asked about, or if nobody knows when one of them was said."""
     if a.created_at_quality in UNDATED or b.created_at_quality in UNDATED:
         return None
     found = None if _are_of_one_day(a, b) else contradiction_of(a, b)
-    if found is None or not found.can_change:
+    if found is None or not (found.can_change and found.is_clear):
         return None
     return a if a.effective_date > b.effective_date else b
 
@@ -73,7 +73,7 @@ def superseded_ids(conflicts: Iterable[Conflict], memories: Mapping[str, Memory]
 
 def clear_conflicts(conflicts: Iterable[Conflict], memories: Mapping[str, Memory]) -> list[Conflict]:
     """The conflicts that a person is asked to decide: what a model found, and what is clear by its words. The others
-    keep two memories apart, and the newer one before the older. `memories`: the sides of the conflicts, by id."""
+    keep two memories apart. `memories`: the sides of the conflicts, by id."""
     return [
         conflict
         for conflict in conflicts

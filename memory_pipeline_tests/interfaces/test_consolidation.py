@@ -55,3 +55,17 @@ def test_pairs_and_frames_keep_their_own_ids() -> None:
 def test_anything_else_is_refused_by_name(texts: Any, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         memory_pipeline.consolidate(texts)
+
+
+@pytest.mark.parametrize(
+    ("texts", "conflict", "groups"),
+    [
+        (["The database port is 5432.", "The database port is 5433.", "Database port 5432."], (0, 1), 0),
+        (["The brine has 20 percent salt.", "The brine has 18 percent salt.", "Brine: salt 20 percent"], (0, 1), 0),
+        (["The database port is 5432.", "the database port is 5432", "The database port is 5433."], (0, 2), 1),
+    ],
+)
+def test_no_merge_hides_a_contradiction(texts: list[str], conflict: tuple[int, int], groups: int) -> None:
+    made = memory_pipeline.consolidate(texts)
+    assert [one.ids for one in made.conflicts] == [conflict]
+    assert len(made.groups) == groups

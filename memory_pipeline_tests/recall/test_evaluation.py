@@ -154,7 +154,7 @@ def test_the_command_prints_the_table_and_json(store: Store, tmp_path: Path) -> 
     file = tmp_path / "questions.jsonl"
     file.write_text(json.dumps({"question": "which port has the gateway", "answer": "5433"}))
     told = command("evaluate", "--questions", file, "--store", store.path).out
-    assert told.startswith("1 question of questions.jsonl; all") and "grep in the notes" in told
+    assert told.startswith("Within 500 tokens a context answers 1 of 1 question") and "grep in the notes" in told
     given_ = json.loads(command("evaluate", "--json", "--store", store.path).out)
     assert given_["made_by"] == "values" and given_["rows"][0]["method"] == CONTEXT
     wrong = command("evaluate", "--wrong", "one", "--store", store.path)
@@ -204,9 +204,47 @@ def test_a_model_makes_questions_whose_answers_stand_in_their_notes(store: Store
         (("--make-questions",), "no model is chosen"),
         (("--make-questions", "--questions", "some.jsonl"), "leave one out"),
         (("--save", "made.jsonl"), "add --make-questions"),
+        (("--judge",), "no model is chosen"),
+        (("--judge", "--wrong", "1"), "leave one out"),
     ],
 )
 def test_what_makes_no_questions_is_said(store: Store, arguments: tuple[str, ...], says: str) -> None:
     noted(store)
     failed = command("evaluate", *arguments, "--store", store.path)
     assert failed.code == 1 and says in failed.err
+
+
+def test_a_model_judges_the_sample_and_a_page_shows_it(store: Store, tmp_path: Path) -> None:
+    fill(store, lesson(4))
+    run(store, date(2026, 3, 9))
+    answers, record, page = tmp_path / "answers.jsonl", tmp_path / "record.jsonl", tmp_path / "page.html"
+    answers.touch()
+    asked_of = {
+        "MEMORY_PIPELINE_MODEL_PROVIDER": "recorded",
+        "MEMORY_PIPELINE_MODEL_ANSWERS": str(answers),
+        "MEMORY_PIPELINE_MODEL_RECORD": str(record),
+    }
+    arguments = ("evaluate", "--judge", "--page", page, "--json", "-q", "--store", store.path)
+    unanswered = command(*arguments, **asked_of)
+    assert unanswered.code == 1 and "no recorded answer" in unanswered.err and not page.exists()
+    (row,) = map(json.loads, record.read_text().splitlines())
+    (shown,) = json.loads(row["user"])["memories"]
+    assert len(shown["sources"]) == 4
+
+    said = [{"number": number, "why": "nothing says <b>so</b>"} for number in (shown["number"], 7)]
+    answers.write_text(json.dumps({"question": row["question"], "answer": json.dumps({"wrong": said})}))
+    before = store.path.read_bytes()
+    judged = command(*arguments, **asked_of)
+    assert judged.code == 0, judged.err
+    found = json.loads(judged.out)
+    assert (found["wrong"], found["judge"], found["wrong_share"]) == (1, "recorded", [0.2065, 1.0])
+    assert found["sample"][0]["objection"] == "nothing says <b>so</b>"
+    assert store.path.read_bytes() == before
+    written = page.read_text()
+    assert (
+        "called wrong: nothing says &lt;b&gt;so&lt;/b&gt;" in written and "<svg" in written and "<b>so" not in written
+    )
+    assert command(*arguments, **asked_of).code == 0, "its own page is replaced"
+    page.write_text("mine")
+    other = command(*arguments, **asked_of)
+    assert other.code == 1 and page.read_text() == "mine"

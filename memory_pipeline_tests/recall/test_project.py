@@ -235,3 +235,10 @@ def test_what_nobody_knows_the_day_of_supersedes_nothing(quality: str, newer: st
     )
     found = newer_of(older, later)
     assert (found and found.id) == newer
+
+
+def test_what_happened_twice_supersedes_nothing_that_nobody_would_be_asked_about() -> None:
+    """Two runs have two times: a context may leave neither out."""
+    first = memory("a", "Lena's running: 10 kilometres in 54:20.")
+    second = memory("b", "Lena's running: 10 kilometres in 52:48.", FIRST + timedelta(days=6))
+    assert newer_of(first, second) is None

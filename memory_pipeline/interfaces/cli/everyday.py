@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.files.writing import check_output, nobody, write_text
+from memory_pipeline.files.writing import begins_with, check_output, nobody, write_text
 from memory_pipeline.interfaces.cli.base import (
     JsonOption,
     QuietOption,
@@ -167,6 +167,8 @@ def evaluate_(
     wrong: Annotated[
         str | None, typer.Option(metavar="1,4", help="The numbers of those that are wrong; none: 0.")
     ] = None,
+    judge: Annotated[bool, typer.Option("--judge", help="The model that is chosen says which are wrong.")] = False,
+    page: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as an HTML page with a plot.")] = None,
     project: ProjectOption = None,
     quiet: QuietOption = False,
     store: StoreOption = None,
@@ -174,20 +176,25 @@ def evaluate_(
 ) -> None:
     """Say what a memory answers within 250 to 2,000 tokens, before and after its nights, beside what an agent would
     read instead, and show a sample of what nights made for you to judge. It works on a copy, and asks a model only to
-    make questions."""
+    make questions or to judge."""
     from memory_pipeline.interfaces.cli.base import choose_project
     from memory_pipeline.models.choose import model_name
     from memory_pipeline.recall.evaluation import evaluate, read_questions
+    from memory_pipeline.recall.judgement import judge_merges
     from memory_pipeline.recall.question_generation import generate_questions
+    from memory_pipeline.reporting.pages import EVALUATION_MARK, evaluation_page
 
     if questions is not None and generate:
         raise InputError("--questions names a file of questions, --make-questions makes others; leave one out")
     if save is not None and not generate:
         raise InputError("--save keeps questions that a model made; add --make-questions")
+    if wrong is not None and judge:
+        raise InputError("--wrong is your judgement, --judge a model's; leave one out")
     settings, opened = open_store(store)
-    if save is not None:
-        check_target(settings, save)
-        check_output(save, nobody)
+    for target, mine in ((save, nobody), (page, begins_with(EVALUATION_MARK))):
+        if target is not None:
+            check_target(settings, target)
+            check_output(target, mine)
     chosen = choose_project(opened, project, "--project", create=False)
     asked, made_by = (read_questions(questions), questions.name) if questions else (None, "values")
     cost = 0.0
@@ -211,6 +218,10 @@ def evaluate_(
         progress=progress_printer(),
     )
     found = found.model_copy(update={"cost_usd": cost})
+    if judge:
+        found = judge_merges(opened, settings, found, progress_printer())
+    if page is not None:
+        write_text(page, evaluation_page(found), begins_with(EVALUATION_MARK))
     emit(found, as_json=json_, text="\n".join(_evaluation_lines(found)))
 
 
@@ -224,11 +235,11 @@ def _numbers_in(text: str) -> list[int]:
 
 
 def _evaluation_lines(found: Evaluation) -> list[str]:
-    asked = "made from rare values of the notes" if found.made_by == "values" else f"of {found.made_by}"
-    asked += f" ({found.cost_usd:.4f} USD)" if found.cost_usd else ""
     lines = [
-        f"{how_many(found.questions, 'question')} {asked}; all {found.tokens_of_notes:,} tokens of notes answer "
-        f"{found.all_notes}. The active memory has {found.tokens_now:,} tokens.",
+        found.summary,
+        "",
+        f"{how_many(found.questions, 'question')} {found.asked_of}; all {found.tokens_of_notes:,} tokens of notes "
+        f"answer {found.all_notes}. The active memory has {found.tokens_now:,} tokens.",
         "",
         f"  {'answered within':<26}" + "".join(f"{f'{budget:,}':>8}" for budget in found.rows[0].answered) + "  tokens",
         *(f"  {row.method:<26}" + "".join(f"{n:>8}" for n in row.answered.values()) for row in found.rows),
@@ -239,18 +250,15 @@ def _evaluation_lines(found: Evaluation) -> list[str]:
         lines.append(
             f"  Of {found.absent} questions without an answer, a search finds nothing for {found.absent_said}."
         )
-    if found.sample and found.wrong is None:
-        lines += ["", f"Nights made {found.made} memories of several. Is each true to what it was made from?"]
-        for one in found.sample:
+    if found.sample:
+        lines += ["", found.judged]
+    for one in found.sample:
+        if found.wrong is None or one.objection:
             lines += ["", f"{one.number:>4}  {' '.join(one.content.split())}"]
             lines += [f"      < {source}" for source in one.sources]
-        lines += ["", "Say which are wrong: the same command with --wrong 3,7 (or --wrong 0)."]
-    elif found.wrong_share is not None:
-        low, high = found.wrong_share
-        lines += [
-            "",
-            f"{found.wrong} of {len(found.sample)} are wrong; of all {found.made} {low:.1%} to {high:.1%} (Wilson)",
-        ]
+            lines += [f"      wrong: {one.objection}"] if one.objection else []
+    if found.sample and found.wrong is None:
+        lines += ["", "Say which are wrong: the same command with --wrong 3,7 (or --wrong 0), or --judge for a model."]
     return lines
 
 
