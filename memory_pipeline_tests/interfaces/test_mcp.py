@@ -16,6 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 
 from memory_pipeline.interfaces.api.access import Access
+from memory_pipeline.interfaces.api.app import described
 from memory_pipeline.interfaces.mcp.server import make_server
 from memory_pipeline.interfaces.served import ServedMemories
 from memory_pipeline.models.embedders.minilm import MiniLM
@@ -85,6 +86,19 @@ def test_every_tool_says_whether_it_writes_and_what_it_answers(serve: Serve) -> 
         assert (hints.destructive_hint, hints.open_world_hint) == (False, False), tool.name
         assert hints.read_only_hint == (tool.name not in ("remember", "feedback"))
         assert tool.output_schema["properties"] and "project_id" in tool.input_schema["properties"]
+
+
+def test_arguments_are_called_as_over_http(serve: Serve) -> None:
+    document = described()
+    names = {"view"}  # HTTP has a route for each view
+    for methods in document["paths"].values():
+        for route in methods.values():
+            names |= {one["name"] for one in route.get("parameters", ())}
+            body = route.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+            if body:
+                names |= document["components"]["schemas"][body["$ref"].rpartition("/")[2]]["properties"].keys()
+    for tool in serve(lambda client: client.list_tools()).tools:
+        assert tool.input_schema["properties"].keys() <= names, tool.name
 
 
 def test_the_docs_name_every_tool(serve: Serve) -> None:
@@ -171,6 +185,7 @@ def test_an_overview_gives_figures_guidance_and_atoms(serve: Serve) -> None:
     [
         ("search", {"query": "gateway"}, "name a project: home, shop"),
         ("search", {"query": "ab", "project_id": "shop"}, "the query 'ab' is too short; use at least 3 characters"),
+        ("search", {"query": "gateway", "since": "2026-03-02", "until": "2026-03-01"}, "swap them"),
         ("search", {"query": "gateway", "limit": "many"}, "limit: Input should be a valid integer"),
         ("search", {"query": "gateway", "level": 2}, "'search' has no argument 'level'; it takes query, limit"),
         ("search", {}, "query: Field required"),

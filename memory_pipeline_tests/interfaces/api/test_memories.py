@@ -157,6 +157,13 @@ def test_filters_may_stand_beside_the_query(client: Client) -> None:
     assert "levels and filters.levels are different" in answer["message"]
 
 
+def test_a_first_day_beside_the_query_may_not_come_after_the_last_day_in_the_filters(client: Client) -> None:
+    body = {"query": "payment gateway", "project_id": "p", "since": "2026-02-02"}
+    assert told(client.post(SEARCH, {**body, "archived": True, "until": "2026-12-31"}))["results"]
+    answer = told(client.post(SEARCH, {**body, "filters": {"until": "2026-02-01"}}), 422)
+    assert "swap them" in answer["message"]
+
+
 def test_a_task_has_two_names(client: Client) -> None:
     for path in ("/api/v1/context", "/api/v1/consolidated-context"):
         task = "restart the payment gateway"
