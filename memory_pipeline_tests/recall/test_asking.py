@@ -7,9 +7,15 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import anyio
 import pytest
+from mcp.client import Client
+from mcp_types import CallToolResult
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
+from memory_pipeline.interfaces.mcp.server import make_server
+from memory_pipeline.interfaces.served import ServedMemories
 from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
@@ -17,6 +23,7 @@ from memory_pipeline_tests.build import FIRST, candidate, fill, settings_for
 from memory_pipeline_tests.consolidation.distillers.claude_nights import claude_settings, serving
 from memory_pipeline_tests.interfaces.api.running import running
 from memory_pipeline_tests.interfaces.in_process import command
+from memory_pipeline_tests.interfaces.test_mcp import ALL
 from memory_pipeline_tests.messages_server import Body, MessagesServer, Said
 
 ASKED = "Which port has the gateway of the warehouse?"
@@ -133,3 +140,15 @@ def test_a_server_answers_with_the_model_that_was_chosen_for_it(store: Store) ->
     with running(settings_for(store), store) as client:
         without = client.post("/api/v1/ask", question)
     assert without.status_code == 409 and "no model is chosen" in without.text
+
+
+def test_an_agent_asks_over_mcp(store: Store) -> None:
+    async def asking(settings: Settings) -> CallToolResult:
+        async with Client(make_server(ServedMemories(store, settings), lambda _: ALL)) as client:
+            return await client.call_tool("ask", {"question": ASKED, "project_id": "p"})
+
+    with serving(answering("It listens on port 5433.", "5433")) as server:
+        reply = anyio.run(asking, claude_settings(store, server))
+    assert reply.structured_content == {"answer": "It listens on port 5433.", "memories": ["n1"]}
+    without = anyio.run(asking, settings_for(store))
+    assert without.is_error and "no model is chosen" in without.content[0].text  # type: ignore[union-attr]

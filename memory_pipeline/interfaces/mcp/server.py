@@ -188,7 +188,9 @@ def slim(schema: dict[str, Any]) -> dict[str, Any]:
             made[key] = {name: slim(one) for name, one in value.items()}
             for name, one in made[key].items():
                 is_plain = name in ("project_id", *schema.get("required", ()))
-                if is_plain or "default" in one or "enum" in one:
+                items = one.get("items", {})
+                is_told = "default" in one or "enum" in {**one, **items} or one.get("format") == "date"
+                if is_plain or is_told or items.get("type") == "string":
                     one.pop("description", None)
         elif key == "anyOf" and len(kinds := [one for one in value if one != {"type": "null"}]) == 1:
             made |= slim(kinds[0])

@@ -1,4 +1,4 @@
-"""The seven tools of the MCP server: each takes fields of a request, asks the project's memory, and answers with what
+"""The eight tools of the MCP server: each takes fields of a request, asks the project's memory, and answers with what
 an agent needs of the answer, so that answers and schemas stay small."""
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.api.access import Access
 from memory_pipeline.interfaces.operations import (
     NOTHING_KNOWN,
+    Ask,
     ContextRequest,
     FeedbackRequest,
     MemoryRequest,
@@ -28,6 +29,7 @@ from memory_pipeline.interfaces.operations import (
 )
 from memory_pipeline.interfaces.served import Caller, ServedMemories
 from memory_pipeline.recall import documents as recall
+from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.documents import MOST_RESULTS
 from memory_pipeline.recall.project import in_words
 from memory_pipeline.text.quoting import clipped
@@ -40,7 +42,7 @@ _TITLE, _EXCERPT = 80, 600
 #: Memories of a lineage that are listed.
 _MOST_NODES = 50
 
-_READ = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
+_READ = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _WRITE = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 _COUNT = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 
@@ -151,6 +153,18 @@ class TaskContext(Answer):
         return self.text or NOTHING_KNOWN
 
 
+class Replied(Answer):
+    """An answer with the ids of what it rests on; empty if the memory does not hold it."""
+
+    answer: str
+    memories: list[str]
+
+    @classmethod
+    def of(cls, whole: Reply) -> Self:
+        """What a model answered."""
+        return cls(answer=whole.answer, memories=[memory.id for memory in whole.memories])
+
+
 class Words(Answer):
     """What a memory says."""
 
@@ -226,6 +240,11 @@ def context(caller: Caller, asked: ContextRequest) -> TaskContext:
     return TaskContext.of(caller.memory("read", asked.project_id).context(asked.task, asked.budget))
 
 
+def ask(caller: Caller, asked: Ask) -> Replied:
+    """A model's answer from the memory."""
+    return Replied.of(caller.memory("read", asked.project_id).ask(asked.question))
+
+
 def remember(caller: Caller, asked: MemoryToWrite) -> Remembered:
     """Keep one lesson, decision, fact or preference for later."""
     return Remembered.of(caller.remember(asked))
@@ -262,6 +281,7 @@ _TOOLS: tuple[tuple[Callable[[Caller, Any], Answer], ToolAnnotations, str], ...]
     (search, _READ, "query limit levels pattern_types since until project_id"),
     (fetch, _READ, "id project_id"),
     (context, _READ, "task budget project_id"),
+    (ask, _READ, "question project_id"),
     (remember, _WRITE, "content memory_type categories created_at id project_id"),
     (feedback, _COUNT, "id was_useful project_id"),
     (lineage, _READ, "id project_id"),

@@ -74,4 +74,4 @@ def test_the_context_of_the_day_is_a_resource(client: Client) -> None:
         (content,) = (await session.read_resource("memory://today?project=p")).contents
         return str(content.text)  # type: ignore[union-attr]
 
-    assert "## Patterns and principles" in over_mcp(client, read)
+    assert "## Guidance" in over_mcp(client, read)
