@@ -213,7 +213,8 @@ def _series(reader: NightReader, compressed: Sequence[Archive]) -> tuple[SeriesR
 
 def _conflict_words(reader: NightReader, conflicts: Sequence[Conflict]) -> tuple[ConflictReport, ...]:
     groups = group_conflicts(conflicts)[:_EXAMPLES]
-    memories = reader.memories({i for group in groups for i in (group[0].a, group[0].b)})
+    with reader.store.reading() as tx:
+        memories = tx.memories.read_as_last_told({i for group in groups for i in (group[0].a, group[0].b)})
     return tuple(
         ConflictReport(
             id=derived_id("conflict", conflict.a, conflict.b),

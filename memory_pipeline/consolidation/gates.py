@@ -28,7 +28,7 @@ from memory_pipeline.records import (
 from memory_pipeline.records.drafts import drafts_of
 from memory_pipeline.store import Finding, Transaction, wrong_in_series
 from memory_pipeline.text.conflicts import find_conflict
-from memory_pipeline.text.contradictions import find_contradiction
+from memory_pipeline.text.contradictions import contradiction_of, find_contradiction
 from memory_pipeline.text.entries import claim_of, find_loss, read_entry
 from memory_pipeline.text.injections.detect import steering_draft
 from memory_pipeline.text.merging import find_unmerged
@@ -224,11 +224,13 @@ def hidden_conflicts(evidence: Evidence) -> list[str]:
     """Members of an accepted merge that contradict another memory, which the words of the merge do not, in words: the
     person who is to decide between the two would no longer be asked."""
     claim = claim_of(evidence.draft.content)
-    return [
-        f"'{mine.id}' contradicts '{other.id}', and the merge would hide it"
-        for mine, other in evidence.against
-        if find_contradiction(claim, claim_of(other.content), same_day=mine.day == other.day) is None
-    ]
+    hidden = []
+    for mine, other in evidence.against:
+        before = contradiction_of(mine, other)
+        after = find_contradiction(claim, claim_of(other.content), same_day=mine.day == other.day)
+        if after is None or (before is not None and before.is_clear and not after.is_clear):
+            hidden.append(f"'{mine.id}' contradicts '{other.id}', and the merge would hide it")
+    return hidden
 
 
 def untrue_series(evidence: Evidence) -> list[str]:

@@ -140,10 +140,12 @@ def _as_said(store: Store, context: Context) -> Context:
     """A context with its items in the order in which they were said, so that the last of one day is known too. What is
     no memory stands at the beginning of its day."""
     with store.reading() as tx:
-        said = {memory.id: memory.effective_date for memory in tx.memories.read([i.id for i in context.items]).values()}
+        told = tx.memories.read_as_last_told([item.id for item in context.items])
 
     def moment(item: ContextItem) -> datetime:
-        return said.get(item.id) or datetime(item.day.year, item.day.month, item.day.day, tzinfo=UTC)
+        if item.id in told:
+            return told[item.id].effective_date
+        return datetime(item.day.year, item.day.month, item.day.day, tzinfo=UTC)
 
     return context.model_copy(update={"items": tuple(sorted(context.items, key=moment))})
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.neighbours import PLACE, may_have_neighbours, neighbours_in
-from memory_pipeline.recall.ranking import Rowwise, ends_of, rows_of, shortness, weights_of
+from memory_pipeline.recall.ranking import Rowwise, ends_of, last_told, rows_of, shortness, weights_of
 from memory_pipeline.records import DIGEST, MADE, MEMORY_TYPES, PATTERN_TYPES, UNDATED, Memory
 from memory_pipeline.store import memory_of
 
@@ -62,6 +62,11 @@ class Catalogue:
     uses: tuple[NDArray[np.int64], NDArray[np.int64]]
     beside: Beside
     rowwise: Rowwise
+
+    @cached_property
+    def told(self) -> NDArray[np.datetime64]:
+        """By row, when it was told last."""
+        return last_told(self.moments, self.rowwise)
 
     @classmethod
     def of(cls, ids: list[str], table: pa.Table, beside: Beside) -> Catalogue:

@@ -168,7 +168,7 @@ class ProjectIndex:
             rows, scores = worth_showing(rows, scores)
         by_score = rows
         if not times:
-            rows = newest_first(rows, scores, matrix, catalogue.moments, rowwise)
+            rows = newest_first(rows, scores, matrix, catalogue.told, rowwise)
         # What was put away is found through what stands for it, and answers as well as it did.
         looked_at = np.concatenate([rows[:_LOOKED_AT], gone[:_LOOKED_AT]])
         strength = self._strength(query, vector, state, looked_at)
@@ -362,11 +362,13 @@ class ProjectIndex:
     def _beside(self, tx: Transaction, known: _State | None) -> Beside:
         """What the tables of conflicts and lineage say of the project's memories."""
         before, since = (known.catalogue.beside, known.generation.sequence) if known else (None, 0)
-        if before and not any(tx.recallable.has_changed(table, since) for table in ("conflicts", "extractions")):
+        if before and not any(
+            tx.recallable.has_changed(table, since) for table in ("conflicts", "extractions", "lineage")
+        ):
             superseded, contradicting = before.superseded, before.contradicting
         else:
             conflicts = [conflict for conflict in tx.conflicts.open() if conflict.project_id == self._project]
-            sides = tx.memories.read({one for conflict in conflicts for one in (conflict.a, conflict.b)})
+            sides = tx.memories.read_as_last_told({one for conflict in conflicts for one in (conflict.a, conflict.b)})
             conflicts = [conflict for conflict in conflicts if {conflict.a, conflict.b} <= sides.keys()]
             superseded = superseded_ids(conflicts, sides) | tx.recallable.withdrawn(self._project)
             contradicting = contradicting_ids(clear_conflicts(conflicts, sides))

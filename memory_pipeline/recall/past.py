@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.moments import check_has_come, read_day, read_moment
 from memory_pipeline.recall.documents import MOST_RESULTS, Filters
 from memory_pipeline.recall.search import Hit, SearchIndex
-from memory_pipeline.records import EXPIRED, Memory
+from memory_pipeline.records import EXPIRED, UNDATED, Memory
 from memory_pipeline.store import Store, Transaction, list_snapshots, snapshot_path
 from memory_pipeline.text.contradictions import superseded_ids
 from memory_pipeline.text.orders import marked
@@ -184,7 +184,7 @@ def search_state(
         raise InputError(f"give one project with --project: {', '.join(projects)}")
     chosen = project or "".join(projects)
     memories = [memory for memory in state.memories if memory.project_id == chosen]
-    there = {memory.id: memory for memory in memories}
+    there = as_last_told(memories)
     with store.reading() as tx:
         superseded = superseded_ids((c for c in tx.conflicts.open() if {c.a, c.b} <= there.keys()), there)
         withdrawn = tx.recallable.withdrawn(chosen)
@@ -195,6 +195,16 @@ def search_state(
     few = filters is None or not filters.model_copy(update={"as_of": None}).narrows
     hits = index.search(query, MOST_RESULTS if filters else limit, few=few)
     return [hit for hit in hits if filters is None or filters.admits(hit.memory)][:limit]
+
+
+def as_last_told(memories: Sequence[Memory]) -> dict[str, Memory]:
+    """The memories of a state by id, each with the time of the last copy that was archived into it."""
+    there = {memory.id: memory for memory in memories}
+    for copy in memories:
+        into = there.get(copy.consolidated_into_id or "")
+        if into is not None and copy.effective_date > into.effective_date and copy.created_at_quality not in UNDATED:
+            there[into.id] = replace(into, effective_date=copy.effective_date, utc_offset=copy.utc_offset)
+    return there
 
 
 def _of_snapshot(store: Store, name: str) -> list[Memory]:

@@ -187,16 +187,16 @@ def worth_showing(rows: Rows, scores: Floats) -> tuple[Rows, Floats]:
 
 
 def newest_first(
-    rows: Rows, scores: Floats, matrix: Matrix | None, moments: NDArray[np.datetime64], rowwise: Rowwise
+    rows: Rows, scores: Floats, matrix: Matrix | None, told: NDArray[np.datetime64], rowwise: Rowwise
 ) -> Rows:
     """The rows, before each of which stands the best of the later ones that say something of the same thing, if it
-    answers little worse: who asks wants to know what holds. Only active memories are lifted. `moments`: datetime64, by
-    row, so that of one day the last is known too."""
+    answers little worse: who asks wants to know what holds. Only active memories are lifted. `told`: as of
+    `last_told`, so that of one day the last is known too."""
     if matrix is None or not len(matrix):
         return rows
     head = rows[:_LOOKED_AT]
     vectors, best = matrix.rows(head), scores[:_LOOKED_AT]
-    of = np.where(rowwise.is_undated[head], _LONG_AGO, moments[head])
+    of = told[head]
     is_active = rowwise.stands_for_it[head] == head
     lifts = (np.einsum("ik,jk->ij", vectors, vectors) >= _ONE_THING) & (of[None, :] > of[:, None]) & is_active[None, :]
     lifts &= best[None, :] >= _LITTLE_LESS * best[:, None]
@@ -210,6 +210,15 @@ def newest_first(
             waiting.remove(order[-1])
         order.append(first)
     return np.concatenate([head[order], rows[_LOOKED_AT:]])
+
+
+def last_told(moments: NDArray[np.datetime64], rowwise: Rowwise) -> NDArray[np.datetime64]:
+    """By row, when it was told last: a copy that was archived into it may be later than the row that stands for it.
+    What nobody knows the time of was told long ago."""
+    told = np.where(rowwise.is_undated, _LONG_AGO, moments)
+    ends = rowwise.stands_for_it
+    np.maximum.at(told, ends[ends >= 0], told[ends >= 0])
+    return told
 
 
 def _from_neighbours(
@@ -273,11 +282,11 @@ class Searchable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Memories that were given, by row. `moments`, `days`: the time that each refers to in UTC, and the day by the
-    clock of its source; `was_noted`: whether no night made it."""
+    """Memories that were given, by row. `told`: as of `last_told`; `days`: that each refers to, by the clock of
+    its source; `was_noted`: whether no night made it."""
 
     ids: list[str]
-    moments: NDArray[np.datetime64]
+    told: NDArray[np.datetime64]
     days: NDArray[np.datetime64]
     was_noted: NDArray[np.bool_]
     rowwise: Rowwise
@@ -333,7 +342,7 @@ def listed(memories: Sequence[Searchable], superseded: Collection[str] = ()) -> 
     short = shortness(np.array([len(memory.content) for memory in memories], dtype=np.int64))
     undated = np.array([memory.created_at_quality in UNDATED for memory in memories], dtype=bool)
     rowwise = Rowwise(before, after, weight, ends_of(into, archived), is_digest, short, undated)
-    return Listed(ids, moments, days, was_noted, rowwise)
+    return Listed(ids, last_told(moments, rowwise), days, was_noted, rowwise)
 
 
 def rows_of(ids: Iterable[str | None], row_of: Mapping[str, int]) -> NDArray[np.int64]:

@@ -121,7 +121,7 @@ class SearchIndex(Generic[_Searchable]):
         if few:
             rows, scores = worth_showing(rows, scores)
         if not times:
-            rows = newest_first(rows, scores, self._matrix, self._listed.moments, self._listed.rowwise)
+            rows = newest_first(rows, scores, self._matrix, self._listed.told, self._listed.rowwise)
         chosen = [(self._memories[row], float(score)) for row, score in zip(rows[:limit], scores, strict=False)]
         return [Hit(memory, score, self._superseded.get(memory.id)) for memory, score in chosen]
 

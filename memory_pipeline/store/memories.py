@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from typing import NamedTuple
 
 import pyarrow as pa
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.records import EXPIRED, Memory, Source
+from memory_pipeline.records import EXPIRED, UNDATED, Memory, Source
 from memory_pipeline.records.identifiers import Handles, is_handle
 from memory_pipeline.store.rows import Row, RowsOf, Sql, from_utc, to_utc
 
@@ -106,6 +107,28 @@ class Memories:
             f"select {MEMORIES.columns} from memories where id in (select unnest($1::text[]))", [wanted]
         )
         return {memory.id: memory for memory in map(MEMORIES.read, rows)}
+
+    def read_as_last_told(self, ids: Iterable[str]) -> dict[str, Memory]:
+        """The memories with these ids, by id, each with the time at which it was told last: a copy that was archived
+        into it may be later."""
+        memories = self.read(ids)
+        rows = self._sql.rows(
+            """
+            select consolidated_into_id, max(effective_date), max_by(utc_offset, effective_date)
+            from memories
+            where consolidated_into_id in (select unnest($1::text[])) and archived_at is not null
+              and rolled_back_at is null and created_at_quality not in (select unnest($2::text[]))
+            group by 1
+            """,
+            [list(memories), list(UNDATED)],
+        )
+        told = {str(into): (from_utc(at), int(offset)) for into, at, offset in rows}
+        return {
+            memory_id: replace(memory, effective_date=told[memory_id][0], utc_offset=told[memory_id][1])
+            if memory_id in told and told[memory_id][0] > memory.effective_date
+            else memory
+            for memory_id, memory in memories.items()
+        }
 
     def contents(self, ids: Collection[str]) -> dict[str, tuple[str, str]]:
         """The project and the content of the memories with these ids, by id; unknown ids are omitted."""

@@ -16,6 +16,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.recall import read_state, search_state
+from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Conflict, ConflictCase
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.store import Store
@@ -347,3 +348,37 @@ def test_conflicts_that_an_earlier_version_listed_and_that_are_none_are_closed(s
     assert shown.status == "compatible"
     with pytest.raises(InputError, match="both sides can be true"):
         reopen_conflict(store, settings_for(store), shown.id)
+
+
+@pytest.mark.parametrize("nights", [[DAY + timedelta(days=3)], [DAY - timedelta(days=1), DAY + timedelta(days=3)]])
+def test_a_value_that_came_back_holds_again(store: Store, nights: list[date]) -> None:
+    """5432, then 5433, then 5432 again: the copy is archived into the oldest telling, which then was told last."""
+    days = zip((5432, 5433, 5432), (0, 2, 5), strict=True)
+    for number, (port, days_later) in enumerate(days):
+        fill(store, [candidate(TEXT.format(port), FIRST + timedelta(days=days_later), native_id=f"t{number}")])
+        if number == 1 and len(nights) > 1:
+            run(store, nights[0])
+    run(store, nights[-1])
+    (shown,) = list_conflicts(store, each=True)
+    assert shown.newer_id == "t0"
+    with ProjectMemory(store, settings_for(store), "p", actor="agent") as shop:
+        assert shop.search("port of the staging database").results[0].id == "t0"
+        text = shop.context("port of the staging database").text
+        assert "5432" in text and "5433" not in text
+        assert [one.superseded_by for one in shop.search("staging database 5433", 5).results if one.id == "t1"] == ["t0"]
+    case = settle(store, str(shown.id), "newer")
+    assert case.kept_id == "t0"
+
+
+def test_a_merge_hides_no_contradiction_by_a_further_sentence(store: Store) -> None:
+    texts = (
+        "The gateway timeout is 30 seconds.",
+        "The gateway timeout is 30 seconds. It was set by Dana after the outage.",
+        "The gateway timeout is 60 seconds.",
+    )
+    notes = [candidate(text, FIRST + timedelta(hours=n), native_id=f"m{n}") for n, text in enumerate(texts)]
+    fill(store, [*notes, *(candidate(f"{word} is kept in the cellar.", FIRST) for word in ("Wine", "Flour", "Oil"))])
+    run(store, DAY)
+    (shown,) = list_conflicts(store)
+    assert {shown.a.id, shown.b.id} == {"m0", "m2"}
+    assert active_hash(store)

@@ -128,7 +128,9 @@ def list_conflicts(
 
 def describe_conflicts(tx: Transaction, cases: Sequence[ConflictCase]) -> list[DescribedConflict]:
     """Conflicts for display: both sides with their content and times, and how each was settled."""
-    memories = tx.memories.read(sorted({side for case in cases for side in (case.conflict.a, case.conflict.b)}))
+    memories = tx.memories.read_as_last_told(
+        sorted({side for case in cases for side in (case.conflict.a, case.conflict.b)})
+    )
     return [_described(case, memories) for case in cases]
 
 

@@ -103,7 +103,7 @@ def _archive_other(
     tx: Transaction, settings: Settings, case: ConflictCase, decision: Decision, run_id: str, now: datetime
 ) -> str:
     """Archive the side that is not kept into the current replacement of the other; returns the kept side."""
-    keep, memories = decision.keep, tx.memories.read([case.conflict.a, case.conflict.b])
+    keep, memories = decision.keep, tx.memories.read_as_last_told([case.conflict.a, case.conflict.b])
     sides = {"a": memories[case.conflict.a], "b": memories[case.conflict.b]}
     if keep == "newer":
         if sides["a"].effective_date == sides["b"].effective_date:
