@@ -123,15 +123,20 @@ def _made(store: Store, ids: list[Any], given: Mapping[Any, str]) -> Consolidati
     with store.reading() as tx:
         memories = tx.memories.of_project(_PROJECT)
         place_of = {m.id: m.source.line - 1 for m in memories if m.source.connector == "python" and m.source.line}
-        sources = tx.lineage.raw_sources_of([m.id for m in memories if m.archived_at is None])
-        cases = tx.conflicts.cases(project_id=_PROJECT)
+        sources = tx.lineage.raw_sources_of([memory.id for memory in memories])
+        conflicts = [case.conflict for case in tx.conflicts.cases(project_id=_PROJECT)]
+
+    def first_place(memory_id: str) -> int:
+        """Of a text its own place, of what the night made of several that of the first."""
+        return min(place_of[i] for i in (memory_id, *sources.get(memory_id, ())) if i in place_of)
+
     groups, grouped = [], set()
     for memory in memories:
         places = sorted({place_of[i] for i in (memory.id, *sources.get(memory.id, ())) if i in place_of})
         if memory.archived_at is None and len(places) > 1:
             groups.append((places, Group(memory.content, tuple(ids[place] for place in places))))
             grouped |= set(places)
-    pairs = [(sorted((place_of[case.conflict.a], place_of[case.conflict.b])), case.conflict) for case in cases]
+    pairs = [(sorted(first_place(side) for side in (one.a, one.b)), one) for one in conflicts]
     return Consolidation(
         groups=tuple(group for _, group in sorted(groups, key=lambda one: one[0])),
         conflicts=tuple(

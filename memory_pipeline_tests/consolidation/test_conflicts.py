@@ -365,20 +365,8 @@ def test_a_value_that_came_back_holds_again(store: Store, nights: list[date]) ->
         assert shop.search("port of the staging database").results[0].id == "t0"
         text = shop.context("port of the staging database").text
         assert "5432" in text and "5433" not in text
-        assert [one.superseded_by for one in shop.search("staging database 5433", 5).results if one.id == "t1"] == ["t0"]
+        assert [one.superseded_by for one in shop.search("staging database 5433", 5).results if one.id == "t1"] == [
+            "t0"
+        ]
     case = settle(store, str(shown.id), "newer")
     assert case.kept_id == "t0"
-
-
-def test_a_merge_hides_no_contradiction_by_a_further_sentence(store: Store) -> None:
-    texts = (
-        "The gateway timeout is 30 seconds.",
-        "The gateway timeout is 30 seconds. It was set by Dana after the outage.",
-        "The gateway timeout is 60 seconds.",
-    )
-    notes = [candidate(text, FIRST + timedelta(hours=n), native_id=f"m{n}") for n, text in enumerate(texts)]
-    fill(store, [*notes, *(candidate(f"{word} is kept in the cellar.", FIRST) for word in ("Wine", "Flour", "Oil"))])
-    run(store, DAY)
-    (shown,) = list_conflicts(store)
-    assert {shown.a.id, shown.b.id} == {"m0", "m2"}
-    assert active_hash(store)

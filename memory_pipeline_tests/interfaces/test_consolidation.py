@@ -63,6 +63,15 @@ def test_anything_else_is_refused_by_name(texts: Any, problem: str) -> None:
         (["The database port is 5432.", "The database port is 5433.", "Database port 5432."], (0, 1), 0),
         (["The brine has 20 percent salt.", "The brine has 18 percent salt.", "Brine: salt 20 percent"], (0, 1), 0),
         (["The database port is 5432.", "the database port is 5432", "The database port is 5433."], (0, 2), 1),
+        (
+            [
+                "The gateway timeout is 30 seconds.",
+                "The gateway timeout is 30 seconds. It was set by Dana after the outage.",
+                "The gateway timeout is 60 seconds.",
+            ],
+            (0, 2),
+            0,
+        ),
     ],
 )
 def test_no_merge_hides_a_contradiction(texts: list[str], conflict: tuple[int, int], groups: int) -> None:
