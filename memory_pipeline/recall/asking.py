@@ -138,11 +138,13 @@ def ask_model(
 
 def _as_said(store: Store, context: Context) -> Context:
     """A context with its items in the order in which they were said, so that the last of one day is known too. What is
-    no memory stands at the beginning of its day."""
+    no memory stands at the beginning of its day, what nobody knows the day of before all."""
     with store.reading() as tx:
         told = tx.memories.read_as_last_told([item.id for item in context.items])
 
     def moment(item: ContextItem) -> datetime:
+        if item.undated:
+            return datetime.min.replace(tzinfo=UTC)
         if item.id in told:
             return told[item.id].effective_date
         return datetime(item.day.year, item.day.month, item.day.day, tzinfo=UTC)
@@ -153,7 +155,7 @@ def _as_said(store: Store, context: Context) -> Context:
 def _question(context: Context, settings: Settings, asked_on: date) -> Question[_Answer, _Checked]:
     masked = [redact(item.content, personal=settings.model.mask_personal) for item in context.items]
     memories = [
-        {"number": number, "day": item.day.isoformat(), "memory": words}
+        {"number": number, "day": "unknown" if item.undated else item.day.isoformat(), "memory": words}
         for number, (item, (words, _)) in enumerate(zip(context.items, masked, strict=True), start=1)
     ]
     user = {"question": context.task, "asked_on": asked_on.isoformat(), "memories": memories}

@@ -30,7 +30,7 @@ from memory_pipeline.recall.documents import (
 from memory_pipeline.recall.lineage import source_of
 from memory_pipeline.recall.pieces import Piece
 from memory_pipeline.recall.search import part_of
-from memory_pipeline.records import LEVEL_PATTERN, LEVEL_RAW, Memory, PlaybookEntry
+from memory_pipeline.records import LEVEL_PATTERN, LEVEL_RAW, UNDATED, Memory, PlaybookEntry
 from memory_pipeline.records.cluster import only_counts
 from memory_pipeline.store import Transaction
 from memory_pipeline.text.guidance import advice_of
@@ -42,8 +42,6 @@ from memory_pipeline.text.subject import with_subject
 _MOST = 60
 #: How a context begins, by which a reader of workspaces knows it for ours (`ingest/openclaw_files.py`).
 TITLE = "# Memory"
-#: Titles of what stands under no day, by whether it is guidance and whether it binds.
-_TITLES = {(True, False): "Guidance", (False, True): "Rules and preferences"}
 _SPEAKERS = {"human": "Human", "agent": "Agent"}
 #: Pairs of marks around bold words and code; a single asterisk may belong to a pattern of files.
 _MARKS = re.compile(r"(?<![\w*`])(\*\*|`+)(?=\S)(.+?)(?<=\S)\1(?![\w*`])")
@@ -86,6 +84,7 @@ def build_context(
                 handle=piece.handle,
                 content=piece.content,
                 day=piece.day,
+                undated=piece.is_undated,
                 source=piece.source,
                 confidence=piece.confidence,
                 relevance_score=round(piece.relevance, 4),
@@ -187,7 +186,7 @@ def group_pieces(pieces: Iterable[Piece]) -> list[list[Piece]]:
 
 def group_of(piece: Piece) -> str:
     """What a piece stands under, at its longest: its day with the year."""
-    return _TITLES.get((piece.is_guidance, piece.binds)) or short_day(piece.day, None)
+    return piece.title or short_day(piece.day, None)
 
 
 def line_of(piece: Piece, with_source: bool = False) -> str:
@@ -216,9 +215,8 @@ def text_of(groups: Sequence[Sequence[Piece]], with_sources: bool = False) -> st
     parts, year = [TITLE], None
     for group in groups:
         first = group[0]
-        is_titled = first.is_guidance or first.binds
-        title = group_of(first) if is_titled else short_day(first.day, year)
-        year = year if is_titled else first.day.year
+        title = first.title or short_day(first.day, year)
+        year = year if first.title else first.day.year
         parts.append("\n".join([title, *(line_of(piece, with_sources) for piece in group)]))
     return "\n\n".join(parts)
 
@@ -266,7 +264,8 @@ def day_context(
                 continue  # guidance says it above
             more = [] if opened else ["", f"## {section.title}", ""]
             handle = f" ^{handle_of(item.id)}" if item.kind == "memory" else ""
-            more.append(f"- {' '.join(item.content.split())} ({short_day(item.day, day.year)}){handle}")
+            when = "undated" if item.undated else short_day(item.day, day.year)
+            more.append(f"- {' '.join(item.content.split())} ({when}){handle}")
             if count_tokens("\n".join([*lines, *more])) > budget * section.until:
                 continue
             lines, opened = [*lines, *more], True
@@ -300,7 +299,12 @@ def _memories(tx: Transaction, project: str, *, made: bool) -> Iterator[DayItem]
         if memory.id in withdrawn or only_counts(memory) or not may_guide(memory):
             continue
         yield DayItem(
-            kind="memory", id=memory.id, content=with_subject(memory), day=memory.day, source=source_of(memory)
+            kind="memory",
+            id=memory.id,
+            content=with_subject(memory),
+            day=memory.day,
+            source=source_of(memory),
+            undated=memory.created_at_quality in UNDATED,
         )
 
 

@@ -11,7 +11,7 @@ from memory_pipeline.recall.atoms import Guidance, in_words
 from memory_pipeline.recall.documents import ItemKind
 from memory_pipeline.recall.index import Match
 from memory_pipeline.recall.lineage import source_of, speaker_in
-from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, binds
+from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, UNDATED, Memory, binds
 from memory_pipeline.records.cluster import is_series, only_counts
 from memory_pipeline.text.orders import MARK, may_guide
 from memory_pipeline.text.subject import with_subject
@@ -40,11 +40,19 @@ class Piece:
     found_through: tuple[date, str] | None = None
     is_part: bool = False
     binds: bool = False
+    is_undated: bool = False
 
     @property
     def is_guidance(self) -> bool:
         """Whether it is no memory, but guidance that was made of some."""
         return self.kind in ("playbook", "atom")
+
+    @property
+    def title(self) -> str:
+        """What it stands under in place of a day; empty if under its day."""
+        if self.is_guidance:
+            return "Guidance"
+        return "Rules and preferences" if self.binds else "Undated" if self.is_undated else ""
 
 
 def current_matches(matches: Sequence[Match], find: Callable[[Sequence[str]], Sequence[Match]]) -> list[Match]:
@@ -98,6 +106,7 @@ def _memory_piece(match: Match, handle: str) -> Piece:
         speaker=speaker_in(memory.memory_type, memory.tags),
         contradicting=match.contradicting,
         binds=binds(memory.tags),
+        is_undated=memory.created_at_quality in UNDATED,
         found_through=(through.day, through.content) if through and not through.content.startswith(MARK) else None,
     )
 

@@ -269,3 +269,17 @@ def test_a_history_counts_uses_that_follow_each_other_in_one_line(store: Store) 
     told = command("show", "db", "--store", store.path).out
     assert ": 3 times recalled or called useful" in told and "useful_count" not in told
     assert len(json.loads(command("show", "db", "--json", "--store", store.path).out)["history"]) == 4
+
+
+def test_what_nobody_knows_the_day_of_stands_under_no_day(store: Store) -> None:
+    notes = [
+        candidate("The courier comes at 15:45.", FIRST, native_id="dated"),
+        candidate("The courier rings twice.", FIRST + timedelta(days=60), native_id="file", created_at_quality="mtime"),
+    ]
+    fill(store, notes)
+    with ProjectMemory(store, settings_for(store), "p", actor="agent") as shop:
+        found = shop.context("when does the courier come")
+        day = shop.day()
+    assert {one.id: one.undated for one in found.items} == {"dated": False, "file": True}
+    assert "\nUndated\n- The courier rings twice." in found.text and "Apr" not in found.text + day.text
+    assert "- The courier rings twice. (undated)" in day.text
