@@ -6,7 +6,8 @@ A catalogue never changes; what has changed in the store gives the next one, whi
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -32,11 +33,13 @@ Small = NDArray[np.int8]
 @dataclass(frozen=True, slots=True)
 class Beside:
     """What other tables say of memories: by memory that a newer one supersedes, this one; by memory that others
-    contradict, these; and by memory that was made from others, or replaced them, how many direct sources it has."""
+    contradict, these; by memory that was made from others, or replaced them, how many direct sources it has; and where
+    a memory applies, if a person said so when two that contradict each other were kept."""
 
     superseded: Mapping[str, str]
     contradicting: Mapping[str, tuple[str, ...]]
     source_counts: Mapping[str, int]
+    scopes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -182,6 +185,18 @@ class Catalogue:
     def contradicting(self, row: int) -> tuple[str, ...]:
         """The memories that contradict the one of a row, as long as nobody has settled it."""
         return self.beside.contradicting.get(self.ids[row], ())
+
+    def scope(self, row: int) -> str:
+        """Where the memory of a row applies, in a person's words; empty for everywhere."""
+        return self.beside.scopes.get(self.ids[row], "")
+
+    def told_again(self, row: int, memory: Memory) -> date | None:
+        """The day of the last copy that was archived into the memory of a row, if it is later."""
+        if self.rowwise.is_undated[row] or self.told[row] <= self.moments[row]:
+            return None
+        told = self.told[row].astype("datetime64[us]").item().replace(tzinfo=UTC)
+        day = replace(memory, effective_date=told).day
+        return day if day > memory.day else None
 
     def source_count(self, row: int) -> int:
         """How many direct sources the memory of a row has."""

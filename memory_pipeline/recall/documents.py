@@ -169,6 +169,13 @@ class Explanation(Document):
         return ", ".join([*told, f"all times {self.strength:.2f}"])
 
 
+def noted_beside(scope: str, told_again: date | None) -> str:
+    """What stands behind the words of a memory: where it applies, and when it was told again; empty for nothing."""
+    notes = [f"applies: {scope}"] if scope else []
+    notes += [f"told again {told_again}"] if told_again else []
+    return f" ({'; '.join(notes)})" if notes else ""
+
+
 class RecalledMemory(Document):
     """A memory as recall gives it."""
 
@@ -194,6 +201,8 @@ class RecalledMemory(Document):
     archived: bool = Field(description="Whether something has taken its place.")
     consolidated_into_id: str | None = Field(description="The memory that replaced it.")
     superseded_by: str | None = Field(description="The newer memory whose value holds now.")
+    scope: str = Field(default="", description="Where it applies, if a person kept both sides of a contradiction.")
+    told_again: date | None = Field(default=None, description="The day of its last copy, if that is later.")
     source_memories: tuple[SourceMemory, ...] | None = Field(
         default=None, description="Its direct sources, when asked for."
     )
@@ -207,8 +216,8 @@ class RecalledMemory(Document):
 
     @property
     def words_in_place(self) -> str:
-        """What it says, behind its subject."""
-        return with_lead_in(self.subject, self.content)
+        """What it says, behind its subject, with where it applies and when it was told again."""
+        return with_lead_in(self.subject, self.content) + noted_beside(self.scope, self.told_again)
 
 
 class SearchResults(Listing):

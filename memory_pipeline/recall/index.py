@@ -14,6 +14,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import partial
 from pathlib import Path
 
@@ -58,7 +59,8 @@ _MANY = 10_000
 class Match:
     """A memory that was found, with its score, the newer memory that supersedes it, the number of its direct sources,
     the memories that contradict it, and the archived memory by whose words it was found, if it does not say them
-    itself. `why`: why it stands there, if that was asked for."""
+    itself. `why`: why it stands there, if that was asked for; `scope`: where a person said that it applies;
+    `told_again`: the day of its last copy, if that is later."""
 
     memory: Memory
     score: float
@@ -67,6 +69,8 @@ class Match:
     contradicting: tuple[str, ...] = ()
     found_through: Memory | None = None
     why: Explanation | None = None
+    scope: str = ""
+    told_again: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,16 +369,17 @@ class ProjectIndex:
         if before and not any(
             tx.recallable.has_changed(table, since) for table in ("conflicts", "extractions", "lineage")
         ):
-            superseded, contradicting = before.superseded, before.contradicting
+            superseded, contradicting, scopes = before.superseded, before.contradicting, before.scopes
         else:
             conflicts = [conflict for conflict in tx.conflicts.open() if conflict.project_id == self._project]
             sides = tx.memories.read_as_last_told({one for conflict in conflicts for one in (conflict.a, conflict.b)})
             conflicts = [conflict for conflict in conflicts if {conflict.a, conflict.b} <= sides.keys()]
             superseded = superseded_ids(conflicts, sides) | tx.recallable.withdrawn(self._project)
             contradicting = contradicting_ids(clear_conflicts(conflicts, sides))
+            scopes = {one: "; ".join(found) for one, found in tx.conflicts.scopes_of().items()}
         if before and not tx.recallable.has_changed("lineage", since):
-            return Beside(superseded, contradicting, before.source_counts)
-        return Beside(superseded, contradicting, tx.recallable.source_counts(self._project))
+            return Beside(superseded, contradicting, before.source_counts, scopes)
+        return Beside(superseded, contradicting, tx.recallable.source_counts(self._project), scopes)
 
     def vectors_of(self, matches: Sequence[Match]) -> Vectors:
         """The vectors of memories that were found, float32 (len(matches), dimension); zero for one without."""
@@ -447,6 +452,14 @@ def _lifted(rows: Sequence[int], by_score: Sequence[int]) -> list[bool]:
 def _matches(catalogue: Catalogue, rows: Sequence[int], scores: Sequence[float]) -> list[Match]:
     found = zip(catalogue.memories(rows), rows, scores, strict=True)
     return [
-        Match(memory, score, catalogue.superseded_by(row), catalogue.source_count(row), catalogue.contradicting(row))
+        Match(
+            memory,
+            score,
+            catalogue.superseded_by(row),
+            catalogue.source_count(row),
+            catalogue.contradicting(row),
+            scope=catalogue.scope(row),
+            told_again=catalogue.told_again(row, memory),
+        )
         for memory, row, score in found
     ]

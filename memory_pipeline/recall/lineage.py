@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 
 from memory_pipeline.recall.documents import (
     FoundThrough,
@@ -157,6 +158,8 @@ def recalled(
     superseded_by: str | None = None,
     sources: Sequence[SourceMemory] | None = None,
     through: Memory | None = None,
+    scope: str = "",
+    told_again: date | None = None,
 ) -> RecalledMemory:
     """A memory with what is known beside it."""
     return RecalledMemory(
@@ -180,6 +183,8 @@ def recalled(
         archived=memory.archived_at is not None,
         consolidated_into_id=memory.consolidated_into_id,
         superseded_by=superseded_by,
+        scope=scope,
+        told_again=told_again,
         source_memories=None if sources is None else tuple(sources),
         found_through=None
         if through is None

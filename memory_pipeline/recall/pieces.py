@@ -8,7 +8,7 @@ from datetime import date
 
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.atoms import Guidance, in_words
-from memory_pipeline.recall.documents import ItemKind
+from memory_pipeline.recall.documents import ItemKind, noted_beside
 from memory_pipeline.recall.index import Match
 from memory_pipeline.recall.lineage import source_of, speaker_in
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, UNDATED, Memory, binds
@@ -97,8 +97,8 @@ def _memory_piece(match: Match, handle: str) -> Piece:
     return Piece(
         kind=_kind(memory),
         id=memory.id,
-        content=with_subject(memory),
-        day=memory.day,
+        content=with_subject(memory) + noted_beside(match.scope, None),
+        day=match.told_again or memory.day,
         source=source_of(memory),
         confidence=memory.confidence_score,
         relevance=match.score,

@@ -408,6 +408,8 @@ class ProjectMemory:
                 superseded_by=match.superseded_by,
                 sources=None if sources is None else sources[match.memory.id],
                 through=match.found_through,
+                scope=match.scope,
+                told_again=match.told_again,
             ).model_copy(update={"explanation": match.why})
             for match in matches
         ]

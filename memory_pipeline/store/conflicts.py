@@ -204,8 +204,8 @@ class Conflicts:
             [list(run_ids), list(restored_ids)],
         )
 
-    def scopes_of(self, memory_ids: Sequence[str]) -> dict[str, list[str]]:
-        """The scope in which each of these memories applies, if a person kept both sides of a conflict."""
+    def scopes_of(self, memory_ids: Sequence[str] | None = None) -> dict[str, list[str]]:
+        """The scope in which each of these memories, or of all, applies, if a person kept both sides of a conflict."""
         rows = self._sql.rows(
             """
             select id, list(scope order by scope)
@@ -214,10 +214,10 @@ class Conflicts:
                 union all
                 select b, scope_b from conflicts
             )
-            where scope is not null and id in (select unnest($1::text[]))
+            where scope is not null and ($1 is null or id in (select unnest($1::text[])))
             group by id
             """,
-            [list(memory_ids)],
+            [None if memory_ids is None else list(memory_ids)],
         )
         return {str(row[0]): [str(scope) for scope in row[1]] for row in rows}
 

@@ -370,3 +370,14 @@ def test_a_value_that_came_back_holds_again(store: Store, nights: list[date]) ->
         ]
     case = settle(store, str(shown.id), "newer")
     assert case.kept_id == "t0"
+
+
+def test_where_a_kept_side_applies_stands_behind_its_words(store: Store) -> None:
+    conflict = contradiction(store)
+    settle(store, conflict, "both", scope_a="on staging", scope_b="in production")
+    with ProjectMemory(store, settings_for(store), "p", actor="agent") as shop:
+        found = {one.id: one.words_in_place for one in shop.search("port of the staging database").results}
+        text = shop.context("port of the staging database").text
+    scopes = {one.rpartition(" (applies: ")[2] for one in found.values()}
+    assert scopes == {"on staging)", "in production)"}
+    assert "(applies: on staging)" in text and "(applies: in production)" in text

@@ -283,3 +283,15 @@ def test_what_nobody_knows_the_day_of_stands_under_no_day(store: Store) -> None:
     assert {one.id: one.undated for one in found.items} == {"dated": False, "file": True}
     assert "\nUndated\n- The courier rings twice." in found.text and "Apr" not in found.text + day.text
     assert "- The courier rings twice. (undated)" in day.text
+
+
+def test_a_memory_says_when_its_last_copy_was_told(store: Store) -> None:
+    line = "The backup of the practice ran at 02:00 and is complete."
+    fill(store, [candidate(line, FIRST + timedelta(days=3 * n), native_id=f"b{n}") for n in range(3)])
+    run(store, (FIRST + timedelta(days=9)).date())
+    with ProjectMemory(store, settings_for(store), "p", actor="agent") as shop:
+        (found,) = shop.search("backup of the practice").results
+        (piece,) = shop.context("backup of the practice").items
+    last = (FIRST + timedelta(days=6)).date()
+    assert (found.id, found.told_again, piece.day) == ("b0", last, last)
+    assert found.words_in_place == f"{line} (told again {last})"
