@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 from memory_pipeline.models import batches
 from memory_pipeline.orchestration import home
@@ -20,12 +21,16 @@ from memory_pipeline_tests import build
 home.serves_any_store = True
 #: Batches of tests are ready when they are asked for.
 batches._POLL_S = 0.01
+#: The products of matrices here are small, and each worker has a core: more threads would only wait for each other.
+threadpool_limits(1, user_api="blas")
 
 
 def pytest_collection_finish() -> None:
-    """What is imported and collected stays: the collector of garbage need not look through it again and again."""
+    """What is imported and collected stays, and tests leave little: the collector of garbage need not look through it
+    again and again."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 def pytest_unconfigure() -> None:
