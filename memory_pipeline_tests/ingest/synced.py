@@ -34,7 +34,8 @@ def other() -> Row:
 
 def bring(store: Store, path: Path, zone: tzinfo = UTC) -> None:
     reading = read_format("brain", path, zone, NOW, settings_for(store), Skipped())
-    import_memories(store, reading, project="p", embedder=Lexical(), now=NOW)
+    with store.kept_open():
+        import_memories(store, reading, project="p", embedder=Lexical(), now=NOW)
 
 
 def sync(store: Store, path: Path, *, dry_run: bool = False, wait_s: float = 0.2) -> BrainSync:
