@@ -6,11 +6,14 @@ import gc
 import os
 import shutil
 import socket
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_limits
 
+from memory_pipeline.files import shared_files
 from memory_pipeline.models import batches
 from memory_pipeline.orchestration import home
 from memory_pipeline.store import Store, engine
@@ -20,12 +23,29 @@ from memory_pipeline_tests import build
 home.serves_any_store = True
 #: Batches of tests are ready when they are asked for.
 batches._POLL_S = 0.01
+#: Nobody else writes to the files of most tests; those of two writers use `settle_as_in_use`.
+_SETTLE_S, shared_files._SETTLE_S = shared_files._SETTLE_S, 0.001
+#: The products of matrices here are small, and each worker has a core: more threads would only wait for each other.
+threadpool_limits(1, user_api="blas")
+
+
+#: A file system in memory, and the bytes that must be free there for the stores and snapshots of a run.
+_IN_MEMORY, _ROOM = Path("/dev/shm"), 4 << 30
+
+
+def pytest_configure() -> None:
+    """Temporary directories are in memory where there is room: DuckDB waits for the disk at each commit, which matters
+    when the power fails, and not when a process is killed. Whoever names a place in TMPDIR gets that."""
+    if "TMPDIR" not in os.environ and _IN_MEMORY.is_dir() and shutil.disk_usage(_IN_MEMORY).free >= _ROOM:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(_IN_MEMORY)
 
 
 def pytest_collection_finish() -> None:
-    """What is imported and collected stays: the collector of garbage need not look through it again and again."""
+    """What is imported and collected stays, and tests leave little: the collector of garbage need not look through it
+    again and again."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 def pytest_unconfigure() -> None:
@@ -47,6 +67,12 @@ def kept_store(store: Store) -> Iterator[Store]:
     """
     with store.kept_open():
         yield store
+
+
+@pytest.fixture
+def settle_as_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another program that writes to a file is waited for as long as in use."""
+    monkeypatch.setattr(shared_files, "_SETTLE_S", _SETTLE_S)
 
 
 _ADDRESSED = ("API_KEY", "BASE_URL")

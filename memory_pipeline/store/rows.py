@@ -38,6 +38,11 @@ from memory_pipeline.records.identifiers import Handles
 Parameters = Sequence[Any] | Mapping[str, Any]
 Row = tuple[Any, ...]
 
+#: Statements as DuckDB has parsed them, by their texts, and how many are kept. A night runs the same ones hundreds of
+#: times, and parsing takes an eighth of the time of one that reads little.
+_parsed: dict[str, duckdb.Statement | str] = {}
+_MOST_PARSED = 1024
+
 
 class Sql:
     """Runs the statements of one transaction.
@@ -50,11 +55,11 @@ class Sql:
 
     def run(self, statement: str, parameters: Parameters = ()) -> None:
         """Run a statement without a result."""
-        self._connection.execute(statement, parameters)
+        self._connection.execute(self._statement(statement), parameters)
 
     def rows(self, statement: str, parameters: Parameters = ()) -> list[Row]:
         """Every row of a result."""
-        return self._connection.execute(statement, parameters).fetchall()
+        return self._connection.execute(self._statement(statement), parameters).fetchall()
 
     def row(self, statement: str, parameters: Parameters = ()) -> Row | None:
         """The first row of a result; None if there is none."""
@@ -95,6 +100,16 @@ class Sql:
             with suppress(duckdb.Error):  # an error has ended the transaction, and the registered tables with it
                 for name in tables:
                     self._connection.unregister(name)
+
+    def _statement(self, text: str) -> duckdb.Statement | str:
+        """A statement, parsed; several in one text stay text."""
+        known = _parsed.get(text)
+        if known is None:
+            statements = self._connection.extract_statements(text)
+            if len(_parsed) >= _MOST_PARSED:
+                _parsed.clear()
+            known = _parsed[text] = statements[0] if len(statements) == 1 else text
+        return known
 
 
 Write = Literal["insert", "update", "delete"]

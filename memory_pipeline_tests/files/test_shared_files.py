@@ -16,6 +16,8 @@ from memory_pipeline.files.markers import block_in, outside, with_block
 from memory_pipeline.files.shared_files import change_text, remove_unless_changed
 from memory_pipeline_tests.interfaces.in_process import no_room
 
+pytestmark = pytest.mark.usefixtures("settle_as_in_use")
+
 
 def names_in(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.iterdir())

@@ -48,15 +48,16 @@ def bring(store: Store, path: Path, name: str, now: datetime = NOW, zone: tzinfo
     """Import a path."""
     skipped = Skipped()
     settings = settings_for(store)
-    summary = import_memories(
-        store,
-        read_format(name, path, zone, now, settings, skipped),
-        project=importer_of(name).default_project(path),
-        embedder=Lexical(),
-        now=now,
-        mask=settings.import_.redact,
-        critical_floor=settings.compression.critical_floor,
-    )
+    with store.kept_open():
+        summary = import_memories(
+            store,
+            read_format(name, path, zone, now, settings, skipped),
+            project=importer_of(name).default_project(path),
+            embedder=Lexical(),
+            now=now,
+            mask=settings.import_.redact,
+            critical_floor=settings.compression.critical_floor,
+        )
     summary.note_skipped(skipped)
     return summary
 
@@ -86,14 +87,15 @@ class Brought:
 
 def bring_twice(store: Store, path: Path, name: str, zone: tzinfo = UTC) -> Brought:
     """Import a path, and again: the second time changes nothing, and the store is sound."""
-    summary = bring(store, path, name, zone=zone)
-    with store.reading() as tx:
-        before = tx.contents.digest()
-    assert bring(store, path, name, zone=zone).imported == 0
-    with store.reading() as tx:
-        assert tx.contents.digest() == before
-        assert tx.integrity.check(deep=True) == []
-        return Brought(summary, {memory.id: memory for memory in tx.memories.all()})
+    with store.kept_open():
+        summary = bring(store, path, name, zone=zone)
+        with store.reading() as tx:
+            before = tx.contents.digest()
+        assert bring(store, path, name, zone=zone).imported == 0
+        with store.reading() as tx:
+            assert tx.contents.digest() == before
+            assert tx.integrity.check(deep=True) == []
+            return Brought(summary, {memory.id: memory for memory in tx.memories.all()})
 
 
 def memories_of(store: Store) -> list[Memory]:

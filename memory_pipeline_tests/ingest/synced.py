@@ -13,7 +13,7 @@ from memory_pipeline.ingest.stores.brain_sync import BrainSync, sync_brain
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import FIRST, NOW, lesson, run, settings_for
+from memory_pipeline_tests.build import FIRST, NOW, lesson, made_before, run, settings_for
 from memory_pipeline_tests.ingest.brains import Row, brain
 
 DAY = date(2026, 3, 3)
@@ -34,7 +34,8 @@ def other() -> Row:
 
 def bring(store: Store, path: Path, zone: tzinfo = UTC) -> None:
     reading = read_format("brain", path, zone, NOW, settings_for(store), Skipped())
-    import_memories(store, reading, project="p", embedder=Lexical(), now=NOW)
+    with store.kept_open():
+        import_memories(store, reading, project="p", embedder=Lexical(), now=NOW)
 
 
 def sync(store: Store, path: Path, *, dry_run: bool = False, wait_s: float = 0.2) -> BrainSync:
@@ -56,8 +57,12 @@ def contents(path: Path) -> list[Row]:
 def after_a_night(store: Store, tmp_path: Path) -> Path:
     """A brain that was imported, and of which a night made one abstraction of four memories."""
     found = brain(tmp_path / "brain.db", *lessons(), other())
-    bring(store, found)
-    assert run(store, DAY, run_id="the-night").memories_archived == 4
+
+    def read_and_slept_over(target: Store) -> None:
+        bring(target, found)
+        assert run(target, DAY, run_id="the-night").memories_archived == 4
+
+    made_before(store, "a brain after a night", read_and_slept_over)
     return found
 
 

@@ -1,16 +1,25 @@
-"""Nights with a model whose answers a test writes: the questions are recorded, answered by a function, and replayed."""
+"""Nights with a model whose answers a test writes: the questions are recorded, and answered by a function, while the
+night runs or after it."""
 
 from __future__ import annotations
 
 import json
+import logging
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.report import Report
+from memory_pipeline.models.provider import CallError
+from memory_pipeline.models.providers.recorded import Recorded
+from memory_pipeline.models.requests import Answer as Reply
+from memory_pipeline.models.requests import Request
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import run, settings_for
 
@@ -82,10 +91,16 @@ def answer(*statements: Answer, **lists: Any) -> Answer:
 
 
 class Model:
-    """A model that answers by a function. Its answers are kept in files beside a store."""
+    """A model that answers by a function. Its answers are kept in files beside a store.
 
-    def __init__(self, store: Store, answers: Callable[[Asked], Answer | str], **changes: object) -> None:
-        self._store, self._answers, self._changes = store, answers, changes
+    It answers while the night runs; with `at_once=False` afterwards, and the night is run again, which takes twice as
+    long.
+    """
+
+    def __init__(
+        self, store: Store, answers: Callable[[Asked], Answer | str], *, at_once: bool = True, **changes: object
+    ) -> None:
+        self._store, self._answers, self._at_once, self._changes = store, answers, at_once, changes
         beside = Path(store.path).parent
         self.record, self.file = beside / "questions.jsonl", beside / "given.jsonl"
         self.file.touch()
@@ -106,10 +121,28 @@ class Model:
     def night(self, day: date, **options: Any) -> Report:
         """Run a night until it has no open question; returns its last report."""
         for number in range(12):
-            report = run(self._store, day, self.settings, run_id=f"run-{day}-{number}", **options)
+            with pytest.MonkeyPatch.context() as patch:
+                if self._at_once:
+                    patch.setattr(Recorded, "ask", self._asked_now())
+                report = run(self._store, day, self.settings, run_id=f"run-{day}-{number}", **options)
             if not self.give():
                 return report
         raise AssertionError("the night still asks")
+
+    def _asked_now(self) -> Callable[[Recorded, Request, float], Reply]:
+        """`Recorded.ask` of a file to which a missing answer is written at once."""
+        recorded, lock = Recorded.ask, threading.Lock()
+
+        def ask(provider: Recorded, request: Request, timeout_s: float) -> Reply:
+            with lock:
+                try:
+                    return recorded(provider, request, timeout_s)
+                except CallError:
+                    self.give()
+                    provider.prepare(logging.getLogger(__name__))
+                    return recorded(provider, request, timeout_s)
+
+        return ask
 
     def give(self) -> int:
         """Answer what is open; returns how many questions that was."""

@@ -17,6 +17,7 @@ from memory_pipeline.store import Store, create_snapshot
 from memory_pipeline_tests.build import candidate, fill, night_of, settings_for
 from memory_pipeline_tests.reading.answering import Answer, Asked, Model, answer, statement
 
+pytestmark = pytest.mark.usefixtures("kept_store")
 FIRST = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 LESSON = "Migrations have to be run on a copy first, because one locked the users table."
 TELLINGS = (
@@ -326,7 +327,7 @@ def test_live_nights_and_a_backfill_make_the_same_patterns(tmp_path: Path) -> No
     notes = [candidate(text, FIRST + timedelta(days=n), native_id=f"note-{n}") for n, text in enumerate(texts)]
     fill(later, notes)
     fill(live, notes[:1])
-    for store, model in ((live, Model(live, read)), (later, Model(later, read))):
+    for store, model in ((live, Model(live, read, at_once=False)), (later, Model(later, read))):
         for day, text in enumerate(texts):
             tell(store, model, day, text)
         assert [one.content for one in active(store, 2)] == [ADDED]

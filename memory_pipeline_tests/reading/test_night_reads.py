@@ -17,6 +17,7 @@ from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill
 from memory_pipeline_tests.reading.answering import Answer, Asked, Model, answer, statement
 
+pytestmark = pytest.mark.usefixtures("kept_store")
 FIRST = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 NIGHT = date(2026, 3, 4)
 QUEUE = "Moved the job queue from Redis to Postgres because Redis lost jobs on restart"
@@ -84,7 +85,7 @@ def test_a_model_reads_the_first_few_notes(store: Store) -> None:
 
 
 def test_what_was_read_is_not_read_again(store: Store) -> None:
-    model = Model(store, read)
+    model = Model(store, read, at_once=False)
     model.night(NIGHT)
     asked = len(model.asked)
     assert model.night(NIGHT).verdict == "IDLE"
@@ -194,7 +195,7 @@ def test_a_statement_that_was_put_right_is_kept(store: Store) -> None:
 
 
 def test_nothing_that_is_pinned_or_critical_is_routine(tmp_path: Path) -> None:
-    store = Store(tmp_path / "store.duckdb")
+    store = Store(tmp_path / "own.duckdb")
     fill(store, [candidate("Heartbeat: all services up", FIRST, native_id="a", importance=2.8)])
     digests = [{"day": "2026-03-02", "text": "Heartbeats."}]
     Model(store, lambda asked: answer(routine=[1], digests=digests)).night(NIGHT)
@@ -241,7 +242,7 @@ def test_live_nights_and_a_backfill_leave_the_same_store(tmp_path: Path) -> None
     live, later = Store(tmp_path / "live" / "store.duckdb"), Store(tmp_path / "later" / "store.duckdb")
     fill(later, notes)
     fill(live, notes[:1])
-    first, second = Model(live, name), Model(later, name)
+    first, second = Model(live, name, at_once=False), Model(later, name)
     for note in notes:
         fill(live, [note])
         first.night(note.created_at.date() + timedelta(days=1))
@@ -308,7 +309,7 @@ def test_a_digest_is_approved_like_a_statement(store: Store) -> None:
 
 
 def test_a_digest_counts_what_came_before_it(tmp_path: Path) -> None:
-    store = Store(tmp_path / "store.duckdb")
+    store = Store(tmp_path / "own.duckdb")
 
     def walks(asked: Asked) -> Answer:
         numbers = [one["n"] for one in asked.items]
@@ -391,7 +392,7 @@ LESSON = (
 
 
 def test_statements_that_are_alike_in_meaning_become_a_pattern_if_a_model_says_what_they_teach(tmp_path: Path) -> None:
-    store = Store(tmp_path / "store.duckdb")
+    store = Store(tmp_path / "own.duckdb")
     fill(store, [candidate(text, FIRST, native_id=f"lesson-{n}") for n, text in enumerate(LESSON)])
     clusters: list[str] = []
 
@@ -423,7 +424,7 @@ def test_statements_that_are_alike_in_meaning_become_a_pattern_if_a_model_says_w
 
 
 def test_two_statements_of_however_many_notes_are_no_lesson_to_be_asked_about(tmp_path: Path) -> None:
-    store = Store(tmp_path / "store.duckdb")
+    store = Store(tmp_path / "own.duckdb")
     fill(store, [candidate(text, FIRST, native_id=f"lesson-{n}") for n, text in enumerate(LESSON)])
     clusters: list[str] = []
 
