@@ -88,6 +88,7 @@ class Evaluation(Document):
     cost_usd: float = Field(default=0.0, description="What a model's making of the questions cost, in US dollars.")
     questions: int = Field(description="Questions with an answer.")
     rows: tuple[Answered, ...] = Field(description="By method, what is answered.")
+    missed: tuple[str, ...] = Field(default=(), description="Questions that no context answers, however large.")
     all_notes: int = Field(description="Questions that all notes together answer.")
     tokens_of_notes: int = Field(description="Tokens of all notes, as they were read.")
     tokens_now: int = Field(description="Tokens of the active memory now.")
@@ -253,9 +254,13 @@ def evaluate(
             ways = _Ways(now, notes, known, settings, embedder)
             held: dict[str, Counter[int]] = defaultdict(Counter)
             with_answer = [one for one in asked if not one.absent]
+            missed: list[str] = []
             for number, one in enumerate(with_answer, start=1):
                 for method, budget, text in ways.read(one.question):
-                    held[method][budget] += holds(text, one.answer)
+                    is_held = holds(text, one.answer)
+                    held[method][budget] += is_held
+                    if not is_held and (method, budget) == (CONTEXT, BUDGETS[-1]):
+                        missed.append(one.question)
                 progress("questions", number, len(with_answer))
             changed = [one for one in with_answer if one.stale]
             newest = sum(_newest_first([_said_by(r) for r in now.search(q.question).results], q) for q in changed)
@@ -274,6 +279,7 @@ def evaluate(
             Answered(method=method, answered={budget: held[method][budget] for budget in BUDGETS})
             for method in (CONTEXT, NOW, BEFORE, WORDS, GREP, TAIL)
         ),
+        missed=tuple(missed),
         all_notes=sum(holds(everything, one.answer) for one in with_answer),
         tokens_of_notes=sum(one.token_count for one in notes),
         tokens_now=sum(one.token_count for one in active),

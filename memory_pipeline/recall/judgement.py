@@ -58,6 +58,14 @@ class _Answer(BaseModel):
     wrong: list[_Wrong] = Field(description="Each memory that is not true to its sources.")
 
 
+def check_can_judge(settings: Settings) -> None:
+    """Raises NoModelError if no model is chosen."""
+    if not has_model(settings):
+        raise NoModelError(
+            "no model is chosen, and only a model can judge; 'memory-pipeline model list' shows what there is"
+        )
+
+
 def judge_merges(
     store: Store,
     settings: Settings,
@@ -68,10 +76,7 @@ def judge_merges(
 
     Raises NoModelError if none is chosen, and ModelError if it gives no answer.
     """
-    if not has_model(settings):
-        raise NoModelError(
-            "no model is chosen, and only a model can judge; 'memory-pipeline model list' shows what there is"
-        )
+    check_can_judge(settings)
     sample = found.sample
     groups = [sample[start : start + _AT_ONCE] for start in range(0, len(sample), _AT_ONCE)]
     questions = {str(number): _question(group, settings) for number, group in enumerate(groups)}

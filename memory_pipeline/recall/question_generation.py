@@ -100,7 +100,9 @@ def generate_questions(
             raise ModelError(f"the model gave no questions: {why}")
         found[name] = result
         progress("making questions", len(found), len(questions))
-    made = [one for name in questions for one in found[name]]
+    everything = [one for name in questions for one in found[name]]
+    told = Counter(one.question.casefold() for one in everything)
+    made = [one for one in everything if told[one.question.casefold()] == 1]  # one answer, or none
     if not made:
         raise ModelError(
             f"of {len(notes)} notes the model asked no question whose answer stands in its note; choose another model"
@@ -147,6 +149,7 @@ def _checked(made: _Generated, notes: Sequence[Memory], sent: Sequence[str]) -> 
     note, words = notes[made.note - 1], sent[made.note - 1]
     question, answer = " ".join(made.question.split()), " ".join(made.answer.split()).strip(" .,;:")
     is_short = _LEAST_ANSWER <= len(answer) <= _LONGEST_ANSWER and 3 <= len(question) <= _LONGEST_QUESTION
+    is_short = is_short and any(map(str.isalnum, answer))
     if not is_short or "[REDACTED" in answer or not holds(words, (answer,)) or holds(question, (answer,)):
         return None
     if find_invention([words], question, [note.day]) or unknown_name(question, [words]) or attempt_in(question):

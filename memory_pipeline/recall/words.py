@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 #: Bytes of the longest word that is indexed.
 _LONGEST_WORD = 100
 _QUERY_WORDS = 64
+#: As the index has them.
+_AUXILIARIES = frozenset(("do", "doe", "did"))
 _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 
 
@@ -42,8 +44,12 @@ def spaced(text: str) -> str:
 
 
 def query_terms(query: str, language: str) -> list[str]:
-    """The different terms of a query, the first 64, in order."""
-    return terms_of(query, language)[:_QUERY_WORDS]
+    """The different terms of a query, the first 64, in order; without the auxiliaries of English questions, which are
+    rare in notes (`What does the vet cost?` would find who `does not operate on Fridays`)."""
+    terms = terms_of(query, language)
+    if language == "english":
+        terms = [term for term in terms if term not in _AUXILIARIES] or terms
+    return terms[:_QUERY_WORDS]
 
 
 def terms_of(text: str, language: str) -> list[str]:

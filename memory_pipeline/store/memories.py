@@ -26,7 +26,7 @@ _PLACES = pa.schema([("id", pa.string()), ("headings", pa.list_(pa.string())), (
 #: Where the counts of use stop.
 _MOST_USES = 1_000_000_000
 #: Characters of the beginning of an id that may stand for it.
-_LEAST_OF_ID = 6
+_LEAST_OF_ID = 4
 
 
 class SameContent(NamedTuple):

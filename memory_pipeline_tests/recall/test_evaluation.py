@@ -55,6 +55,7 @@ def test_an_answer_counts_where_the_text_within_the_budget_holds_it(store: Store
     assert found.questions == 2 and found.all_notes == 1 and found.made_by == "mine.jsonl"
     rows = table(found)
     assert rows[NOW][250] == rows[CONTEXT][250] == rows[GREP][250] == 1
+    assert found.missed == ("what colour have the crates",)
 
 
 def test_the_newest_notes_alone_answer_what_is_new(store: Store) -> None:
@@ -182,6 +183,8 @@ def test_a_model_makes_questions_whose_answers_stand_in_their_notes(store: Store
         (NOTES[1], "Which firmware does the scanner of Dana want?", "4.19.0"),
         (NOTES[1], "Which firmware does Oslo's scanner want?", "4.18.2"),
         (NOTES[2], "What did Marco order: blue crates?", "blue crates"),
+        (NOTES[1], "What is it that somebody wants?", "firmware"),
+        (NOTES[2], "What is it that somebody wants?", "crates"),
     ]
     questions = [{"note": numbers[note], "question": asked, "answer": said} for note, asked, said in made]
     answers.write_text(json.dumps({"question": row["question"], "answer": json.dumps({"questions": questions})}))
@@ -191,7 +194,7 @@ def test_a_model_makes_questions_whose_answers_stand_in_their_notes(store: Store
     assert store.path.read_bytes() == before
     again = command(*arguments, **asked_of)
     assert again.code == 1 and "made.jsonl" in again.err, "a file that is there is never replaced"
-    answers.write_text(json.dumps({"question": row["question"], "answer": json.dumps({"questions": questions[3:]})}))
+    answers.write_text(json.dumps({"question": row["question"], "answer": json.dumps({"questions": questions[3:4]})}))
     other = Store(tmp_path / "other.duckdb")
     noted(other)
     none = command("evaluate", "--make-questions", "-q", "--store", other.path, **asked_of)
@@ -206,6 +209,7 @@ def test_a_model_makes_questions_whose_answers_stand_in_their_notes(store: Store
         (("--save", "made.jsonl"), "add --make-questions"),
         (("--judge",), "no model is chosen"),
         (("--judge", "--wrong", "1"), "leave one out"),
+        (("--make-questions", "--save", "one", "--page", "one"), "both name 'one'"),
     ],
 )
 def test_what_makes_no_questions_is_said(store: Store, arguments: tuple[str, ...], says: str) -> None:
@@ -226,7 +230,8 @@ def test_a_model_judges_the_sample_and_a_page_shows_it(store: Store, tmp_path: P
     }
     arguments = ("evaluate", "--judge", "--page", page, "--json", "-q", "--store", store.path)
     unanswered = command(*arguments, **asked_of)
-    assert unanswered.code == 1 and "no recorded answer" in unanswered.err and not page.exists()
+    assert unanswered.code == 1 and "no recorded answer" in unanswered.err
+    assert json.loads(unanswered.out)["wrong"] is None and "Is each true" in page.read_text(), "what was counted stands"
     (row,) = map(json.loads, record.read_text().splitlines())
     (shown,) = json.loads(row["user"])["memories"]
     assert len(shown["sources"]) == 4

@@ -253,7 +253,7 @@ def test_the_beginning_of_an_id_does_for_it(store: Store) -> None:
     assert shop.get(ids[1][:8]).id == shop.lineage(ids[1][:8]).id == ids[1]
     with pytest.raises(InputError, match="begins the ids of several"):
         shop.get("b1c6fa")
-    for unknown in ("b1c6fb", "b1c6"):
+    for unknown in ("b1c6fb", "b1c"):
         with pytest.raises(NotFoundError):
             shop.get(unknown)
     assert command("show", ids[1][:8], "--store", store.path).out.startswith("Note 1")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memory_pipeline.errors import InputError
+from memory_pipeline.errors import InputError, ModelError
 from memory_pipeline.files.writing import begins_with, check_output, nobody, write_text
 from memory_pipeline.interfaces.cli.base import (
     JsonOption,
@@ -48,6 +48,8 @@ review_app.command("quarantine")(quarantine)
 _SHOWN = 10
 #: Places of secrets, and of attempts to steer, that are named on the screen.
 _PLACES = 20
+#: Questions without an answer that the screen names.
+_MOST_MISSED = 10
 
 
 @review_app.callback(epilog="Examples: memory-pipeline review; memory-pipeline review conflicts show 3f0c")
@@ -180,7 +182,7 @@ def evaluate_(
     from memory_pipeline.interfaces.cli.base import choose_project
     from memory_pipeline.models.choose import model_name
     from memory_pipeline.recall.evaluation import evaluate, read_questions
-    from memory_pipeline.recall.judgement import judge_merges
+    from memory_pipeline.recall.judgement import check_can_judge, judge_merges
     from memory_pipeline.recall.question_generation import generate_questions
     from memory_pipeline.reporting.pages import EVALUATION_MARK, evaluation_page
 
@@ -190,7 +192,11 @@ def evaluate_(
         raise InputError("--save keeps questions that a model made; add --make-questions")
     if wrong is not None and judge:
         raise InputError("--wrong is your judgement, --judge a model's; leave one out")
+    if save is not None and page is not None and save.absolute() == page.absolute():
+        raise InputError(f"--save and --page both name '{save}'; the questions and the page are two files")
     settings, opened = open_store(store)
+    if judge:
+        check_can_judge(settings)
     for target, mine in ((save, nobody), (page, begins_with(EVALUATION_MARK))):
         if target is not None:
             check_target(settings, target)
@@ -218,11 +224,17 @@ def evaluate_(
         progress=progress_printer(),
     )
     found = found.model_copy(update={"cost_usd": cost})
+    unjudged: ModelError | None = None
     if judge:
-        found = judge_merges(opened, settings, found, progress_printer())
+        try:
+            found = judge_merges(opened, settings, found, progress_printer())
+        except ModelError as error:  # what was counted stands without it
+            unjudged = error
     if page is not None:
         write_text(page, evaluation_page(found), begins_with(EVALUATION_MARK))
     emit(found, as_json=json_, text="\n".join(_evaluation_lines(found)))
+    if unjudged is not None:
+        raise unjudged
 
 
 def _numbers_in(text: str) -> list[int]:
@@ -250,13 +262,21 @@ def _evaluation_lines(found: Evaluation) -> list[str]:
         lines.append(
             f"  Of {found.absent} questions without an answer, a search finds nothing for {found.absent_said}."
         )
+    if found.missed:
+        shown = found.missed[:_MOST_MISSED]
+        more = (
+            [f"    and {len(found.missed) - len(shown)} more; --json names all"]
+            if len(found.missed) > len(shown)
+            else []
+        )
+        lines += ["", "  No context answers:", *(f"    {question}" for question in shown), *more]
     if found.sample:
         lines += ["", found.judged]
     for one in found.sample:
-        if found.wrong is None or one.objection:
+        if found.wrong is None or one.objection is not None:
             lines += ["", f"{one.number:>4}  {' '.join(one.content.split())}"]
             lines += [f"      < {source}" for source in one.sources]
-            lines += [f"      wrong: {one.objection}"] if one.objection else []
+            lines += [f"      wrong: {one.objection or 'no reason is given'}"] if one.objection is not None else []
     if found.sample and found.wrong is None:
         lines += ["", "Say which are wrong: the same command with --wrong 3,7 (or --wrong 0), or --judge for a model."]
     return lines
