@@ -9,7 +9,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from memory_pipeline.reading.answers import MOST_ASKED, MOST_DIGEST, MOST_STATEMENT, ReadingAnswer, SaidStatement
+from memory_pipeline.reading.answers import (
+    MOST_ASKED,
+    MOST_DIGEST,
+    MOST_STATEMENT,
+    ReadingAnswer,
+    SaidStatement,
+    Source,
+)
 from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.records import Statement
 from memory_pipeline.text.days import days_meant, months_meant
@@ -17,6 +24,7 @@ from memory_pipeline.text.facts import NEGATORS, STOP_WORDS, Fact, find_facts
 from memory_pipeline.text.hidden import without_scaffolding
 from memory_pipeline.text.injections.detect import attempt_by, attempt_in
 from memory_pipeline.text.languages import is_german, negates, with_iso_days
+from memory_pipeline.text.normalise import spaced
 from memory_pipeline.text.orders import tells_reader
 from memory_pipeline.text.preservation import find_invention
 from memory_pipeline.text.redaction import redact
@@ -33,6 +41,9 @@ _LEAST_WORDS_QUOTED = 2
 _LEAST_CARRIED = 0.5
 #: Kinds that only a human's own words can show, whomever they are about.
 _OF_HUMAN = frozenset(("trust", "boundary", "emotion"))
+#: Words that a statement shares at least with the sentences of one of its quotes, or one of two. Of 909 statements of
+#: a model all but a few do.
+_LEAST_BORNE = 2
 #: Words that a statement about the human shares at least with a turn of the human's own, or all of a shorter one.
 _LEAST_SPOKEN = 2
 _LACKS = "none of its items"
@@ -118,7 +129,7 @@ def check_answer(
     objections: list[str] = []
     failed: list[tuple[SaidStatement, str]] = []
     for said in answer.statements:
-        found = _statement(said, items, standing, likeness, named, spoken=spoken)
+        found = _statement(said, items, standing, likeness, named, spoken=spoken, general=least > 1)
         # Of single notes, what is to be done may be said as it stands there: `Restart the proxy after a change`.
         if not isinstance(found, str) and (spoken or least > 1) and tells_reader(found.text):
             found = _ORDER
@@ -140,6 +151,7 @@ def check_answer(
         and not items[one.item - 1].is_protected
         and not lacking(items[one.item - 1], [standing[one.statement - 1].text])
         and _denies(items[one.item - 1].text) == _denies(standing[one.statement - 1].text)
+        and _about_the_same(items[one.item - 1].text, standing[one.statement - 1].text, likeness)
     ]
     repeated = {item for item, _ in repeats}
     routine = [
@@ -217,8 +229,9 @@ def _statement(
     named: frozenset[str],
     *,
     spoken: bool,
+    general: bool,
 ) -> Statement | str:
-    """The statement, or what is wrong with it."""
+    """The statement, or what is wrong with it. `general`: it is a rule that its items bear out, in words of its own."""
     text = _SPACE.sub(" ", said.text).strip()
     if not text or not said.sources:
         return "it has no words or no items"
@@ -232,10 +245,17 @@ def _statement(
             return wrong
     if spoken and (wrong := _wrong_speaker(said, cited)):
         return wrong
+    pairs = list(zip(said.sources, cited, strict=True))
+    mine, told = _beginnings(text), {id(item): _words_told(source, item) for source, item in pairs}
+    if not (general or spoken):  # of a conversation, a `yes` may be a source
+        pairs = [(source, item) for source, item in pairs if mine & told[id(item)]] or pairs
+        cited = [item for _, item in pairs]
+    bearing = [item for item in cited if _are_enough(mine & told[id(item)], mine, told[id(item)])]
+    everything = {word for words in told.values() for word in words}
     if any(not 1 <= number <= len(standing) for number in said.replaces):
         return "it replaces a statement that was not given"
     replaced = [standing[number - 1] for number in dict.fromkeys(said.replaces)]
-    newest = max(item.day for item in cited)
+    newest = max(item.day for item in bearing or cited)
     said_by_human = any(item.speaker == "human" for item in cited)
     for old in replaced:
         if old.day > newest:
@@ -244,7 +264,6 @@ def _statement(
             return f'it replaces "{old.text[:80]}", which is about something else'
         if spoken and old.of_human and not said_by_human:
             return f'it replaces "{old.text[:80]}", which only the human can do'
-    pairs = list(zip(said.sources, cited, strict=True))
     older = [old.text for old in replaced]
     evidence = _Evidence(
         quotes=[_with_clause(source.quote, item) for source, item in pairs],
@@ -258,12 +277,14 @@ def _statement(
         return wrong
     if attempt_by("human" if said_by_human else "agent", text):
         return _ORDER
+    if not (general or bearing or _are_enough(mine & everything, mine, everything)):
+        return "the sentences of its quotes do not speak of it; quote the words of the items that say it"
     significance = said.significance if math.isfinite(said.significance) else 0.5
     return Statement(
         text=text,
         kind=said.kind,
         about=said.about,
-        quotes=tuple((item.id, source.quote) for source, item in zip(said.sources, cited, strict=True)),
+        quotes=tuple((item.id, source.quote) for source, item in pairs),
         significance=round(min(1.0, max(0.0, significance)), 3),
         replaces=tuple(old.id for old in replaced),
         asked=_checked_question(said.asked, evidence),
@@ -283,7 +304,7 @@ def _not_quoted(quote: str, item: Item) -> str:
     """What is wrong with a quote; empty if it stands in the item and is its speaker's own words."""
     wanted = _plain(quote)
     sentences = {_plain(item.words), *map(_plain, _SENTENCE_BREAK.split(item.words))}
-    if not wanted or (len(wanted.split()) < _LEAST_WORDS_QUOTED and wanted not in sentences):
+    if not wanted or (len(spaced(wanted).split()) < _LEAST_WORDS_QUOTED and wanted not in sentences):
         return f'the quote "{quote[:80]}" has too few words'
     if wanted in _plain(own_text(item.words)) or wanted in _plain(item.text):
         return "" if wanted in _plain(own_text(item.text)) else f'the quote "{quote[:80]}" is quoted or code there'
@@ -328,9 +349,23 @@ def _wrong_speaker(said: SaidStatement, cited: Sequence[Item]) -> str:
     return "what is about the human must rest on a turn of the human's own that says it"
 
 
+def _words_told(source: Source, item: Item) -> set[str]:
+    """The beginnings of the words of a quote's sentences, or if these are short of all that its item says, and of what
+    that stands under."""
+    told = _beginnings(_with_sentence(source.quote, item)) or _beginnings(own_text(item.words))
+    return told | _beginnings(item.under)
+
+
+def _are_enough(shared: set[str], mine: set[str], told: set[str]) -> bool:
+    """Whether the words that a statement shares with its sentences bear it: two, or one if either has few."""
+    return len(shared) >= min(_LEAST_BORNE, len(mine), max(1, len(told) - 1))
+
+
 def _beginnings(text: str) -> set[str]:
-    """The first letters of the longer words, in which the forms of one word agree."""
-    return {word.casefold()[:4] for word in _WORD.findall(text) if len(word) > 3} | set(_DIGITS.findall(text))
+    """The first letters of the longer words, in which the forms of one word agree, and the figures; of a script without
+    spaces its pairs of characters."""
+    words = (word for word in _WORD.findall(spaced(text)) if len(word) > 3 or not word.isascii())
+    return {word.casefold()[:4] for word in words} | set(_DIGITS.findall(text))
 
 
 def _about_the_same(text: str, other: str, likeness: Likeness) -> bool:
@@ -365,7 +400,9 @@ def _not_borne_out(text: str, evidence: _Evidence) -> str:
     told = [*evidence.sources, evidence.others, *months_meant(evidence.days)]
     if unknown := unknown_name(text, told) or _borrowed_name(text, evidence.named, told):
         return f"{_LACKS} names '{unknown}'"
-    if _denies(text) and not any(map(_denies, [*evidence.quotes, *evidence.sentences])):
+    mine = _beginnings(text)
+    denying = list(map(_beginnings, filter(_denies, [*evidence.quotes, *evidence.sentences])))
+    if _denies(text) and not any(len(mine & words) >= min(_LEAST_BORNE, len(mine), len(words)) for words in denying):
         return "it denies or forbids something, and the sentences of its quotes do not"
     if not _denies(text) and all(map(_denies, evidence.quotes)):
         return "its quote denies or forbids something, and the statement does not"
@@ -385,7 +422,7 @@ def _invented(text: str, sources: Sequence[str], days: set[date]) -> str:
     number to which a source gives no unit may have one that another number or another place there has."""
     numbers = [fact.value.split(" ") for source in sources for fact in find_facts(source) if fact.kind == "number"]
     bare = {value[0] for value in numbers if len(value) == 1}
-    bare |= {number for source in sources for pair in _OF_SO_MANY.findall(source) for number in pair}
+    halves = {number for source in sources for pair in _OF_SO_MANY.findall(source) for number in pair}
     units = {value[1] for value in numbers if len(value) > 1}
     years = {f"{day.year}" for day in days}
     known, told = list(sources), "\n".join(sources)
@@ -393,6 +430,7 @@ def _invented(text: str, sources: Sequence[str], days: set[date]) -> str:
         value, _, unit = strange.value.partition(" ")
         has_unit = bool(unit) and (unit in units or _is_said(unit, told.casefold()))
         is_known = strange.value in years or (value in bare and has_unit)
+        is_known |= value in halves and _counts(value, unit, told)
         if strange.kind != "number" or not is_known or strange.text in known:
             return strange.text
         known.append(strange.text)
@@ -401,16 +439,22 @@ def _invented(text: str, sources: Sequence[str], days: set[date]) -> str:
 
 def _other_counted(text: str, told: str) -> str:
     """A number of a text with the word after it, if its sources count something else with that number: `30 Stunden` of
-    `30 Minuten`."""
+    `30 Minuten`, `212 errors` of `212 tests of the parser passed, no errors`."""
     counted: dict[str, set[str]] = {}
     for number, word in _COUNTED.findall(told):
         counted.setdefault(number, set()).add(word)
-    lower = told.casefold()
     for number, word in _COUNTED.findall(text):
         is_counted = number in counted and word.lower() not in STOP_WORDS
-        if is_counted and word not in counted[number] and not _is_said(word, lower):
+        if is_counted and word not in counted[number] and not _counts(number, word, told):
             return f"{number} {word}"
     return ""
+
+
+def _counts(number: str, word: str, told: str) -> bool:
+    """Whether a word stands beside a number in a text, in any form, with three words between them at most."""
+    stem, between = re.escape(word.casefold()[: max(4, len(word) - 2)]), r"(?:[\w'’./-]+\W+){0,3}?"
+    after = rf"(?<![\w.,-]){number}(?:/\d+)?\W+{between}{stem}"
+    return re.search(rf"{after}|{stem}\w*\W+{between}{number}(?!\w)", told.casefold()) is not None
 
 
 def _denies(text: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -12,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memory_pipeline.text.normalise import spaced
+
 #: Bytes of the longest word that is indexed.
 _LONGEST_WORD = 100
 _QUERY_WORDS = 64
 #: As the index has them.
 _AUXILIARIES = frozenset(("do", "doe", "did"))
-_WITHOUT_SPACES = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 
 
 @cache
@@ -38,11 +38,6 @@ def analyzer(language: str) -> Any:
     return builder.build()
 
 
-def spaced(text: str) -> str:
-    """The text with pairs of characters instead of runs of a script without spaces."""
-    return _WITHOUT_SPACES.sub(lambda run: f" {_pairs(run[0])} ", text)
-
-
 def query_terms(query: str, language: str) -> list[str]:
     """The different terms of a query, the first 64, in order; without the auxiliaries of English questions, which are
     rare in notes (`What does the vet cost?` would find who `does not operate on Fridays`)."""
@@ -55,10 +50,6 @@ def query_terms(query: str, language: str) -> list[str]:
 def terms_of(text: str, language: str) -> list[str]:
     """The different terms of a text, in order."""
     return list(dict.fromkeys(analyzer(language).analyze(spaced(text))))
-
-
-def _pairs(run: str) -> str:
-    return run if len(run) == 1 else " ".join(run[i : i + 2] for i in range(len(run) - 1))
 
 
 #: Rows of a project and their scores.

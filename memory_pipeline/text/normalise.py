@@ -157,3 +157,16 @@ def _before(text: str, end: int) -> str:
     """The text up to a line, without the lines of nothing but marks before it."""
     words = len(text[:end].rstrip(_MARKS))
     return text[: text.find("\n", words, end) + 1] if words else ""
+
+
+#: Runs of scripts that put no spaces between words.
+_WITHOUT_SPACES = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+
+
+def spaced(text: str) -> str:
+    """The text with pairs of characters instead of runs of a script without spaces."""
+    return _WITHOUT_SPACES.sub(lambda run: f" {_pairs(run[0])} ", text)
+
+
+def _pairs(run: str) -> str:
+    return run if len(run) == 1 else " ".join(run[i : i + 2] for i in range(len(run) - 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -49,6 +49,7 @@ def objection(text: str, quote: str, note: Item, **options: Any) -> str:
         ("Frau Yilmaz findet es ohne mich", "findet es ohne mich", "Frau Yilmaz muss es ohne den Menschen finden."),
         ("moved it today", "moved it today", "It was moved on 5 March 2026."),
         ("Yes. The second one", "Yes", "The second one was chosen."),
+        ("会议改到三点，客户要求的", "会议改到三点", "会议改到三点。"),
         ("The run ended with improving=no at step 3", "run ended with improving=no", "The run ended at step 3."),
         (
             "El piso cuesta 980 euros desde hoy",
@@ -66,6 +67,18 @@ def test_what_its_note_says_is_accepted(note: str, quote: str, text: str) -> Non
     [
         ("The queue has 3 workers", "has 4 workers", "The queue has 3 workers.", "does not stand in its item"),
         ("The queue has 3 workers", "has 3 workers", "The queue has 4 workers.", "none of its items has '4"),
+        ("Never deploy on Fridays. Staging is on the small host.", "Staging is on the small host",
+         "Deploys on Fridays are welcome.", "do not speak of it"),
+        ("Repaired the bicycle, oiled the chain.", "oiled the chain", "The human likes to be woken up at night.",
+         "do not speak of it"),
+        ("Do not restart the proxy. The gateway may be restarted at any time.", "restart the proxy",
+         "The gateway must never be restarted.", "it denies or forbids something"),
+        ("212 tests of the parser passed, no errors, pushed.", "tests of the parser passed",
+         "The tests of the parser had 212 errors.", "none of its items has '212 errors'"),
+        ("Deploy stopped at 212 because the queue had failures.", "the queue had failures",
+         "The queue had 212 failures.", "none of its items has '212 failures'"),
+        ("Backups 7/7 fine; the disk has 40 GB free.", "the disk has 40 GB free", "The disk has 7 GB free.",
+         "none of its items has '7"),
         ("Ask Tom about the quota", "Ask Tom about", "Ask Lena about the quota.", "none of its items names 'Lena'"),
         ("See src/app.py for it", "See src/app.py", "See src/main.py for it.", "none of its items has 'src/main.py'"),
         ("Push to main", "Push to main", "Never push to main.", "it denies or forbids something"),
@@ -185,3 +198,32 @@ def test_a_question_with_figures_or_names_of_its_own_or_an_order_is_left_out(ask
     said = statement("The job queue moved to Postgres.", {1: "queue moved to Postgres"}, asked=asked)
     (found,) = checked(answer(said), item("The job queue moved to Postgres")).statements
     assert found.asked == (asked if kept else "")
+
+
+def test_a_quote_that_does_not_speak_of_the_statement_is_no_source() -> None:
+    """Neither does it turn a prohibition, nor is the statement as new as its item."""
+    items = (
+        Item("old", "The staging database of the webshop listens on port 5432.", DAY - timedelta(days=4), 12),
+        Item("new", "Lunch with the webshop team was good.", DAY + timedelta(days=1), 9),
+        Item("ban", "Never deploy on Fridays. Coffee is in the kitchen.", DAY, 12),
+    )
+    newer = Standing("s", "The staging database of the webshop listens on port 5433.", DAY)
+    port = statement(
+        "The staging database of the webshop listens on port 5432.",
+        {1: "listens on port 5432", 2: "Lunch with the webshop"},
+        replaces=[1],
+    )
+    turned = statement("Deploys on Fridays are welcome.", {3: "deploy on Fridays"})
+    beside = statement("The coffee is in the kitchen.", {3: "Coffee is in", 2: "team was good"})
+    found = checked(answer(port, turned, beside), *items, standing=(newer,), alike=0.9)
+    assert "which is newer" in found.objections[0] and "the statement does not" in found.objections[1]
+    (kept,) = found.statements
+    assert kept.item_ids == ("ban",)
+
+
+def test_a_repetition_is_of_the_same_thing() -> None:
+    standing = (Standing("s", "The human wants invoices in a plain format.", DAY),)
+    note = item("Always renew the certificate before the proxy restarts, or users see a warning.")
+    given = {"repeats": [{"item": 1, "statement": 1}]}
+    assert checked(answer(**given), note, standing=standing).repeats == ()
+    assert checked(answer(**given), note, standing=standing, alike=0.6).repeats == (("a", "s"),)
