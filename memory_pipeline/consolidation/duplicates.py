@@ -6,8 +6,9 @@ line that is repeated every day does not return every day.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from memory_pipeline.consolidation.archive import SourcesChangedError
 from memory_pipeline.consolidation.context import Night
@@ -33,6 +34,8 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
         )
         groups = find_duplicates(rows)
         targets = tx.lineage.replacements_of([group.survivor_id for group in groups])
+        since = tx.lineage.turned_at([group.survivor_id for group in groups])
+        groups = [left for group in groups if (left := _told_before(group, since, rows)) is not None]
         decided = tx.proposals.reviewed_fingerprints()
     groups = [
         replace(g, survivor_id=targets[g.survivor_id], proposed=night.settings.is_reviewed(g.project_id))
@@ -46,6 +49,18 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
         settled += _settle(night, batch)
         night.progress("duplicates", start + len(batch), len(groups))
     return settled
+
+
+def _told_before(
+    group: DuplicateGroup, since: Mapping[str, datetime], rows: Sequence[SameContent]
+) -> DuplicateGroup | None:
+    """A group without the copies that were told after something else took the place of their survivor: what is said
+    again then holds again. None if no copy is left."""
+    if (turned := since.get(group.survivor_id)) is None:
+        return group
+    told = {row.id: row.effective_date for row in rows}
+    left = tuple(i for i in group.duplicate_ids if told[i] <= turned)
+    return replace(group, duplicate_ids=left) if left else None
 
 
 def _settle(night: Night, groups: list[DuplicateGroup]) -> list[DuplicateGroup]:

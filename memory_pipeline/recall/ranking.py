@@ -203,12 +203,13 @@ def newest_first(
     order: list[int] = []
     waiting = list(range(len(head)))
     while waiting:
-        first = waiting.pop(0)
-        later = [place for place in waiting if lifts[first, place]]
-        if later:  # one of them alone: in a crowd of near copies, what answers best stays near the top
-            order.append(max(later, key=lambda place: (best[place], of[place])))
-            waiting.remove(order[-1])
-        order.append(first)
+        lifted = [waiting.pop(0)]
+        # One of the later ones alone, and of those that are later still one again: in a crowd of near copies, what
+        # answers best stays near the top.
+        while later := [place for place in waiting if lifts[lifted[-1], place]]:
+            lifted.append(max(later, key=lambda place: (best[place], of[place])))
+            waiting.remove(lifted[-1])
+        order += reversed(lifted)
     return np.concatenate([head[order], rows[_LOOKED_AT:]])
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from memory_pipeline.records import LineageLink
-from memory_pipeline.store.rows import RowsOf, Sql
+from memory_pipeline.store.rows import RowsOf, Sql, from_utc
 
 LINKS = RowsOf(LineageLink)
 #: All pairs of a memory (`top`) and its direct and indirect sources, except copies and superseded memories.
@@ -235,6 +236,32 @@ class Lineage:
             [wanted],
         )
         return {**{i: i for i in wanted}, **{str(start): str(end) for start, end in rows}}
+
+    def turned_at(self, memory_ids: Iterable[str]) -> dict[str, datetime]:
+        """Of those of some memories that stand no more because something else holds since, the time of what took their
+        place first: a newer statement, or the side of a contradiction that a person kept."""
+        rows = self._sql.rows(
+            """
+            with recursive chain(start, id, next, depth) as (
+                select id, id, consolidated_into_id, 0
+                from memories
+                where id in (select unnest($1::text[]))
+                union all
+                select c.start, m.id, m.consolidated_into_id, c.depth + 1
+                from memories m
+                join chain c on m.id = c.next
+                where c.depth < 100
+            )
+            select c.start, min(n.effective_date)
+            from chain c
+            join lineage l on l.source_id = c.id and l.memory_id = c.next
+            join memories n on n.id = c.next
+            where l.relation in ('superseded', 'replaced')
+            group by c.start
+            """,
+            [list(memory_ids)],
+        )
+        return {str(start): from_utc(at) for start, at in rows}
 
     def replacement_of(self, memory_id: str) -> str:
         """The active memory at the end of a chain of replacements (the memory itself if it is active)."""

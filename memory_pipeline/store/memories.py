@@ -38,6 +38,7 @@ class SameContent(NamedTuple):
     may_be_archived: bool
     content: str
     headings: tuple[str, ...]
+    effective_date: datetime
 
 
 class Replacement(NamedTuple):
@@ -348,7 +349,7 @@ class Memories:
                    archived_at is null and {RIPE} and importance < $floor and not pinned
                        and abstraction_level <= 1 and source_connector not in ('night', 'conversations')
                        as may_be_archived,
-                   content, headings
+                   content, headings, effective_date
             from memories
             where {_COUNTS_FROM} <= $as_of and rolled_back_at is null
             window same as (partition by project_id, content_hash)
@@ -357,7 +358,7 @@ class Memories:
             """,
             {"as_of": to_utc(as_of), "created_before": to_utc(created_before), "floor": critical_floor},
         )
-        return [SameContent(*row)._replace(headings=tuple(row[-1])) for row in rows]
+        return [SameContent(*row)._replace(headings=tuple(row[5]), effective_date=from_utc(row[6])) for row in rows]
 
     def archive(self, sources: Sequence[Replacement], *, archived_at: datetime, critical_floor: float) -> set[str]:
         """Archive sources: set the importance to 0.5, keep the old value, and link to the replacement.

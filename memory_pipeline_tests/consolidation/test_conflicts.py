@@ -381,3 +381,16 @@ def test_where_a_kept_side_applies_stands_behind_its_words(store: Store) -> None
     scopes = {one.rpartition(" (applies: ")[2] for one in found.values()}
     assert scopes == {"on staging)", "in production)"}
     assert "(applies: on staging)" in text and "(applies: in production)" in text
+
+
+def test_what_is_said_again_after_a_decision_against_it_is_not_put_away(store: Store) -> None:
+    conflict = contradiction(store)
+    settle(store, conflict, "newer")
+    days = {"copy": timedelta(hours=2), "again": timedelta(days=9)}
+    fill(store, [candidate(TEXT.format(5432), FIRST + after, native_id=name) for name, after in days.items()])
+    run(store, DAY + timedelta(days=9))
+    with store.reading() as tx:
+        stands = {one.id for one in tx.memories.all(include_archived=False) if "staging" in one.content}
+    assert stands == {"again", "new"}
+    with ProjectMemory(store, settings_for(store), "p", actor="agent") as shop:
+        assert shop.search("port of the staging database").results[0].id == "again"

@@ -295,3 +295,12 @@ def test_a_memory_says_when_its_last_copy_was_told(store: Store) -> None:
     last = (FIRST + timedelta(days=6)).date()
     assert (found.id, found.told_again, piece.day) == ("b0", last, last)
     assert found.words_in_place == f"{line} (told again {last})"
+
+
+def test_of_three_values_the_last_comes_first(store: Store) -> None:
+    teas = ("favourite tea is Assam.", "favourite tea is Darjeeling now.", "favourite tea is Sencha these days.")
+    notes = [candidate(f"Dana's {tea}", FIRST + timedelta(days=4 * n), native_id=f"t{n}") for n, tea in enumerate(teas)]
+    fill(store, [*notes, *(candidate(f"Note {n} on the harbour.", FIRST) for n in range(5))])
+    with ProjectMemory(store, settings_for(store), "p", actor="agent") as shop:
+        found = [one.id for one in shop.search("what is Dana's favourite tea").results]
+    assert found[:3] == ["t2", "t1", "t0"]
