@@ -159,6 +159,8 @@ def read_questions(path: Path) -> list[Asked]:
 
     Raises InputError for a file that cannot be read or is empty, and for a line that is no question, with its number.
     """
+    if path.exists() and not path.is_file():
+        raise InputError(f"'{path}' is no file; name a file of questions")
     try:
         lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:

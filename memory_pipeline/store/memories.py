@@ -141,7 +141,8 @@ class Memories:
     def whole_id(self, text: str, project_id: str | None = None) -> str:
         """The id that a handle, or the beginning of an id, stands for, in a project or in the whole store; any other
         text as it is. Raises InputError for one that stands for several."""
-        if self.read([text]):
+        known = self.read([text]).get(text)
+        if known is not None and project_id in (None, known.project_id):
             return text
         of_project = "($1 is null or project_id = $1)"
         if is_handle(text):

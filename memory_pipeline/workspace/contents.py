@@ -199,12 +199,17 @@ def is_promoted(memory: Memory, lasting: Collection[str]) -> bool:
     )
 
 
+#: What was recalled so often is in use; a search brings up things that nobody asked for.
+_OFTEN = 5
+
+
 def is_wanted(memory: Memory) -> bool:
     """Whether somebody wants it to be known, by a mark, by its use, or by its place in a memory store of an agent."""
     return (
         memory.pinned
         or memory.importance >= _IMPORTANT
-        or memory.reuse_count + memory.useful_count > 0
+        or memory.useful_count > 0
+        or memory.reuse_count >= _OFTEN
         or _CURATE in memory.tags
         or memory.source.connector in _MEMORY_STORES
     )

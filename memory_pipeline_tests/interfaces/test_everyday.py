@@ -121,3 +121,8 @@ def test_what_may_be_a_memory_or_a_run_is_undone_as_neither(store: Store) -> Non
     refused = command("undo", handle, "--store", str(store.path))
     assert refused.code == 1 and "a run's id starts so too" in refused.err
     assert command("undo", f"{handle}-night", "--store", str(store.path)).code == 0
+
+
+def test_a_memory_that_is_called_like_a_day_does_not_stand_in_the_way_of_its_undoing(data: Path) -> None:
+    fill(Store(data / "store.duckdb"), [candidate("The relay restarts at noon.", native_id="2026-03-03")])
+    assert "would" in command("undo", "2026-03-03", "--dry-run").out

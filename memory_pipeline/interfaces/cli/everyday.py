@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -307,6 +307,14 @@ def show(
     emit(ShownMemory(content=content, lineage=lineage, history=events), as_json=json_, text="\n".join(text))
 
 
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
 @app.command(epilog="Examples: memory-pipeline undo 2026-03-14 --dry-run; memory-pipeline undo 3f0c")
 def undo(
     what: Annotated[
@@ -322,8 +330,8 @@ def undo(
 
     settings, opened = open_store(store)
     with opened.reading() as tx:
-        memory_id = tx.memories.whole_id(what)
-        is_memory = bool(tx.memories.read([memory_id]))
+        memory_id = what if _is_day(what) else tx.memories.whole_id(what)
+        is_memory = not _is_day(what) and bool(tx.memories.read([memory_id]))
         if is_memory and memory_id != what and tx.runs.starting(what):
             raise InputError(
                 f"'{what}' is the handle of the memory '{memory_id}', and a run's id starts so too; write more of one"
