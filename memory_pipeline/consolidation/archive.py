@@ -187,6 +187,9 @@ def write_abstractions(
         ],
     )
     _replace_statements(plan, tx, pairs)
+    floor = plan.settings.compression.critical_floor
+    for old, new, by in tx.lineage.replaced_since(there):  # a night that is made again after its undoing
+        tx.memories.supersede(old, winner=new, archived_by=by, at=plan.as_of, critical_floor=floor)
     grown = {source: memory for d, memory in pairs for source in _earlier_versions(tx, d)}
     new_vectors = {memory.id: vector for memory, vector in zip(memories, made.vectors, strict=True)}
     carry_principles(plan, tx, grown, new_vectors, made.model)

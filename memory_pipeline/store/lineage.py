@@ -237,6 +237,23 @@ class Lineage:
         )
         return {**{i: i for i in wanted}, **{str(start): str(end) for start, end in rows}}
 
+    def replaced_since(self, memory_ids: Iterable[str]) -> list[tuple[str, str, str]]:
+        """Of some statements, those that a later one stands for: each with that one, and with what archived its
+        sources."""
+        rows = self._sql.rows(
+            """
+            select l.source_id, l.memory_id, min(a.archived_by)
+            from lineage l
+            join memories m on m.id = l.memory_id and m.rolled_back_at is null
+            join memories a on a.consolidated_into_id = m.id and a.archived_by is not null
+            where l.relation = 'replaced' and l.source_id in (select unnest($1::text[]))
+            group by 1, 2
+            order by 1, 2
+            """,
+            [list(memory_ids)],
+        )
+        return [(str(old), str(new), str(by)) for old, new, by in rows]
+
     def turned_at(self, memory_ids: Iterable[str]) -> dict[str, datetime]:
         """Of those of some memories that stand no more because something else holds since, the time of what took their
         place first: a newer statement, or the side of a contradiction that a person kept."""

@@ -131,6 +131,42 @@ def test_a_newer_statement_takes_the_place_of_an_older_one(store: Store) -> None
         assert not tx.integrity.check(deep=True)
 
 
+def test_a_night_made_again_knows_what_a_later_one_replaced(store: Store) -> None:
+    """Undone and made again, with its later night: the same active memory, to the hash."""
+
+    def later(asked: Asked) -> Answer:
+        if not asked.says("NATS"):
+            return read(asked)
+        moved = statement(
+            "The job queue moved from Postgres to NATS on 2026-03-09.",
+            {asked.number("NATS"): "job queue moved to NATS"},
+            replaces=[asked.standing_number("from Redis to Postgres")],
+        )
+        return answer(moved)
+
+    model = Model(store, later)
+    model.night(NIGHT)
+    (old,) = made(store, "reading")
+    fill(store, [candidate("job queue moved to NATS", FIRST + timedelta(days=7), native_id="nats")])
+    model.night(NIGHT + timedelta(days=7))
+    with store.reading() as tx:
+        before, (night, *_) = tx.contents.digest(active_only=True), tx.runs.on(str(NIGHT))
+    roll_back(store, model.settings, RollbackScope(run_id=night))
+    assert {one.content for one in made(store, "reading")} == {
+        "The job queue moved from Postgres to NATS on 2026-03-09."
+    }
+    model.night(NIGHT)
+    model.night(NIGHT + timedelta(days=7))
+    (new,) = made(store, "reading")
+    assert by_id(store)[old.id].consolidated_into_id == new.id
+    with store.reading() as tx:
+        assert tx.contents.digest(active_only=True) == before
+        assert not tx.integrity.check(deep=True)
+        last = next(iter(tx.runs.on(str(NIGHT + timedelta(days=7)))))
+    assert roll_back(store, model.settings, RollbackScope(run_id=last), cascade=True)
+    assert "Redis to Postgres" in " ".join(one.content for one in made(store, "reading"))
+
+
 def test_a_note_that_only_repeats_a_statement_goes_into_it(store: Store) -> None:
     def again(asked: Asked) -> Answer:
         if not asked.says("moved away from Redis"):
