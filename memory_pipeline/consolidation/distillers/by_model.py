@@ -97,6 +97,8 @@ def distillation_question(
         disagreements = _disagreements(task, answer)
         if isinstance(disagreements, Declined):
             return disagreements
+        if answer.confidence < (least := settings.consolidation.confidence.min):  # nobody is asked to be surer
+            return Declined(f"confidence {answer.confidence:.2f} is below {least:g}")
         reviewed = review_answer(answer, evidence)
         if reviewed.objections and not is_last:
             return _declined(f"unsupported: {reviewed.objections[0]}", reviewed.objections)
