@@ -63,9 +63,7 @@ def knowledge_base_night(
     if threshold is not None:
         changes["knowledge_base.threshold"] = threshold
     now = datetime.now(UTC)
-    options = NightOptions(
-        day or now.date(), run_id, dry_run=dry_run, days=days, moment=None if day else now.replace(microsecond=0)
-    )
+    options = NightOptions(day or now.date(), run_id, dry_run=dry_run, days=days, moment=None if day else now)
     return Night(store, settings.with_values(changes), options, holder=holder)
 
 

@@ -14,10 +14,10 @@ from memory_pipeline.ingest.formats import IMPORTERS
 from memory_pipeline.ingest.gate import mask_rejected
 from memory_pipeline.ingest.importer import row_id
 from memory_pipeline.ingest.memories import Admitted, as_memory
-from memory_pipeline.ingest.values import MAX_ID
 from memory_pipeline.models.embedders import Embedder, check_vectors
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import LineageLink, Memory
+from memory_pipeline.records.identifiers import MAX_ID
 from memory_pipeline.text.hidden import is_blank
 from memory_pipeline.text.kinds import kind_of
 from memory_pipeline.text.normalise import clean_text, content_hash

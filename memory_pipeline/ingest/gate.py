@@ -21,7 +21,6 @@ from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
 from memory_pipeline.ingest.dates import check_moment
 from memory_pipeline.ingest.values import (
     MAX_CONTENT,
-    MAX_ID,
     MAX_LABELS,
     MAX_NAME,
     MAX_PATH,
@@ -31,6 +30,7 @@ from memory_pipeline.ingest.values import (
 )
 from memory_pipeline.records import BESIDE, EXPIRED, EXTRACTED, MADE, MOST_OFFSET, RELATIONS, REPEATED, Memory, Source
 from memory_pipeline.records.columns import columns_of
+from memory_pipeline.records.identifiers import MAX_ID
 from memory_pipeline.store import FORGOTTEN_ID
 from memory_pipeline.text.normalise import clean_text
 from memory_pipeline.text.redaction import redact

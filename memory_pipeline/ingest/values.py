@@ -13,9 +13,8 @@ from decimal import Decimal
 from typing import Any
 
 from memory_pipeline.ingest.candidates import RowError
+from memory_pipeline.records.identifiers import MAX_ID
 
-#: Maximum length of the id of a memory or a project.
-MAX_ID = 200
 #: Maximum content length in characters; a longer text is a document, not a memory.
 MAX_CONTENT = 4_000_000
 #: Maximum bytes of an input line; a longer one goes to quarantine.

@@ -20,7 +20,6 @@ from pydantic import (
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.values import MAX_ID
 from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.documents import (
     DEFAULT_BUDGET,
@@ -43,6 +42,7 @@ from memory_pipeline.recall.documents import (
 )
 from memory_pipeline.recall.lineage import speaker_in
 from memory_pipeline.recall.project import ProjectMemory, check_query
+from memory_pipeline.records.identifiers import MAX_ID
 from memory_pipeline.text.counts import how_many
 
 #: A character that is neither space, as Python has it, nor NUL.

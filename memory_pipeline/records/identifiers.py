@@ -11,6 +11,8 @@ from collections.abc import Iterable
 
 from memory_pipeline.errors import InputError
 
+#: Maximum length of the id of a memory or a project.
+MAX_ID = 200
 #: Namespace of every derived id.
 ID_NAMESPACE = uuid.UUID("6f1d3e0a-8d2c-5b7e-9c41-2f6a0b9d4e55")
 

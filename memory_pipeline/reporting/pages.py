@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from memory_pipeline.recall.evaluation import Evaluation
 from memory_pipeline.recall.past import Difference, headline, replaced
 from memory_pipeline.reporting.figures import bar_figure, line_figure
 from memory_pipeline.reporting.model import LARGEST, TITLES, ClusterReport, ConflictReport, NightFigures, Report
@@ -22,6 +21,8 @@ from memory_pipeline.text.quoting import INERT_PAGE, clipped, code, named, plain
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+    from memory_pipeline.recall.evaluation import Evaluation
 
 
 #: The start of a report page; a page that starts otherwise belongs to someone else.

@@ -125,7 +125,7 @@ def test_a_decision_is_taken_back(store: Store, keep: Any, by_run: bool) -> None
 @pytest.mark.slow
 def test_a_copy_of_the_side_that_lost_is_archived_into_the_one_that_won(store: Store) -> None:
     settle(store, contradiction(store), "newer")
-    fill(store, [candidate(TEXT.format(5432), FIRST + timedelta(days=3), native_id="again")])
+    fill(store, [candidate(TEXT.format(5432), FIRST + timedelta(hours=3), native_id="again")])
     run(store, DAY + timedelta(days=2))
     with store.reading() as tx:
         assert tx.lineage.replacement_of("again") == "new"
@@ -249,7 +249,7 @@ def test_a_side_that_was_distilled_loses_only_when_that_is_undone(store: Store) 
 @pytest.mark.slow
 def test_a_conflict_with_a_memory_that_is_merged_is_linked_anew(store: Store) -> None:
     contradiction(store)
-    fill(store, [candidate("Note: " + TEXT.format(5432) + " Dana set it up.", FIRST, native_id="near")])
+    fill(store, [candidate("Note: " + TEXT.format(5432), FIRST, native_id="near")])
     run(store, DAY + timedelta(days=1), settings_for(store, consolidation__similarity__merge=0.85))
     with store.reading() as tx:
         stands_for = tx.lineage.replacement_of("old")

@@ -106,7 +106,7 @@ def test_a_clock_set_back_an_hour_leaves_history_in_order(store: Store, monkeypa
         def now(cls, tz: object = None) -> datetime:  # type: ignore[override]
             return before - timedelta(hours=1)
 
-    for module in ("reporting.report", "consolidation.run", "consolidation.context", "store.runs"):
+    for module in ("consolidation.report", "consolidation.run", "consolidation.context", "store.runs"):
         monkeypatch.setattr(f"memory_pipeline.{module}.datetime", Back)
     report = run(store, date(2026, 3, 3))
     assert report.verdict == "PASS" and report.duration_ms >= 0

@@ -21,6 +21,7 @@ from memory_pipeline.ingest.sqlite_files import beside, columns_of, reading, row
 from memory_pipeline.ingest.values import MAX_CONTENT
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
+from memory_pipeline.records.identifiers import MAX_ID
 
 _ADDRESS = re.compile(r"postgres(?:ql)?:/{1,2}(?=[^/])")
 _PAGE = 200
@@ -130,7 +131,7 @@ def _escaped(prefix: str) -> str:
 
 def foreign_project(prefix: str) -> str | None:
     """The project of a namespace: its name; None for the root."""
-    return values.identifier(prefix, "the namespace") if len(prefix) <= values.MAX_ID else prefix[: values.MAX_ID]
+    return values.identifier(prefix, "the namespace") if len(prefix) <= MAX_ID else prefix[:MAX_ID]
 
 
 def words_of(value: object) -> tuple[str, str]:

@@ -13,7 +13,6 @@ from pydantic import Field, StringConstraints
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import MemoryPipelineError
-from memory_pipeline.ingest.values import MAX_ID
 from memory_pipeline.interfaces import operations
 from memory_pipeline.interfaces.api.access import ACCESS
 from memory_pipeline.interfaces.api.consolidations import ConsolidationRequest, Consolidations, StartedConsolidation
@@ -47,6 +46,7 @@ from memory_pipeline.recall.documents import (
     Whole,
 )
 from memory_pipeline.records.conversation import MOST_TOKENS
+from memory_pipeline.records.identifiers import MAX_ID
 
 _memories = APIRouter(tags=["memories"])
 _administration = APIRouter(prefix="/api/v1/admin", tags=["administration"])
