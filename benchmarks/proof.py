@@ -60,7 +60,8 @@ class Plot:
 @dataclass(frozen=True, slots=True)
 class Measured:
     """A benchmark on the page. `command`: as it is run from the root of the repository; `hides`: what its figures do
-    not show; `beside`: what others publish, with its source; `most_lines`: of what it prints, from its end."""
+    not show; `beside`: what others publish, with its source; `most_lines`: of what it prints, from its end; `part`: the
+    words with which the part of it that is shown begins, and what follows that."""
 
     title: str
     command: tuple[str, ...]
@@ -69,6 +70,7 @@ class Measured:
     beside: str = ""
     plot: Plot | None = None
     most_lines: int = 40
+    part: tuple[str, str] = ("", "")
 
 
 _BUDGETS = ("150", "300", "600", "1,000", "2,000")
@@ -80,6 +82,7 @@ MEASURED: Mapping[str, Measured] = {
         "not be touched. The left column is a night without a model, the right one with recorded answers of a "
         "language model that was given the questions and nothing else.",
         "The notes were planted by a script, so that real ones are harder; the answers are those of one model.",
+        part=("Score card", "Principles:"),
     ),
     "conversations": Measured(
         "What is kept of conversations",
@@ -235,7 +238,7 @@ def pages(results: Mapping[str, Mapping[str, Any]]) -> dict[Path, str]:
     for name, measured in MEASURED.items():
         if (result := results.get(name)) is None:
             continue
-        shown = [line for line in result["output"] if not _NOISE.match(line)][-measured.most_lines :]
+        shown = _shown(measured, result["output"])
         lines += [f"## {measured.title}", "", fill(measured.shows, _WIDTH), "", "```", *shown, "```", ""]
         if measured.plot and (drawn := drawing(name, measured.plot, shown)):
             path = PLOTS / f"proof-{name}.svg"
@@ -253,6 +256,14 @@ def pages(results: Mapping[str, Mapping[str, Any]]) -> dict[Path, str]:
         ]
     files[PAGE] = "\n".join(lines)
     return files
+
+
+def _shown(measured: Measured, printed: Sequence[str]) -> list[str]:
+    """The lines of what a benchmark printed that stand on the page."""
+    first, after = measured.part
+    start = next((n for n, line in enumerate(printed) if first and line.startswith(first)), 0)
+    end = next((n for n, line in enumerate(printed) if after and line.startswith(after)), len(printed))
+    return [line for line in printed[start:end] if not _NOISE.match(line)][-measured.most_lines :]
 
 
 def drawing(name: str, plot: Plot, lines: Sequence[str]) -> str:
