@@ -428,7 +428,8 @@ def _routes() -> list[str]:
     lines = [
         "## Routes",
         "",
-        "`project_id` is the project, of a POST in its body, of a GET in the query; it may be left out where the token is good for one",
+        "`project_id` is the project, of a POST in its body, of a GET in the query; it may be left out where the token "
+        "is good for one",
         "alone, or the store has only one. So may be whatever is not required; it is then empty. A `memory_id` in a",
         "path is percent-encoded, or its handle in a context. The OpenAPI document says which [errors](#errors) each",
         "route has.",
