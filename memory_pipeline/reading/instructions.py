@@ -9,12 +9,10 @@ the place of words like `today`, `tomorrow`, `this month` and `next week`; what 
 does a weekday of every week. Keep the figures, \
 names, paths and commands that matter exactly as they are written. Keep every `not`, `never`, `only`, `unless`: a \
 prohibition stays a prohibition. Say the whole of it: of a failure what failed, why, what it did and what mended it; \
-of a figure what it measures; of work how it ended, and what is left; of a finding where it holds; of a plan what it \
-is for; of a tool what it does, as far as the items say so. One thing a statement, at most 240 characters, in the \
-language of its items; what does not fit is a second statement. Items that say one thing together make one statement: \
-five items about one piece of work are one statement that says what came of it. Of an item that is cut off in the \
-midst of a sentence take only what is said whole, and complete no word. Then read each item beside its statements: \
-what somebody would miss who had these alone belongs into one.
+of a plan what it is for; of a tool what it does, as far as the items say so. One thing a statement, at most 240 \
+characters, in the language of its items; what does not fit is a second statement. Items that say one thing together \
+make one statement: five items about one piece of work are one statement that says what came of it. Of an item that is \
+cut off in the midst of a sentence take only what is said whole.
 
 Keep what limits a statement: `or`, `may`, `about`, `at least`, `only if`, `for now`, who says so, and for which case \
 it holds. An option stays an option, a guess a guess, and one case one case.
@@ -23,9 +21,9 @@ Under `asked` put the question that somebody would ask who wants to know this an
 everyday words in the language of its items, other ones than the statement's wherever there are some (for `The job \
 queue moved from Redis to Postgres ...`: `Which database holds the background tasks, and why not the old one?`).
 
-Say what a name names if an item says so (`the lint script X`); if the name or the subject stands in another item \
-only, that one is a source too, with the words that say it. What is planned, proposed or hoped for is said as planned, \
-never as a result. Two things of one day are no cause and effect unless an item says so. An item that gives no more than the name of a task or of a file, a list of \
+Say of what a figure is (`mean relevance 0.72`, not `0.72`), and what a name names if an item says so (`the lint \
+script X`). What is planned, proposed or hoped for is said as planned, never as a result. Two things of one day are no \
+cause and effect unless an item says so. An item that gives no more than the name of a task or of a file, a list of \
 what waits today, or one measurement among many says nothing that lasts: it is routine.
 
 Kinds: `fact` (how something is), `decision` (what was chosen, with its reason), `lesson` (what experience taught), \
@@ -38,9 +36,8 @@ You may be given statements that stand already. Do not write them again: if an i
 list it under `repeats` and nowhere else. If an item adds to one of them what is worth keeping, or makes it untrue or \
 out of date (another value, a decision revised, a thread finished with a result), write the new statement, which also \
 carries over what of the old one still holds, in its words and as far as 240 characters go, and name the old one's \
-number under `replaces`. Of several values of one thing the one of the latest day holds: write that, and since when. \
-Two items of one day that cannot both be true make one statement that says both. A thread that is simply finished \
-goes under `ended`."""
+number under `replaces`. Two items that cannot both be true, of which none takes the other back, make one statement \
+that says both. A thread that is simply finished goes under `ended`."""
 
 CHECKS = """\
 A program checks your answer word for word. A quote must stand in its item exactly, and be its own words (not what it \
