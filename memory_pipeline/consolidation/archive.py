@@ -186,10 +186,7 @@ def write_abstractions(
             for source, similarity in zip(d.member_ids, d.similarities, strict=True)
         ],
     )
-    _replace_statements(plan, tx, pairs)
-    floor = plan.settings.compression.critical_floor
-    for old, new, by in tx.lineage.replaced_since(there):  # a night that is made again after its undoing
-        tx.memories.supersede(old, winner=new, archived_by=by, at=plan.as_of, critical_floor=floor)
+    _replace_statements(plan, tx, pairs, there)
     grown = {source: memory for d, memory in pairs for source in _earlier_versions(tx, d)}
     new_vectors = {memory.id: vector for memory, vector in zip(memories, made.vectors, strict=True)}
     carry_principles(plan, tx, grown, new_vectors, made.model)
@@ -217,9 +214,14 @@ def _earlier_versions(tx: Transaction, distillation: Distillation) -> list[str]:
     return [i for i, notes in tx.lineage.witnesses_of(older).items() if set(notes) <= set(distillation.stays)]
 
 
-def _replace_statements(plan: NightPlan, tx: Transaction, pairs: Sequence[tuple[Distillation, Memory]]) -> None:
-    """Archive the statements that newer ones take the place of, into these."""
+def _replace_statements(
+    plan: NightPlan, tx: Transaction, pairs: Sequence[tuple[Distillation, Memory]], revived: Iterable[str]
+) -> None:
+    """Archive the statements that newer ones take the place of, into these; and of those that a night made again after
+    its undoing, the ones that a later night had replaced."""
     floor = plan.settings.compression.critical_floor
+    for old, new, by in tx.lineage.replaced_since(revived):
+        tx.memories.supersede(old, winner=new, archived_by=by, at=plan.as_of, critical_floor=floor)
     for distillation, memory in pairs:
         for old in distillation.replaces:
             if tx.memories.supersede(

@@ -52,9 +52,10 @@ _RELATIONS: dict[str, LevelRelation] = {"merge": "merged", "canonical": "canonic
 
 def consolidate(night: Night, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table) -> list[Archive]:
     """Apply one policy that merges memories or makes entries canonical; returns the result of each cluster,
-    including settled ones. Contradictions are linked first, so that no merge hides one."""
+    including settled ones. Contradictions are linked before near-copies are merged, so that no merge hides one."""
     night.hold_lease()
-    link_conflicts(night, edges)
+    if policy.method == "merge":
+        link_conflicts(night, edges)
     clusters = cut_clusters(night.store, night.plan, policy, eligible, edges)
     todo = [cluster for cluster in clusters if cluster.settled is None]
     settled = [settled_archive(cluster) for cluster in clusters if cluster.settled is not None]

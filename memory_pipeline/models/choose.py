@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from memory_pipeline.config.api_keys import is_same_server
 from memory_pipeline.config.models import ProviderName
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import ModelError
+from memory_pipeline.errors import ModelError, NoModelError
 from memory_pipeline.models.http import is_on_this_machine
 from memory_pipeline.models.pricing import FREE, Price, price_of
 from memory_pipeline.models.provider import Provider
@@ -48,6 +48,14 @@ def choose_provider(settings: Settings) -> ProviderName:
 def has_model(settings: Settings) -> bool:
     """Whether any model is asked."""
     return choose_provider(settings) != "none"
+
+
+def require_model(settings: Settings, purpose: str) -> None:
+    """Raises NoModelError if no model is chosen. `purpose`: what only a model can do, as in `answer`."""
+    if not has_model(settings):
+        raise NoModelError(
+            f"no model is chosen, and only a model can {purpose}; 'memory-pipeline model list' shows what there is"
+        )
 
 
 def model_reads(settings: Settings) -> bool:

@@ -19,7 +19,7 @@ from memory_pipeline.periods.calendar import Period
 from memory_pipeline.periods.entries import Entry
 from memory_pipeline.periods.pages import link_to
 from memory_pipeline.reading import period
-from memory_pipeline.reading.check import unknown_name
+from memory_pipeline.reading.evidence import unknown_name
 from memory_pipeline.store import Store
 from memory_pipeline.store.runs import LEASE_EXPIRY_S
 from memory_pipeline.text.entailment import Evidence, find_unborne_in

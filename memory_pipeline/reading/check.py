@@ -17,13 +17,23 @@ from memory_pipeline.reading.answers import (
     SaidStatement,
     Source,
 )
+from memory_pipeline.reading.evidence import (
+    WORD,
+    Evidence,
+    are_enough,
+    beginnings,
+    denies,
+    is_marked_name,
+    named_in,
+    not_borne_out,
+    unknown_name,
+    writes_nouns_so,
+)
 from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.records import Statement
-from memory_pipeline.text.days import days_meant, months_meant
-from memory_pipeline.text.facts import NEGATORS, STOP_WORDS, Fact, find_facts
+from memory_pipeline.text.facts import Fact, find_facts
 from memory_pipeline.text.hidden import without_scaffolding
 from memory_pipeline.text.injections.detect import attempt_by, attempt_in
-from memory_pipeline.text.languages import is_german, negates, with_iso_days
 from memory_pipeline.text.normalise import spaced
 from memory_pipeline.text.orders import tells_reader
 from memory_pipeline.text.preservation import find_invention
@@ -41,30 +51,12 @@ _LEAST_WORDS_QUOTED = 2
 _LEAST_CARRIED = 0.5
 #: Kinds that only a human's own words can show, whomever they are about.
 _OF_HUMAN = frozenset(("trust", "boundary", "emotion"))
-#: Words that a statement shares at least with the sentences of one of its quotes, or one of two. Of 909 statements of
-#: a model all but a few do.
-_LEAST_BORNE = 2
 #: Words that a statement about the human shares at least with a turn of the human's own, or all of a shorter one.
 _LEAST_SPOKEN = 2
-_LACKS = "none of its items"
 _ORDER = "it reads like an order to whoever reads it"
 _FIGURES = frozenset(("number", "time", "date", "identifier", "name"))
-#: A text in which more of the words inside of its sentences begin with a capital letter writes all nouns so.
-_CAPITALISED = 0.3
-_WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _FENCED = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)")
 _QUOTED_LINE = re.compile(r"(?m)^[ \t]*>.*$")
-_COUNTED = re.compile(r"(?<![\w.,-])(\d+) ([^\W\d_]{5,})(?![\w-])")
-#: `7/7`: so many of so many, of whatever stands beside it.
-_OF_SO_MANY = re.compile(r"(?<![\w./-])(\d+)/(\d+)(?![\w./-])")
-_NUMBER_OF = re.compile(r"\b[Nn]o\.? ?(?=\d)")
-#: What a setting or a log says with a word: `improving=no`.
-_VALUE = re.compile(r"=\w+")
-_DIGITS = re.compile(r"\d+")
-_FIRST_WORD = re.compile(r"(?:^|[.!?]\s+)([^\W\d_a-z][\w'’-]*)")
-_CLOCK_AND_COLON = re.compile(r"(\d:\d\d):(?=\s)")
-#: Words of negation, also as people type them: `dont`.
-_NEGATORS = NEGATORS | {word.replace("'", "") for word in NEGATORS if word.endswith("n't")}
 _MARKS = re.compile(r"[*_`~]+")
 _SPACE = re.compile(r"\s+")
 _CLAUSE_BREAK = re.compile(r"[.!?,;:…)]\s|\s[-(]|[。！？；，、]")
@@ -124,7 +116,7 @@ def check_answer(
     """What of an answer about some items is borne out. `spoken`: the items are turns with speakers; `least`: on how
     many items a statement rests at least; `claimed`: items that a first answer called routine."""
     steering = _ids(answer.steering, items)
-    named = _named([*(item.text for item in items), *(one.text for one in standing)])
+    named = named_in([*(item.text for item in items), *(one.text for one in standing)])
     statements: list[Statement] = []
     objections: list[str] = []
     failed: list[tuple[SaidStatement, str]] = []
@@ -150,7 +142,7 @@ def check_answer(
         and items[one.item - 1].id not in taken
         and not items[one.item - 1].is_protected
         and not lacking(items[one.item - 1], [standing[one.statement - 1].text])
-        and _denies(items[one.item - 1].text) == _denies(standing[one.statement - 1].text)
+        and denies(items[one.item - 1].text) == denies(standing[one.statement - 1].text)
         and _about_the_same(items[one.item - 1].text, standing[one.statement - 1].text, likeness)
     ]
     repeated = {item for item, _ in repeats}
@@ -185,13 +177,13 @@ def lacking(item: Item, texts: Iterable[str]) -> list[Fact]:
     """The figures, names and identifiers of an item that none of some texts has. The day of the item is none."""
     told = "\n".join(texts)
     own = {f"{item.day}", f"----{item.day:-%m-%d}"}
-    plain = not _writes_nouns_so(item.words)
+    plain = not writes_nouns_so(item.words)
     return [
         fact
         for fact in find_facts(item.words)
         if fact.kind in _FIGURES
         and not (fact.kind == "date" and fact.value in own)
-        and (fact.kind != "name" or plain or _is_marked_name(fact.text))
+        and (fact.kind != "name" or plain or is_marked_name(fact.text))
         and not keeps(told, fact)
     ]
 
@@ -213,7 +205,7 @@ def carried_by(items: Sequence[Item], statements: Sequence[Statement]) -> tuple[
 
 
 def _count_words(text: str) -> int:
-    return len(_WORD.findall(text))
+    return len(WORD.findall(text))
 
 
 def own_text(words: str) -> str:
@@ -245,13 +237,13 @@ def _statement(
             return wrong
     if spoken and (wrong := _wrong_speaker(said, cited)):
         return wrong
-    pairs = list(zip(said.sources, cited, strict=True))
-    mine, told = _beginnings(text), {id(item): _words_told(source, item) for source, item in pairs}
+    mine = beginnings(text)
+    told = [(source, item, _words_told(source, item)) for source, item in zip(said.sources, cited, strict=True)]
     if not (general or spoken):  # of a conversation, a `yes` may be a source
-        pairs = [(source, item) for source, item in pairs if mine & told[id(item)]] or pairs
-        cited = [item for _, item in pairs]
-    bearing = [item for item in cited if _are_enough(mine & told[id(item)], mine, told[id(item)])]
-    everything = {word for words in told.values() for word in words}
+        told = [one for one in told if mine & one[2]] or told
+    pairs, cited = [(source, item) for source, item, _ in told], [item for _, item, _ in told]
+    bearing = [item for _, item, words in told if are_enough(mine & words, mine, words)]
+    everything = {word for _, _, words in told for word in words}
     if any(not 1 <= number <= len(standing) for number in said.replaces):
         return "it replaces a statement that was not given"
     replaced = [standing[number - 1] for number in dict.fromkeys(said.replaces)]
@@ -265,7 +257,7 @@ def _statement(
         if spoken and old.of_human and not said_by_human:
             return f'it replaces "{old.text[:80]}", which only the human can do'
     older = [old.text for old in replaced]
-    evidence = _Evidence(
+    evidence = Evidence(
         quotes=[_with_clause(source.quote, item) for source, item in pairs],
         sentences=[*(_with_sentence(source.quote, item) for source, item in pairs), *older],
         sources=[*(own_text(item.text) for item in cited), *older],
@@ -273,11 +265,11 @@ def _statement(
         named=named,
         days={item.day for item in cited} | {old.day for old in replaced},
     )
-    if wrong := _not_borne_out(text, evidence):
+    if wrong := not_borne_out(text, evidence):
         return wrong
     if attempt_by("human" if said_by_human else "agent", text):
         return _ORDER
-    if not (general or bearing or _are_enough(mine & everything, mine, everything)):
+    if not (general or bearing or are_enough(mine & everything, mine, everything)):
         return "the sentences of its quotes do not speak of it; quote the words of the items that say it"
     significance = said.significance if math.isfinite(said.significance) else 0.5
     return Statement(
@@ -291,7 +283,7 @@ def _statement(
     )
 
 
-def _checked_question(asked: str, evidence: _Evidence) -> str:
+def _checked_question(asked: str, evidence: Evidence) -> str:
     """The question that a statement is said to answer; empty if it is long or has figures or names of its own."""
     asked = _SPACE.sub(" ", asked).strip()
     sources = [*evidence.sources, evidence.others]
@@ -341,10 +333,10 @@ def _wrong_speaker(said: SaidStatement, cited: Sequence[Item]) -> str:
     nothing of it (`ok, thanks`) bears nothing out."""
     if said.kind not in _OF_HUMAN and said.about != "human":
         return ""
-    beginnings = _beginnings(said.text)
+    mine = beginnings(said.text)
     for source, item in zip(said.sources, cited, strict=True):
-        spoken = _beginnings(_with_clause(source.quote, item)) if item.speaker == "human" else set()
-        if spoken and len(beginnings & spoken) >= min(_LEAST_SPOKEN, len(spoken)):
+        spoken = beginnings(_with_clause(source.quote, item)) if item.speaker == "human" else set()
+        if spoken and len(mine & spoken) >= min(_LEAST_SPOKEN, len(spoken)):
             return ""
     return "what is about the human must rest on a turn of the human's own that says it"
 
@@ -352,20 +344,8 @@ def _wrong_speaker(said: SaidStatement, cited: Sequence[Item]) -> str:
 def _words_told(source: Source, item: Item) -> set[str]:
     """The beginnings of the words of a quote's sentences, or if these are short of all that its item says, and of what
     that stands under."""
-    told = _beginnings(_with_sentence(source.quote, item)) or _beginnings(own_text(item.words))
-    return told | _beginnings(item.under)
-
-
-def _are_enough(shared: set[str], mine: set[str], told: set[str]) -> bool:
-    """Whether the words that a statement shares with its sentences bear it: two, or one if either has few."""
-    return len(shared) >= min(_LEAST_BORNE, len(mine), max(1, len(told) - 1))
-
-
-def _beginnings(text: str) -> set[str]:
-    """The first letters of the longer words, in which the forms of one word agree, and the figures; of a script without
-    spaces its pairs of characters."""
-    words = (word for word in _WORD.findall(spaced(text)) if len(word) > 3 or not word.isascii())
-    return {word.casefold()[:4] for word in words} | set(_DIGITS.findall(text))
+    told = beginnings(_with_sentence(source.quote, item)) or beginnings(own_text(item.words))
+    return told | beginnings(item.under)
 
 
 def _about_the_same(text: str, other: str, likeness: Likeness) -> bool:
@@ -375,135 +355,7 @@ def _about_the_same(text: str, other: str, likeness: Likeness) -> bool:
 
 def _long_words(text: str) -> set[str]:
     """Words that may name a subject."""
-    return {word.casefold() for word in _WORD.findall(text) if len(word) > 5}
-
-
-@dataclass(frozen=True, slots=True)
-class _Evidence:
-    """What a statement rests on: its quotes with the words around them, their whole sentences, its items and what it
-    replaces, the days of both; the other turns of a conversation, in which names may stand; and what all items of
-    the question name."""
-
-    quotes: Sequence[str]
-    sentences: Sequence[str]
-    sources: Sequence[str]
-    others: str
-    named: frozenset[str]
-    days: set[date]
-
-
-def _not_borne_out(text: str, evidence: _Evidence) -> str:
-    """What of a statement its evidence does not say; empty if it says all."""
-    text = with_iso_days(text, {meant for day in evidence.days for meant in days_meant(day)})
-    if strange := _invented(_CLOCK_AND_COLON.sub(r"\1,", text), evidence.sources, evidence.days):
-        return f"{_LACKS} has '{strange}'"
-    told = [*evidence.sources, evidence.others, *months_meant(evidence.days)]
-    if unknown := unknown_name(text, told) or _borrowed_name(text, evidence.named, told):
-        return f"{_LACKS} names '{unknown}'"
-    mine = _beginnings(text)
-    denying = list(map(_beginnings, filter(_denies, [*evidence.quotes, *evidence.sentences])))
-    if _denies(text) and not any(len(mine & words) >= min(_LEAST_BORNE, len(mine), len(words)) for words in denying):
-        return "it denies or forbids something, and the sentences of its quotes do not"
-    if not _denies(text) and all(map(_denies, evidence.quotes)):
-        return "its quote denies or forbids something, and the statement does not"
-    if redact(text, personal=False)[1].total() > 0:
-        return "it copies a secret"
-    return ""
-
-
-def missing_in(objection: str) -> str:
-    """What of a statement none of its items says, casefolded, if an objection is about that; empty if not. Another item
-    of the question may say it."""
-    return objection.partition("'")[2].removesuffix("'").casefold() if objection.startswith(_LACKS) else ""
-
-
-def _invented(text: str, sources: Sequence[str], days: set[date]) -> str:
-    """A figure or identifier of a text that no source has; empty if there is none. The year of a source is known, and a
-    number to which a source gives no unit may have one that another number or another place there has."""
-    numbers = [fact.value.split(" ") for source in sources for fact in find_facts(source) if fact.kind == "number"]
-    bare = {value[0] for value in numbers if len(value) == 1}
-    halves = {number for source in sources for pair in _OF_SO_MANY.findall(source) for number in pair}
-    units = {value[1] for value in numbers if len(value) > 1}
-    years = {f"{day.year}" for day in days}
-    known, told = list(sources), "\n".join(sources)
-    while strange := find_invention(known, text, days):
-        value, _, unit = strange.value.partition(" ")
-        has_unit = bool(unit) and (unit in units or _is_said(unit, told.casefold()))
-        is_known = strange.value in years or (value in bare and has_unit)
-        is_known |= value in halves and _counts(value, unit, told)
-        if strange.kind != "number" or not is_known or strange.text in known:
-            return strange.text
-        known.append(strange.text)
-    return _other_counted(text, told)
-
-
-def _other_counted(text: str, told: str) -> str:
-    """A number of a text with the word after it, if its sources count something else with that number: `30 Stunden` of
-    `30 Minuten`, `212 errors` of `212 tests of the parser passed, no errors`."""
-    counted: dict[str, set[str]] = {}
-    for number, word in _COUNTED.findall(told):
-        counted.setdefault(number, set()).add(word)
-    for number, word in _COUNTED.findall(text):
-        is_counted = number in counted and word.lower() not in STOP_WORDS
-        if is_counted and word not in counted[number] and not _counts(number, word, told):
-            return f"{number} {word}"
-    return ""
-
-
-def _counts(number: str, word: str, told: str) -> bool:
-    """Whether a word stands beside a number in a text, in any form, with three words between them at most."""
-    stem, between = re.escape(word.casefold()[: max(4, len(word) - 2)]), r"(?:[\w'’./-]+\W+){0,3}?"
-    after = rf"(?<![\w.,-]){number}(?:/\d+)?\W+{between}{stem}"
-    return re.search(rf"{after}|{stem}\w*\W+{between}{number}(?!\w)", told.casefold()) is not None
-
-
-def _denies(text: str) -> bool:
-    text = _NUMBER_OF.sub(" ", _VALUE.sub("=", text))
-    words = {word.casefold().replace("’", "'") for word in _WORD.findall(text)}
-    return not words.isdisjoint(_NEGATORS) or negates(text)
-
-
-def unknown_name(text: str, sources: Sequence[str]) -> str:
-    """A name of a statement that none of its sources has, in any form; empty if there is none."""
-    told = "\n".join(sources).casefold()
-    plain = not is_german(f"{text}\n{told}") and not any(map(_writes_nouns_so, (text, *sources)))
-    for fact in find_facts(text):
-        if fact.kind != "name":
-            continue
-        for part in (part for part in fact.text.split("-") if plain or _is_marked_name(part)):
-            if not _is_said(part, told):
-                return part
-    return ""
-
-
-def _named(texts: Iterable[str]) -> frozenset[str]:
-    """What some texts name, casefolded, of those that do not write all nouns like names."""
-    plain = (text for text in texts if not is_german(text) and not _writes_nouns_so(text))
-    return frozenset(fact.value for text in plain for fact in find_facts(text) if fact.kind == "name")
-
-
-def _borrowed_name(text: str, named: frozenset[str], sources: Sequence[str]) -> str:
-    """A name at the start of a sentence that only other items have; empty if there is none. `named`: by all items."""
-    told = "\n".join(sources).casefold()
-    firsts = (match.group(1) for match in _FIRST_WORD.finditer(text))
-    return next((word for word in firsts if word.casefold() in named and not _is_said(word, told)), "")
-
-
-def _is_said(name: str, told: str) -> bool:
-    """Whether a casefolded text has a name, in any form."""
-    bare = name.casefold().removesuffix("'s").removesuffix("’s")
-    return re.search(rf"(?<![^\W_]){re.escape(bare[: max(3, len(bare) - 2)])}", told) is not None
-
-
-def _is_marked_name(word: str) -> bool:
-    """Whether a word is a name in any language: it holds a digit or a capital letter after its first one."""
-    return any(char.isdigit() or char.isupper() for char in word[1:])
-
-
-def _writes_nouns_so(text: str) -> bool:
-    """Whether a text begins its nouns with capital letters, as German does."""
-    inside: list[str] = re.findall(r"(?<=[^\W\d_,;] )[^\W\d_]\w+", text)
-    return len(inside) > 4 and sum(word[0].isupper() for word in inside) > _CAPITALISED * len(inside)
+    return {word.casefold() for word in WORD.findall(text) if len(word) > 5}
 
 
 def _digests(
@@ -524,7 +376,7 @@ def _digests(
             wrong.append(f"the digest of {day}: none of its items has '{strange.text}'")
         elif unknown := unknown_name(text, sources):
             wrong.append(f"the digest of {day}: none of its items names '{unknown}'")
-        elif _denies(text) and not any(map(_denies, sources)):
+        elif denies(text) and not any(map(denies, sources)):
             wrong.append(f"the digest of {day} denies something, and none of its items does")
         elif attempt_in(text) or redact(text, personal=False)[1].total() > 0:
             wrong.append(f"the digest of {day} copies a secret or an order to its reader")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 #: Changes with the instructions, the fields of the answer, and the check.
-VERSION = "principles-1"
+VERSION = "principles-2"
 INSTRUCTIONS = """\
 You keep the memory of an AI agent that works for months. You are given the patterns of one project as numbered \
 items: what its notes of several days say, each with its newest day. You look for the principles behind them. A \

@@ -18,7 +18,8 @@ from memory_pipeline.models.questions import MOST_SOURCE_TOKENS
 from memory_pipeline.models.requests import Request
 from memory_pipeline.reading import conversation, notes, principles
 from memory_pipeline.reading.answers import ReadingAnswer
-from memory_pipeline.reading.check import Checked, Likeness, check_answer, missing_in
+from memory_pipeline.reading.check import Checked, Likeness, check_answer
+from memory_pipeline.reading.evidence import missing_in
 from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.records import LEAST_PATTERNS, Statement
 from memory_pipeline.text.redaction import redact

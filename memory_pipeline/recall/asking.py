@@ -13,11 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
-from memory_pipeline.errors import ModelError, NoModelError, in_words
+from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session
-from memory_pipeline.models.choose import has_model, model_name
+from memory_pipeline.models.choose import model_name, require_model
 from memory_pipeline.models.pacing import Patience
-from memory_pipeline.reading.check import unknown_name
+from memory_pipeline.reading.evidence import unknown_name
 from memory_pipeline.recall.documents import Context, ContextItem
 from memory_pipeline.store import Store
 from memory_pipeline.text.injections.detect import attempt_in
@@ -106,10 +106,7 @@ def ask_model(
     Nothing is asked where the context is empty. Raises NoModelError if no model is chosen, and ModelError if it gives
     no answer.
     """
-    if not has_model(settings):
-        raise NoModelError(
-            "no model is chosen, and only a model can answer; 'memory-pipeline model list' shows what there is"
-        )
+    require_model(settings, "answer")
     nothing = Reply(
         question=context.task, known=False, answer="", memories=(), read=len(context.items), model=model_name(settings),
         cost_usd=0.0,

@@ -33,21 +33,23 @@ Small = NDArray[np.int8]
 @dataclass(frozen=True, slots=True)
 class Beside:
     """What other tables say of memories: by memory that a newer one supersedes, this one; by memory that others
-    contradict, these; by memory that was made from others, or replaced them, how many direct sources it has; and where
-    a memory applies, if a person said so when two that contradict each other were kept."""
+    contradict, these; by memory that was made from others, or replaced them, how many direct sources it has; where a
+    memory applies, if a person kept both sides of a contradiction; and which were archived into one that said the same
+    before."""
 
     superseded: Mapping[str, str]
     contradicting: Mapping[str, tuple[str, ...]]
     source_counts: Mapping[str, int]
     scopes: Mapping[str, str] = field(default_factory=dict)
+    copies: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Catalogue:
     """`ids` by row; `row_of` the other way round; `table`: the memories as the store has them, in the order of rows;
     `changed`: those that are newer than it. `moments`, `days`: the time that each refers to in UTC, and the day by the
-    clock of its source; `was_noted`: whether no night
-    made it; `types`, `pattern_types`: places in the lists of their names, -1 for none."""
+    clock of its source; `was_noted`: whether no night made it; `types`, `pattern_types`: places in the lists of their
+    names, -1 for none."""
 
     ids: list[str]
     row_of: dict[str, int]
@@ -69,7 +71,7 @@ class Catalogue:
     @cached_property
     def told(self) -> NDArray[np.datetime64]:
         """By row, when it was told last."""
-        return last_told(self.moments, self.rowwise)
+        return last_told(self.moments, self.rowwise.is_undated, self.into, _is_in(self.ids, self.beside.copies))
 
     @classmethod
     def of(cls, ids: list[str], table: pa.Table, beside: Beside) -> Catalogue:

@@ -366,20 +366,19 @@ class ProjectIndex:
     def _beside(self, tx: Transaction, known: _State | None) -> Beside:
         """What the tables of conflicts and lineage say of the project's memories."""
         before, since = (known.catalogue.beside, known.generation.sequence) if known else (None, 0)
-        if before and not any(
-            tx.recallable.has_changed(table, since) for table in ("conflicts", "extractions", "lineage")
-        ):
-            superseded, contradicting, scopes = before.superseded, before.contradicting, before.scopes
-        else:
-            conflicts = [conflict for conflict in tx.conflicts.open() if conflict.project_id == self._project]
-            sides = tx.memories.read_as_last_told({one for conflict in conflicts for one in (conflict.a, conflict.b)})
-            conflicts = [conflict for conflict in conflicts if {conflict.a, conflict.b} <= sides.keys()]
-            superseded = superseded_ids(conflicts, sides) | tx.recallable.withdrawn(self._project)
-            contradicting = contradicting_ids(clear_conflicts(conflicts, sides))
-            scopes = {one: "; ".join(found) for one, found in tx.conflicts.scopes_of().items()}
-        if before and not tx.recallable.has_changed("lineage", since):
-            return Beside(superseded, contradicting, before.source_counts, scopes)
-        return Beside(superseded, contradicting, tx.recallable.source_counts(self._project), scopes)
+        tables = ("conflicts", "extractions", "lineage")
+        if before and not any(tx.recallable.has_changed(table, since) for table in tables):
+            return before
+        conflicts = [conflict for conflict in tx.conflicts.open() if conflict.project_id == self._project]
+        sides = tx.memories.read_as_last_told({one for conflict in conflicts for one in (conflict.a, conflict.b)})
+        conflicts = [conflict for conflict in conflicts if {conflict.a, conflict.b} <= sides.keys()]
+        return Beside(
+            superseded_ids(conflicts, sides) | tx.recallable.withdrawn(self._project),
+            contradicting_ids(clear_conflicts(conflicts, sides)),
+            tx.recallable.source_counts(self._project),
+            {one: "; ".join(found) for one, found in tx.conflicts.scopes_of().items()},
+            tx.recallable.copies(self._project),
+        )
 
     def vectors_of(self, matches: Sequence[Match]) -> Vectors:
         """The vectors of memories that were found, float32 (len(matches), dimension); zero for one without."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import ModelError, NoModelError, in_words
-from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session
-from memory_pipeline.models.choose import has_model, model_name
+from memory_pipeline.models import Prompt, Question
+from memory_pipeline.models.choose import model_name, require_model
 from memory_pipeline.recall.evaluation import Evaluation, Merge
+from memory_pipeline.recall.question_generation import ask_together
 from memory_pipeline.store import Store
 from memory_pipeline.text.redaction import redact
 
@@ -58,14 +58,6 @@ class _Answer(BaseModel):
     wrong: list[_Wrong] = Field(description="Each memory that is not true to its sources.")
 
 
-def check_can_judge(settings: Settings) -> None:
-    """Raises NoModelError if no model is chosen."""
-    if not has_model(settings):
-        raise NoModelError(
-            "no model is chosen, and only a model can judge; 'memory-pipeline model list' shows what there is"
-        )
-
-
 def judge_merges(
     store: Store,
     settings: Settings,
@@ -76,20 +68,12 @@ def judge_merges(
 
     Raises NoModelError if none is chosen, and ModelError if it gives no answer.
     """
-    check_can_judge(settings)
+    require_model(settings, "judge")
     sample = found.sample
     groups = [sample[start : start + _AT_ONCE] for start in range(0, len(sample), _AT_ONCE)]
-    questions = {str(number): _question(group, settings) for number, group in enumerate(groups)}
-    book = AnswerBook(store, str(uuid.uuid4()), "evaluate", preview=True)
-    objections: dict[int, str] = {}
-    results = ModelClient(settings).ask(questions, Session(book, preview=True), "questions")
-    for done, (_, result) in enumerate(results, start=1):
-        if not isinstance(result, dict):
-            why = result.reason if isinstance(result, Declined) else in_words(result)
-            raise ModelError(f"the model gave no judgement: {why}")
-        objections |= result
-        progress("judging merges", done, len(questions))
-    cost = sum(call.cost_usd for call in book.calls())
+    asked = [_question(group, settings) for group in groups]
+    judged, cost = ask_together(store, settings, asked, "judgement", partial(progress, "judging merges"))
+    objections = {number: why for wrong in judged for number, why in wrong.items()}
     return found.judged_by(model_name(settings), objections, cost)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -184,23 +184,24 @@ def search_state(
         raise InputError(f"give one project with --project: {', '.join(projects)}")
     chosen = project or "".join(projects)
     memories = [memory for memory in state.memories if memory.project_id == chosen]
-    there = as_last_told(memories)
     with store.reading() as tx:
+        copies = tx.recallable.copies(chosen)
+        there = _as_last_told(memories, copies)
         superseded = superseded_ids((c for c in tx.conflicts.open() if {c.a, c.b} <= there.keys()), there)
         withdrawn = tx.recallable.withdrawn(chosen)
         superseded |= {old: new for old, new in withdrawn.items() if {old, new} <= there.keys()}
         ids, vectors = tx.vectors.read([memory.id for memory in memories], embedder.name, embedder.dimension)
     known = dict(zip(ids, vectors, strict=True))
-    index = SearchIndex(memories, known, embedder.embed, superseded, settings.recall.language)
+    index = SearchIndex(memories, known, embedder.embed, superseded, settings.recall.language, copies)
     few = filters is None or not filters.model_copy(update={"as_of": None}).narrows
     hits = index.search(query, MOST_RESULTS if filters else limit, few=few)
     return [hit for hit in hits if filters is None or filters.admits(hit.memory)][:limit]
 
 
-def as_last_told(memories: Sequence[Memory]) -> dict[str, Memory]:
+def _as_last_told(memories: Sequence[Memory], copies: Collection[str]) -> dict[str, Memory]:
     """The memories of a state by id, each with the time of the last copy that was archived into it."""
     there = {memory.id: memory for memory in memories}
-    for copy in memories:
+    for copy in (memory for memory in memories if memory.id in copies):
         into = there.get(copy.consolidated_into_id or "")
         if into is not None and copy.effective_date > into.effective_date and copy.created_at_quality not in UNDATED:
             there[into.id] = replace(into, effective_date=copy.effective_date, utc_offset=copy.utc_offset)

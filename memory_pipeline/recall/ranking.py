@@ -211,12 +211,14 @@ def newest_first(
     return np.concatenate([head[order], rows[_LOOKED_AT:]])
 
 
-def last_told(moments: NDArray[np.datetime64], rowwise: Rowwise) -> NDArray[np.datetime64]:
-    """By row, when it was told last: a copy that was archived into it may be later than the row that stands for it.
-    What nobody knows the time of was told long ago."""
-    told = np.where(rowwise.is_undated, _LONG_AGO, moments)
-    ends = rowwise.stands_for_it
-    np.maximum.at(told, ends[ends >= 0], told[ends >= 0])
+def last_told(
+    moments: NDArray[np.datetime64], is_undated: NDArray[np.bool_], into: Rows, is_copy: NDArray[np.bool_]
+) -> NDArray[np.datetime64]:
+    """By row, when it was told last: a copy that was archived `into` it may be later. What nobody knows the time of was
+    told long ago."""
+    told = np.where(is_undated, _LONG_AGO, moments)
+    is_copy = is_copy & (into >= 0)
+    np.maximum.at(told, into[is_copy], told[is_copy])
     return told
 
 
@@ -323,8 +325,9 @@ def ends_of(into: NDArray[np.int64], is_archived: NDArray[np.bool_]) -> NDArray[
     return np.where((ends >= 0) & ~is_archived[ends], ends, -1)
 
 
-def listed(memories: Sequence[Searchable], superseded: Collection[str] = ()) -> Listed:
-    """What ranking has to know of memories; their uses do not count."""
+def listed(memories: Sequence[Searchable], superseded: Collection[str] = (), copies: Collection[str] = ()) -> Listed:
+    """What ranking has to know of memories; their uses do not count. `copies`: those that were archived into one that
+    said the same before."""
     ids = [memory.id for memory in memories]
     row_of = {memory_id: row for row, memory_id in enumerate(ids)}
     archived = np.array([memory.archived_at is not None for memory in memories], dtype=bool)
@@ -341,7 +344,8 @@ def listed(memories: Sequence[Searchable], superseded: Collection[str] = ()) -> 
     short = shortness(np.array([len(memory.content) for memory in memories], dtype=np.int64))
     undated = np.array([memory.created_at_quality in UNDATED for memory in memories], dtype=bool)
     rowwise = Rowwise(before, after, weight, ends_of(into, archived), is_digest, short, undated)
-    return Listed(ids, last_told(moments, rowwise), days, was_noted, rowwise)
+    is_copy = np.array([memory_id in copies for memory_id in ids], dtype=bool)
+    return Listed(ids, last_told(moments, undated, into, is_copy), days, was_noted, rowwise)
 
 
 def rows_of(ids: Iterable[str | None], row_of: Mapping[str, int]) -> NDArray[np.int64]:

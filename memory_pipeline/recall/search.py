@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -71,9 +71,11 @@ class SearchIndex(Generic[_Searchable]):
         embed: Callable[[Sequence[str]], NDArray[np.float32]],
         superseded: Mapping[str, str] | None = None,
         language: str = "english",
+        copies: Collection[str] = (),
     ) -> None:
         """`vectors`: unit length, by memory id. `embed` turns queries into unit vectors. `superseded`: by memory, the
-        newer one that supersedes it; it has the weight of an archived one. `language`: the setting `recall.language`.
+        newer one that supersedes it; it has the weight of an archived one. `language`: the setting `recall.language`;
+        `copies`: memories that were archived into one that said the same before.
 
         Raises InputError if the memories belong to more than one project: no query crosses projects.
         """
@@ -86,7 +88,7 @@ class SearchIndex(Generic[_Searchable]):
         self._embed = embed
         self._superseded = superseded or {}
         self._weights = Weights()
-        self._listed = listed(self._memories, self._superseded)
+        self._listed = listed(self._memories, self._superseded, copies)
         self._matrix = _matrix(self._listed.ids, vectors)
         self._words = WordIndex(language)
         texts = [_text_of(one) for one in self._memories]

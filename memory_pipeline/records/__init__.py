@@ -80,6 +80,7 @@ from memory_pipeline.records.knowledge import (
     PlaybookEntry,
 )
 from memory_pipeline.records.memory import (
+    AGAIN,
     BESIDE,
     CONSOLIDATION_METHODS,
     EXPIRED,
@@ -128,6 +129,7 @@ from memory_pipeline.records.night import (
 )
 
 __all__ = [
+    "AGAIN",
     "BATCH_EXPIRED",
     "BATCH_UNDER_WAY",
     "BESIDE",

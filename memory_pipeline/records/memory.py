@@ -48,6 +48,8 @@ RELATIONS = (
 )  # fmt: skip
 #: Relations of memories that are linked to a memory but that it was not made from.
 BESIDE = ("duplicate", "superseded", "extracted", "replaced")
+#: Relations of memories that were archived into one that said the same before.
+AGAIN = ("duplicate", "repeated")
 
 #: In minutes; Kiribati has the largest offset from UTC.
 MOST_OFFSET = 14 * 60

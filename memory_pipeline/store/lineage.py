@@ -27,6 +27,20 @@ _MADE_OF = """
     )
     """
 
+#: From each of some memories (`start`) along its replacements, with the steps to each (`depth`).
+_CHAIN = """
+    with recursive chain(start, id, next, depth) as (
+        select id, id, consolidated_into_id, 0
+        from memories
+        where id in (select unnest($1::text[]))
+        union all
+        select c.start, m.id, m.consolidated_into_id, c.depth + 1
+        from memories m
+        join chain c on m.id = c.next
+        where c.depth < 100
+    )
+    """
+
 
 class Lineage:
     """The links from memories to their sources, and the chains of replacements."""
@@ -218,17 +232,8 @@ class Lineage:
         """By memory, the active one at the end of its chain of replacements (itself if it is active or unknown)."""
         wanted = list(memory_ids)
         rows = self._sql.rows(
-            """
-            with recursive chain(start, id, next, depth) as (
-                select id, id, consolidated_into_id, 0
-                from memories
-                where id in (select unnest($1::text[]))
-                union all
-                select c.start, m.id, m.consolidated_into_id, c.depth + 1
-                from memories m
-                join chain c on m.id = c.next
-                where c.depth < 100
-            )
+            f"""
+            {_CHAIN}
             select start, max_by(id, depth)
             from chain
             group by start
@@ -258,17 +263,8 @@ class Lineage:
         """Of those of some memories that stand no more because something else holds since, the time of what took their
         place first: a newer statement, or the side of a contradiction that a person kept."""
         rows = self._sql.rows(
-            """
-            with recursive chain(start, id, next, depth) as (
-                select id, id, consolidated_into_id, 0
-                from memories
-                where id in (select unnest($1::text[]))
-                union all
-                select c.start, m.id, m.consolidated_into_id, c.depth + 1
-                from memories m
-                join chain c on m.id = c.next
-                where c.depth < 100
-            )
+            f"""
+            {_CHAIN}
             select c.start, min(n.effective_date)
             from chain c
             join lineage l on l.source_id = c.id and l.memory_id = c.next

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.records import EXPIRED, UNDATED, Memory, Source
+from memory_pipeline.records import AGAIN, EXPIRED, UNDATED, Memory, Source
 from memory_pipeline.records.identifiers import Handles, is_handle
 from memory_pipeline.store.rows import Row, RowsOf, Sql, from_utc, to_utc
 
@@ -114,11 +114,12 @@ class Memories:
         into it may be later."""
         memories = self.read(ids)
         rows = self._sql.rows(
-            """
-            select consolidated_into_id, max(effective_date), max_by(utc_offset, effective_date)
-            from memories
-            where consolidated_into_id in (select unnest($1::text[])) and archived_at is not null
-              and rolled_back_at is null and created_at_quality not in (select unnest($2::text[]))
+            f"""
+            select m.consolidated_into_id, max(m.effective_date), max_by(m.utc_offset, m.effective_date)
+            from memories m
+            join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id and l.relation in {AGAIN}
+            where m.consolidated_into_id in (select unnest($1::text[])) and m.archived_at is not null
+              and m.rolled_back_at is null and m.created_at_quality not in (select unnest($2::text[]))
             group by 1
             """,
             [list(memories), list(UNDATED)],

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from memory_pipeline.records import Memory
+from memory_pipeline.records import AGAIN, Memory
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import Sql
 
@@ -95,6 +95,20 @@ class Recallable:
             [project_id],
         )
         return {str(memory_id): int(count) for memory_id, count in rows}
+
+    def copies(self, project_id: str) -> frozenset[str]:
+        """The memories of a project that were archived into one that said the same before."""
+        return frozenset(
+            self._sql.strings(
+                f"""
+                select m.id
+                from memories m
+                join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
+                where m.project_id = $1 and m.archived_at is not null and l.relation in {AGAIN}
+                """,
+                [project_id],
+            )
+        )
 
     def withdrawn(self, project_id: str) -> dict[str, str]:
         """By memory of which all that was kept was withdrawn in a conversation, the memory that withdraws it: the one

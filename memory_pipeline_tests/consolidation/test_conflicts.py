@@ -394,3 +394,15 @@ def test_what_is_said_again_after_a_decision_against_it_is_not_put_away(store: S
     assert stands == {"again", "new"}
     with ProjectMemory(store, settings_for(store), "p", actor="agent") as shop:
         assert shop.search("port of the staging database").results[0].id == "again"
+
+
+def test_a_side_that_lost_is_no_later_telling_of_the_one_that_won(store: Store) -> None:
+    """Who keeps the older value has not heard it again on the day of the newer one."""
+    conflict = contradiction(store)
+    (shown,) = list_conflicts(store, each=True)
+    settle(store, conflict, "a" if shown.a.id == "old" else "b")
+    with ProjectMemory(store, settings_for(store), "p", actor="agent") as shop:
+        (kept,) = (one for one in shop.search("port of the staging database").results if not one.archived)
+    assert (kept.id, kept.told_again) == ("old", None)
+    with store.reading() as tx:
+        assert tx.memories.read_as_last_told(["old"])["old"].effective_date == FIRST

@@ -217,6 +217,9 @@ def test_a_quote_that_does_not_speak_of_the_statement_is_no_source() -> None:
     beside = statement("The coffee is in the kitchen.", {3: "Coffee is in", 2: "team was good"})
     found = checked(answer(port, turned, beside), *items, standing=(newer,), alike=0.9)
     assert "which is newer" in found.objections[0] and "the statement does not" in found.objections[1]
+    for quotes in (("Coffee is in", "deploy on Fridays"), ("deploy on Fridays", "Coffee is in")):
+        both = turned | {"sources": [{"item": 3, "quote": quote} for quote in quotes]}
+        assert "the statement does not" in checked(answer(both), *items).objections[0], "two quotes of one item"
     (kept,) = found.statements
     assert kept.item_ids == ("ban",)
 

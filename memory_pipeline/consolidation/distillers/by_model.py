@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.distillers.draft import DistillationModel, Draft, Task
 from memory_pipeline.consolidation.distillers.extractive import NOTHING_SHARED, Extractive
-from memory_pipeline.consolidation.distillers.judge import judge
+from memory_pipeline.consolidation.distillers.judge import judge, why_unsure
 from memory_pipeline.consolidation.distillers.prompts import VERSION
 from memory_pipeline.consolidation.distillers.strategies import DistillationStrategy, choose_strategy, load_strategies
 from memory_pipeline.models import Declined, ModelClient, Question, Session
@@ -97,8 +97,8 @@ def distillation_question(
         disagreements = _disagreements(task, answer)
         if isinstance(disagreements, Declined):
             return disagreements
-        if answer.confidence < (least := settings.consolidation.confidence.min):  # nobody is asked to be surer
-            return Declined(f"confidence {answer.confidence:.2f} is below {least:g}")
+        if unsure := why_unsure(answer.confidence, settings):  # nobody is asked to be surer
+            return Declined(unsure)
         reviewed = review_answer(answer, evidence)
         if reviewed.objections and not is_last:
             return _declined(f"unsupported: {reviewed.objections[0]}", reviewed.objections)

@@ -121,6 +121,12 @@ def undistilled(cluster: Cluster, why: Declined | Exception, model: Distillation
     )
 
 
+def why_unsure(confidence: float, settings: Settings) -> str | None:
+    """Why a draft of this confidence is refused, or None."""
+    least = settings.consolidation.confidence.min
+    return f"confidence {confidence:.2f} is below {least:g}" if confidence < least else None
+
+
 def _refusal(
     task: Task, sources: Sequence[str], draft: Draft, before: int, after: int, settings: Settings
 ) -> str | None:
@@ -132,8 +138,8 @@ def _refusal(
     before = max(before, told)  # what was said twice and merged earlier was said all the same
     if before < settings.compression.min_ratio * after:
         return f"compression ratio {before / after:.2f} is below {settings.compression.min_ratio:g}"
-    if draft.confidence < settings.consolidation.confidence.min:
-        return f"confidence {draft.confidence:.2f} is below {settings.consolidation.confidence.min:g}"
+    if unsure := why_unsure(draft.confidence, settings):
+        return unsure
     if any(member_id in draft.content for member_id in task.cluster.member_ids if len(member_id) >= 6):
         return "abstraction contains a member's id"
     return steering_draft(draft.content)

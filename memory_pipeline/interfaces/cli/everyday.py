@@ -47,7 +47,7 @@ review_app.command("quarantine")(quarantine)
 #: Entries of one kind that are shown.
 _SHOWN = 10
 #: Places of secrets, and of attempts to steer, that are named on the screen.
-_PLACES = 20
+_MOST_PLACES = 20
 #: Questions without an answer that the screen names.
 _MOST_MISSED = 10
 
@@ -126,9 +126,9 @@ def _audit_lines(found: Audit) -> list[str]:
         part(found.contradictions, "contradictions"),
         *(f"             {one.detail}: {' '.join(one.one.split())[:70]}" for one in found.examples),
         part(found.steering, "try to steer whoever reads them"),
-        *_listed(found.steering_at),
+        *_listed(found.steering_at, _MOST_PLACES, 13),
         part(sum(found.masked.values()), "secrets and personal data" + _kinds(found.masked)),
-        *_listed(found.masked_at),
+        *_listed(found.masked_at, _MOST_PLACES, 13),
         part(found.undated, "have no date of their own"),
         part(found.unreadable, "rows cannot be read"),
         part(sum(found.left_out.values()), "parts are no memories" + _kinds(found.left_out)),
@@ -140,9 +140,10 @@ def _audit_lines(found: Audit) -> list[str]:
     return lines
 
 
-def _listed(places: Sequence[str]) -> list[str]:
-    more = [f"and {len(places) - _PLACES:,} more; --json names all"] if len(places) > _PLACES else []
-    return [f"             {place}" for place in (*places[:_PLACES], *more)]
+def _listed(texts: Sequence[str], most: int, indent: int) -> list[str]:
+    """The first of some texts a line each, and how many more there are."""
+    more = [f"and {len(texts) - most:,} more; --json names all"] if len(texts) > most else []
+    return [f"{' ' * indent}{text}" for text in (*texts[:most], *more)]
 
 
 def _kinds(counts: dict[str, int]) -> str:
@@ -180,9 +181,9 @@ def evaluate_(
     read instead, and show a sample of what nights made for you to judge. It works on a copy, and asks a model only to
     make questions or to judge."""
     from memory_pipeline.interfaces.cli.base import choose_project
-    from memory_pipeline.models.choose import model_name
+    from memory_pipeline.models.choose import model_name, require_model
     from memory_pipeline.recall.evaluation import evaluate, read_questions
-    from memory_pipeline.recall.judgement import check_can_judge, judge_merges
+    from memory_pipeline.recall.judgement import judge_merges
     from memory_pipeline.recall.question_generation import generate_questions
     from memory_pipeline.reporting.pages import EVALUATION_MARK, evaluation_page
 
@@ -196,7 +197,7 @@ def evaluate_(
         raise InputError(f"--save and --page both name '{save}'; the questions and the page are two files")
     settings, opened = open_store(store)
     if judge:
-        check_can_judge(settings)
+        require_model(settings, "judge")
     for target, mine in ((save, nobody), (page, begins_with(EVALUATION_MARK))):
         if target is not None:
             check_target(settings, target)
@@ -263,13 +264,7 @@ def _evaluation_lines(found: Evaluation) -> list[str]:
             f"  Of {found.absent} questions without an answer, a search finds nothing for {found.absent_said}."
         )
     if found.missed:
-        shown = found.missed[:_MOST_MISSED]
-        more = (
-            [f"    and {len(found.missed) - len(shown)} more; --json names all"]
-            if len(found.missed) > len(shown)
-            else []
-        )
-        lines += ["", "  No context answers:", *(f"    {question}" for question in shown), *more]
+        lines += ["", "  No context answers:", *_listed(found.missed, _MOST_MISSED, 4)]
     if found.sample:
         lines += ["", found.judged]
     for one in found.sample:
