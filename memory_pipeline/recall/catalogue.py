@@ -192,6 +192,14 @@ class Catalogue:
         """Where the memory of a row applies, in a person's words; empty for everywhere."""
         return self.beside.scopes.get(self.ids[row], "")
 
+    def until(self, row: int) -> date | None:
+        """The day of the newer memory that supersedes the one of a row; None if none does."""
+        newer = self.row_of.get(self.superseded_by(row) or "")
+        if newer is None:
+            return None
+        (memory,) = self.memories([newer])
+        return self.told_again(newer, memory) or memory.day
+
     def told_again(self, row: int, memory: Memory) -> date | None:
         """The day of the last copy that was archived into the memory of a row, if it is later."""
         if self.rowwise.is_undated[row] or self.told[row] <= self.moments[row]:

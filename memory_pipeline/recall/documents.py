@@ -169,10 +169,12 @@ class Explanation(Document):
         return ", ".join([*told, f"all times {self.strength:.2f}"])
 
 
-def noted_beside(scope: str, told_again: date | None) -> str:
-    """What stands behind the words of a memory: where it applies, and when it was told again; empty for nothing."""
+def noted_beside(scope: str, told_again: date | None = None, until: date | None = None) -> str:
+    """What stands behind the words of a memory: where it applies, when it was told again, and until when it held; empty
+    for nothing."""
     notes = [f"applies: {scope}"] if scope else []
     notes += [f"told again {told_again}"] if told_again else []
+    notes += [f"until {until}"] if until else []
     return f" ({'; '.join(notes)})" if notes else ""
 
 
@@ -203,6 +205,7 @@ class RecalledMemory(Document):
     superseded_by: str | None = Field(description="The newer memory whose value holds now.")
     scope: str = Field(default="", description="Where it applies, if a person kept both sides of a contradiction.")
     told_again: date | None = Field(default=None, description="The day of its last copy, if that is later.")
+    until: date | None = Field(default=None, description="The day of the newer memory whose value holds now.")
     source_memories: tuple[SourceMemory, ...] | None = Field(
         default=None, description="Its direct sources, when asked for."
     )
@@ -216,8 +219,8 @@ class RecalledMemory(Document):
 
     @property
     def words_in_place(self) -> str:
-        """What it says, behind its subject, with where it applies and when it was told again."""
-        return with_lead_in(self.subject, self.content) + noted_beside(self.scope, self.told_again)
+        """What it says, behind its subject, with where it applies, when it was told again, and until when it held."""
+        return with_lead_in(self.subject, self.content) + noted_beside(self.scope, self.told_again, self.until)
 
 
 class SearchResults(Listing):

@@ -60,7 +60,7 @@ class Match:
     """A memory that was found, with its score, the newer memory that supersedes it, the number of its direct sources,
     the memories that contradict it, and the archived memory by whose words it was found, if it does not say them
     itself. `why`: why it stands there, if that was asked for; `scope`: where a person said that it applies;
-    `told_again`: the day of its last copy, if that is later."""
+    `told_again`: the day of its last copy, if that is later; `until`: the day of the memory that supersedes it."""
 
     memory: Memory
     score: float
@@ -71,6 +71,7 @@ class Match:
     why: Explanation | None = None
     scope: str = ""
     told_again: date | None = None
+    until: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,6 +460,7 @@ def _matches(catalogue: Catalogue, rows: Sequence[int], scores: Sequence[float])
             catalogue.contradicting(row),
             scope=catalogue.scope(row),
             told_again=catalogue.told_again(row, memory),
+            until=catalogue.until(row),
         )
         for memory, row, score in found
     ]

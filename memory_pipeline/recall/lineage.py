@@ -160,6 +160,7 @@ def recalled(
     through: Memory | None = None,
     scope: str = "",
     told_again: date | None = None,
+    until: date | None = None,
 ) -> RecalledMemory:
     """A memory with what is known beside it."""
     return RecalledMemory(
@@ -185,6 +186,7 @@ def recalled(
         superseded_by=superseded_by,
         scope=scope,
         told_again=told_again,
+        until=until,
         source_memories=None if sources is None else tuple(sources),
         found_through=None
         if through is None

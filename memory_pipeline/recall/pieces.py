@@ -97,7 +97,7 @@ def _memory_piece(match: Match, handle: str) -> Piece:
     return Piece(
         kind=_kind(memory),
         id=memory.id,
-        content=with_subject(memory) + noted_beside(match.scope, None),
+        content=with_subject(memory) + noted_beside(match.scope),
         day=match.told_again or memory.day,
         source=source_of(memory),
         confidence=memory.confidence_score,

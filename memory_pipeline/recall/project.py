@@ -410,6 +410,7 @@ class ProjectMemory:
                 through=match.found_through,
                 scope=match.scope,
                 told_again=match.told_again,
+                until=match.until,
             ).model_copy(update={"explanation": match.why})
             for match in matches
         ]
