@@ -223,7 +223,7 @@ class SharedRules:
             told = {one["n"]: one["text"] for one in map(json.loads, filter(None, lines)) if "n" in one}
             shared, behind = _shared(told)
             sources = [{"item": n, "quote": " ".join(told[n].split()[-4:])} for n in behind]
-            rule = {"text": shared, "kind": "rule", "about": "work", "sources": sources, "asked": ""}
+            rule = {"limits": "", "text": shared, "kind": "rule", "about": "work", "sources": sources, "asked": ""}
             statements = [{**rule, "replaces": [], "significance": 0.5}] if len(behind) >= LEAST_PATTERNS else []
             empty: dict[str, Any] = {name: [] for name in ("repeats", "routine", "digests", "ended", "steering")}
             yield name, question.check(ReadingAnswer.model_validate({"statements": statements, **empty}))

@@ -30,10 +30,17 @@ class Source(_Answer):
 class SaidStatement(_Answer):
     """A statement worth keeping for months."""
 
-    text: str = Field(max_length=_LONGEST, description="The statement, which stands alone; at most 240 characters.")
+    sources: list[Source] = Field(description="The items that say it, with the words that do.")
+    limits: str = Field(
+        max_length=_LONGEST,
+        description="In at most 20 words of the items: what limits or completes it, and would mislead if it were "
+        "missing. Empty if nothing does.",
+    )
+    text: str = Field(
+        max_length=_LONGEST, description="The statement with its limits, which stands alone; at most 240 characters."
+    )
     kind: StatementKind = Field(description="What it is.")
     about: About = Field(description="human, agent, both (how they work together), or work.")
-    sources: list[Source] = Field(description="The items that say it, with the words that do.")
     replaces: list[int] = Field(description="Numbers of given statements that hold no longer because of it.")
     significance: float = Field(description="0 to 1: how much it will matter in later weeks.")
     asked: str = Field(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory_pipeline.reading.instructions import CHECKS, STATEMENTS
 
 #: Change with the instructions, the fields of the answer, and the check.
-VERSION, SESSION_VERSION = "conversation-8", "session-8"
+VERSION, SESSION_VERSION = "conversation-9", "session-9"
 _SPOKEN = f"""\
 {STATEMENTS}
 

@@ -8,14 +8,18 @@ a program, a file, a place), never `it`, `this` or `the bug` alone. Put the date
 the place of words like `today`, `tomorrow`, `this month` and `next week`; what holds without end needs no date, nor \
 does a weekday of every week. Keep the figures, \
 names, paths and commands that matter exactly as they are written. Keep every `not`, `never`, `only`, `unless`: a \
-prohibition stays a prohibition. Say the whole of it: of a failure what failed, why, what it did and what mended it; \
+prohibition stays a prohibition. Of a failure say what failed, why, what it did and what mended it; \
 of a plan what it is for; of a tool what it does, as far as the items say so. One thing a statement, at most 240 \
 characters, in the language of its items; what does not fit is a second statement. Items that say one thing together \
 make one statement: five items about one piece of work are one statement that says what came of it. Of an item that is \
 cut off in the midst of a sentence take only what is said whole.
 
-Keep what limits a statement: `or`, `may`, `about`, `at least`, `only if`, `for now`, who says so, and for which case \
-it holds. An option stays an option, a guess a guess, and one case one case.
+Before you write a statement, look in its items for what limits or completes it, and put that under `limits`: the \
+case, the version, the sample or the system that it holds for; `or`, `may`, `about`, `at least`, `only if`, `for now`; \
+who says so; what was measured, and how; the other half of a result (what failed beside what worked); that a value is \
+adjusted later; the object of what is to be done next. Then write the statement with it. An option stays an option, a \
+guess a guess, and one case one case. Leave out rather the detail than the limit. If the items are too short or too \
+broken to say what was done, measured or decided, write no statement of them.
 
 Under `asked` put the question that somebody would ask who wants to know this and has forgotten its words: at most 15 \
 everyday words in the language of its items, other ones than the statement's wherever there are some (for `The job \

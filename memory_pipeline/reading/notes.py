@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory_pipeline.reading.instructions import CHECKS, STATEMENTS
 
 #: Changes with the instructions, the fields of the answer, and the check.
-VERSION = "notes-11"
+VERSION = "notes-12"
 INSTRUCTIONS = f"""\
 You keep the memory of an AI agent that works for months. You are given its notes of some days, as numbered items: \
 bullets and paragraphs. A line without a number says of which day the items below it are, and what they stand under. \
@@ -24,10 +24,11 @@ took a statement is routine as well, unless more of it is worth keeping than its
 items at the end: of each one either nothing more is worth keeping, and its number stands under `routine` (or under \
 `repeats` or `steering`), or it is looked up as it is written, and it stands in no list. Only lists, tables and texts \
 that are looked up (addresses, commands, schedules, inventories) stay so. Most notes of most days are routine; a \
-hundred notes give some twenty to forty statements, a quiet day none. Ask of each whether somebody may look for it in \
+hundred notes give some ten to thirty statements, a quiet day none. Ask of each whether somebody may look for it in \
 half a year: how things are set up and why, what was decided, found out, broken and mended, who wants what, what is \
-still open. For each day with routine items give a digest of at most 160 characters that says what the day was about, \
-with the names that somebody would search for.
+still open. Of work that is finished keep what holds since (what works in another way now, what was found out, what \
+failed and why), never only that it was started, ended, passed or succeeded. For each day with routine items give a \
+digest of at most 160 characters that says what the day was about, with the names that somebody would search for.
 
 Examples of items and of what comes of them:
 - `Deploy at 14:02 green, 212 tests passed` -> routine. `Heartbeat: all services up` -> routine.
@@ -49,6 +50,12 @@ because the disk was full of /var/log.`, and routine, since the rest is done.
 - `Renew the certificate before the proxy restarts, it was down for 20 min` on 3 March, `Important: before the proxy \
 restarts, renew the certificate` on 9 March, the same on 14 March -> one lesson with three sources, one quote of each; \
 then all three are routine.
+- `[task] UPGRADE_INDEX: build the new index ... result: success (212s), files: index.py, 40 lin` -> routine: nothing \
+says what was built or found.
+- `Cache trial: 62% hits on the 10 report queries (dashboards 81%, exports 12%); TTL starts at 600 s, the tuner \
+moves it by 30` -> fact, work, limits `10 report queries; dashboards 81%, exports 12%`: `The cache trial gave 62% hits \
+on the 10 report queries: 81% on dashboards, 12% on exports.`, and fact, work, limits `the tuner moves it by 30`: `The \
+cache's TTL starts at 600 s; the tuner moves it by 30.`
 - `Worked on the parser, 3 commits, pushed` -> routine. `PR #482 opened` -> routine.
 - `Lena prefers short answers, no bullet lists in chat` -> preference, human: `Lena prefers short answers without \
 bullet lists in chat.`

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 #: Changes with the instructions, the fields of the answer, and the check.
-VERSION = "principles-2"
+VERSION = "principles-3"
 INSTRUCTIONS = """\
 You keep the memory of an AI agent that works for months. You are given the patterns of one project as numbered \
 items: what its notes of several days say, each with its newest day. You look for the principles behind them. A \
@@ -21,7 +21,7 @@ Name all patterns that bear it out, not only three. Leave out the figures, dates
 the rule is about them. Say it as what holds (`a copy has to be kept`), in the language of its patterns, in one \
 sentence of at most 240 characters. `kind` is `rule` or `lesson` (`cause` where the patterns say why something \
 happens), `about` is whom or what its patterns are about. Under `asked` put the question that somebody would ask in a \
-new case: at most 15 everyday words.
+new case: at most 15 everyday words. `limits` is empty here.
 
 You may be given principles that stand already. Do not write them again. If further patterns bear one out, or it says \
 too much or too little now, write it anew with all of its patterns and name its number under `replaces`. `repeats`, \

@@ -35,7 +35,7 @@ _MOST_FAILED = 20
 _MOST_SAYING = 3
 #: Of what is left of a context one part is for items, half a part for statements, and the rest for how both are written
 #: and for the answer.
-_PARTS, _LEAST_ITEM_TOKENS = 4, 400
+_PARTS, _LEAST_ITEM_TOKENS = 4, 500
 #: Statements that a question is given at most, and the tokens of one with its frame.
 _MOST_STANDING, _STATEMENT_TOKENS = 40, 80
 

@@ -36,6 +36,7 @@ QUOTES = st.one_of(
 )
 STATEMENTS = st.fixed_dictionaries(
     {
+        "limits": st.just(""),
         "text": QUOTES,
         "kind": st.sampled_from(STATEMENT_KINDS),
         "about": st.sampled_from(["human", "agent", "both", "work"]),

@@ -73,10 +73,11 @@ def statement(text: str, sources: dict[int, str], kind: str = "fact", about: str
     """A statement of an answer; `sources`: by item, the quote."""
     rests = [{"item": item, "quote": quote} for item, quote in sources.items()]
     return {
+        "sources": rests,
+        "limits": "",
         "text": text,
         "kind": kind,
         "about": about,
-        "sources": rests,
         "replaces": [],
         "significance": 0.6,
         "asked": "",
