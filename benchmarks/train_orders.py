@@ -2,11 +2,11 @@
 
     python benchmarks/train_orders.py [--write]
 
-`orders/attempts.txt` and `orders/notes.txt` are labelled by hand; `{a|b}` stands for either. Sentences of the demo, of
-the planted conversations and of the documentation are ordinary ones beside them. `orders/held_out_*.txt` speak of other
-subjects in other words; they were written before the classifier was first tried: every
-second note sets the threshold, the others measure. `--write` puts the
-weights into the package and prints their hash, which `memory_pipeline/text/orders.py` states.
+`orders/attempts.txt`, `notes.txt` and `rules.txt` (what humans tell their own agents) are labelled by hand, in English
+and 24 other languages; `{a|b}` stands for either. Sentences of the demo, of the planted conversations and of the
+documentation are ordinary ones beside them. The bars are set on `chosen_*.txt` and every fourth line of the rules, and
+the figures come from `held_out_*.txt`, which others wrote who knew neither the sentences nor the classifier. `--write`
+puts the weights into the package and prints their hash, which `memory_pipeline/text/orders.py` states.
 """
 
 from __future__ import annotations
@@ -14,55 +14,75 @@ from __future__ import annotations
 import argparse
 import hashlib
 import io
+import json
 import random
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from planted_conversations import plant_conversations
 
 from memory_pipeline.demo.generate import make_demo
 from memory_pipeline.text import orders
-from memory_pipeline.text.injections.detect import attempt_in
 from memory_pipeline.text.sentences import split_statements
 
 HERE = Path(__file__).parent
 _CHOICE = re.compile(r"\{([^{}]*\|[^{}]*)\}")
-#: How many sentences are drawn of a line with choices, and how many of the held-out notes may be taken for orders.
-_DRAWN, _MOST_FALSE = 6, 0.1
+#: How many sentences are drawn of a line with choices; the shares of honest notes that may be taken for orders, and for
+#: attempts.
+_DRAWN, _MOST_ORDERS, _MOST_ATTEMPTS = 6, 0.1, 0.02
+#: The share of sentences of any conversation or log that may be taken for attempts.
+_MOST_OF_ANY = 0.003
+#: Labelled conversations: those that are trained on, and the one that sets the bars.
+_TAUGHT, _FOR_BARS = ("conversations_a", "conversations_b"), "conversations_c"
 _PENALTY, _STEPS = 1e-5, 800
+#: What each sentence of this repository counts beside a labelled line.
+_ORDINARY_SHARE = 0.3
+
+Groups = Sequence[Sequence[str]]
 
 
-def sentences_in(name: str, rng: random.Random) -> list[list[str]]:
-    """The sentences of each line of a file: of a line with choices, enough that each choice is in one."""
-    lines = [line for line in (HERE / "orders" / name).read_text("utf-8").splitlines() if line and line[0] != "#"]
-    return [drawn(line, rng) for line in lines]
-
-
-def held_out(name: str) -> list[str]:
-    """The held-out texts."""
-    return (HERE / "orders" / f"held_out_{name}.txt").read_text("utf-8").splitlines()
+def labelled(name: str) -> list[str]:
+    """The lines of a file, without comments."""
+    lines = (HERE / "orders" / f"{name}.txt").read_text("utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("##")]
 
 
 def drawn(line: str, rng: random.Random) -> list[str]:
-    """Sentences of one line."""
+    """Sentences of one line: of one with choices, enough that each choice is in one."""
     parts = [part.split("|") if n % 2 else [part] for n, part in enumerate(_CHOICE.split(line))]
     picks = [[rng.choice(part) for part in parts] for _ in range(_DRAWN)]
     for n, part in enumerate(parts):
         picks += [[choice if m == n else rng.choice(other) for m, other in enumerate(parts)] for choice in part[1:]]
-    return sorted({"".join(pick).strip() for pick in picks})
+    texts = sorted({"".join(pick).strip() for pick in picks})
+    return [statement for text in texts for statement in split_statements(text) or [text]]
 
 
 def ordinary() -> list[str]:
-    """Sentences of this repository that tell nobody what to do, or honestly."""
+    """Sentences that tell nobody what to do, or honestly: of this repository's notes, data and docs, and of what agents
+    said in the labelled conversations."""
     texts = [note.text for note in make_demo().notes]
-    texts += [turn.words for planted in plant_conversations() for turn in planted.turns]
-    for page in sorted((HERE.parent / "docs").glob("*.md")):
+    for page in [*sorted((HERE.parent / "docs").glob("*.md")), HERE.parent / "CHANGELOG.md"]:
         texts += [" ".join(part.split()) for part in re.split(r"\n\s*\n|\n(?=[-*|#] )", page.read_text("utf-8"))]
+    for path in sorted((HERE.parent / "memory_pipeline").rglob("*.py")):
+        texts += [" ".join(found.split()) for found in re.findall(r'"""(.+?)"""', path.read_text("utf-8"), re.DOTALL)]
+    for belief in json.loads((HERE / "precision_mem_bench" / "beliefs.seed.json").read_text("utf-8")):
+        texts += [belief["content"], belief["why_it_matters"]]
+    texts += spoken("agent") + [line["text"] for line in lines_of("notes")]
     statements = {statement for text in texts for statement in split_statements(text)}
-    return sorted(one for one in statements if len(one) > 15 and attempt_in(one) is None)
+    return sorted(one for one in statements if len(one) > 8)
+
+
+def spoken(speaker: str, *names: str) -> list[str]:
+    """The sentences of one speaker in the labelled conversations that are trained on."""
+    return [line["text"] for name in names or _TAUGHT for line in lines_of(name) if line["speaker"] == speaker]
+
+
+def lines_of(name: str) -> list[dict[str, Any]]:
+    """The lines of a file of labelled sentences."""
+    return [json.loads(line) for line in (HERE / "labels" / f"{name}.jsonl").read_text("utf-8").splitlines()]
 
 
 class Rows:
@@ -72,7 +92,7 @@ class Rows:
         places = [orders.features_of(sentence) for sentence in sentences]
         sizes = np.array([len(one) for one in places])
         self.places, self.row = np.concatenate(places), np.repeat(np.arange(len(places)), sizes)
-        self.value = (1 / np.sqrt(sizes))[self.row]
+        self.value = (1 / np.sqrt(np.maximum(sizes, 1)))[self.row]
         self.size = len(places)
 
     def times(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -84,8 +104,16 @@ class Rows:
         return np.bincount(self.places, self.value * values[self.row], orders.PLACES)
 
 
-def train(rows: Rows, labels: NDArray[np.float64], shares: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """Weights and bias by Nesterov's accelerated gradient (1983) on the weighted logistic loss with an L2 penalty."""
+def train(ordering: Groups, honest: Groups, beside: Sequence[str]) -> tuple[NDArray[np.float64], float]:
+    """Weights and bias by Nesterov's accelerated gradient (1983) on the weighted logistic loss with an L2 penalty. A
+    line counts as one, whatever number of sentences is drawn of it, and both sides count the same."""
+    groups = [*ordering, *honest, *([one] for one in beside)]
+    labels = np.repeat([float(n < len(ordering)) for n in range(len(groups))], list(map(len, groups)))
+    shares = np.concatenate([np.full(len(group), len(group) ** -0.5) for group in groups])
+    shares[-len(beside) :] = _ORDINARY_SHARE
+    for label in (0, 1):
+        shares[labels == label] /= 2 * shares[labels == label].sum()
+    rows = Rows(sentence for group in groups for sentence in group)
     weights, bias, ahead, ahead_bias, pace = np.zeros(orders.PLACES), 0.0, np.zeros(orders.PLACES), 0.0, 1.0
     step = 1 / (0.5 + _PENALTY)
     for _ in range(_STEPS):
@@ -112,32 +140,46 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
     rng = random.Random(1)
-    attempts, notes, beside = sentences_in("attempts.txt", rng), sentences_in("notes.txt", rng), ordinary()
-    groups = [*attempts, *notes, *([one] for one in beside)]
-    labels = np.repeat([float(n < len(attempts)) for n in range(len(groups))], list(map(len, groups)))
-    shares = np.concatenate([np.full(len(group), len(group) ** -0.5) for group in groups])
-    shares[-len(beside) :] = 0.3
-    for label in (0, 1):
-        shares[labels == label] /= 2 * shares[labels == label].sum()
-    weights, bias = train(Rows(sentence for group in groups for sentence in group), labels, shares)
-    held = [
-        (HERE / "orders" / f"held_out_{name}.txt").read_text("utf-8").splitlines() for name in ("attempts", "notes")
-    ]
-    bias -= float(np.quantile(scores(held[1][::2], weights, bias), 1 - _MOST_FALSE))
-    print(f"{len(labels)} sentences, {int(labels.sum())} of them attempts; held out:")
-    for name, texts in zip(("attempts", "notes"), held, strict=True):
-        texts = texts[1::2]
-        by_patterns = np.mean([attempt_in(text) is not None for text in texts])
-        taken = np.mean(scores(texts, weights, bias) > 0)
-        print(
-            f"{taken:.2f} of {len(texts)} {name} are taken for orders, by the patterns for attempts {by_patterns:.2f}"
+    attempts, notes, rules = ([drawn(line, rng) for line in labelled(name)] for name in ("attempts", "notes", "rules"))
+    taught = [rule for n, rule in enumerate(rules) if n % 4]
+    beside, said = ordinary(), spoken("human")
+    kept, beside = beside[::10], [one for n, one in enumerate(beside) if n % 10]
+    weights, bias = train([*attempts, *taught], notes, beside)
+    of_human, human_bias = train(attempts, [*notes, *taught], [*beside, *said])
+    for_bars = labelled("chosen_notes")
+    bias -= float(np.quantile(scores(for_bars, weights, bias), 1 - _MOST_ORDERS))
+    bar = max(
+        float(np.quantile(scores(texts, weights, bias), 1 - most))
+        for texts, most in ((for_bars, _MOST_ATTEMPTS), (kept + spoken("agent", _FOR_BARS), _MOST_OF_ANY))
+    )
+    human_bar = max(
+        float(np.quantile(scores(texts, of_human, human_bias), 1 - most))
+        for texts, most in (
+            ([rule[0] for rule in rules[::4]], _MOST_ATTEMPTS),
+            (spoken("human", _FOR_BARS), _MOST_OF_ANY),
         )
-    scale = float(np.abs(weights).max()) / 127
-    kept = io.BytesIO()
-    np.savez_compressed(kept, weights=np.round(weights / scale).astype(np.int8), scale=np.float32(scale), bias=bias)
-    print(f"{len(kept.getvalue())} bytes, SHA-256 {hashlib.sha256(kept.getvalue()).hexdigest()}")
+    )
+    print(f"lines: {len(attempts)} of attempts, {len(notes)} of notes, {len(rules)} of rules")
+    for name in ("chosen_attempts", "chosen_notes", "held_out_attempts", "held_out_notes", "held_out_rules"):
+        texts = labelled(name)
+        strength, human = scores(texts, weights, bias), scores(texts, of_human, human_bias)
+        print(
+            f"{name}, {len(texts)}: {np.mean(strength > 0):.2f} are taken for orders, {np.mean(strength > bar):.3f} "
+            f"for attempts, {np.mean((strength > bar) & (human > human_bar)):.3f} if the human says them"
+        )
+    both = np.stack([weights, of_human])
+    scales = np.abs(both).max(axis=1) / 127
+    packed = io.BytesIO()
+    np.savez_compressed(
+        packed,
+        weights=np.round(both / scales[:, None]).astype(np.int8),
+        scales=scales.astype(np.float32),
+        biases=np.array([bias, human_bias]),
+        bars=np.array([bar, human_bar]),
+    )
+    print(f"{len(packed.getvalue())} bytes, SHA-256 {hashlib.sha256(packed.getvalue()).hexdigest()}")
     if chosen.write:
-        Path(orders.__file__).with_name(orders.FILE).write_bytes(kept.getvalue())
+        Path(orders.__file__).with_name(orders.FILE).write_bytes(packed.getvalue())
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ from memory_pipeline.records import (
 from memory_pipeline.store import Transaction
 from memory_pipeline.store.conversations import SpokenDay
 from memory_pipeline.text.counts import how_many
-from memory_pipeline.text.injections.detect import attempt_by
+from memory_pipeline.text.steering import attempt_by
 from memory_pipeline.workspace.conversation_pages import WrittenFiles, standing_in, write_files
 from memory_pipeline.workspace.session_pages import mend_session_pages
 

@@ -14,7 +14,7 @@ from memory_pipeline.errors import ModelError
 from memory_pipeline.models import AnswerBook, Declined, Session
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import ESTABLISHED, LEVEL_PATTERN, Cluster, Distillation, Memory
-from memory_pipeline.text.injections.detect import STEERS, find_attempt
+from memory_pipeline.text.steering import STEERS, find_attempt
 
 _CLUSTERS_AT_ONCE = 50
 

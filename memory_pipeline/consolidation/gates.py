@@ -30,11 +30,11 @@ from memory_pipeline.store import Finding, Transaction, wrong_in_series
 from memory_pipeline.text.conflicts import find_conflict
 from memory_pipeline.text.contradictions import contradiction_of, find_contradiction
 from memory_pipeline.text.entries import claim_of, find_loss, read_entry
-from memory_pipeline.text.injections.detect import steering_draft
 from memory_pipeline.text.merging import find_unmerged
 from memory_pipeline.text.normalise import line_shape
 from memory_pipeline.text.preservation import find_invention
 from memory_pipeline.text.redaction import redact
+from memory_pipeline.text.steering import steering_draft
 
 #: The fix for a merged memory that lacks something: its sources are archived and complete.
 LOST_IN_LEVELS_MEND = "run 'memory-pipeline rollback --abstraction ID', which restores its sources"

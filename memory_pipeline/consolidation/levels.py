@@ -35,10 +35,10 @@ from memory_pipeline.records import (
 )
 from memory_pipeline.store import AWAITS_REVIEW
 from memory_pipeline.text.entries import entry_text, read_entry, unite_entries
-from memory_pipeline.text.injections.detect import STEERS, find_attempt, steering_draft
 from memory_pipeline.text.kinds import OTHER
 from memory_pipeline.text.merging import merge_contents, tells_several
 from memory_pipeline.text.preservation import check_preservation
+from memory_pipeline.text.steering import STEERS, find_attempt, steering_draft
 from memory_pipeline.text.subject import shared_headings, shared_lead_in
 
 #: A merged memory says what its sources say, word for word.

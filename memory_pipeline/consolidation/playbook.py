@@ -13,8 +13,8 @@ from memory_pipeline.records import Contribution, Memory, PlaybookEntry, derived
 from memory_pipeline.store import Guidance, Transaction
 from memory_pipeline.text.conflicts import find_conflict
 from memory_pipeline.text.guidance import advice_of, category_of, guidance_of
-from memory_pipeline.text.injections.detect import attempt_in
 from memory_pipeline.text.normalise import embedding_text
+from memory_pipeline.text.steering import attempt_in
 from memory_pipeline.text.whole import TEMPORARY
 from memory_pipeline.workspace.playbook_pages import write_playbook
 

@@ -51,9 +51,9 @@ from memory_pipeline.records import (
 from memory_pipeline.store import EDGE_SCHEMA, Store, create_snapshot
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.guidance import guidance_of
-from memory_pipeline.text.injections.detect import steering_draft
 from memory_pipeline.text.normalise import content_hash, embedding_text, shape_hash
 from memory_pipeline.text.preservation import find_contradiction
+from memory_pipeline.text.steering import steering_draft
 
 #: Part of the id of every principle.
 PRINCIPLE_VERSION = "principle-4"

@@ -56,7 +56,7 @@ from memory_pipeline.records.cluster import LEAST_READINGS
 from memory_pipeline.store import AWAITS_REVIEW, Replacement, Transaction
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.entries import is_entry
-from memory_pipeline.text.injections.detect import attempt_in
+from memory_pipeline.text.steering import attempt_in
 from memory_pipeline.text.subject import subject_beside
 
 VERSION = "reading-1"

@@ -38,11 +38,11 @@ from memory_pipeline.records.cluster import LEAST_DAYS, LEAST_READINGS, MOST_TOK
 from memory_pipeline.records.drafts import drafts_of, members_of
 from memory_pipeline.store import LEAST_TEXTS, SeriesMemory, Shape, Transaction, reading_in
 from memory_pipeline.text.entries import is_entry
-from memory_pipeline.text.injections.detect import STEERS, find_attempt, steering_draft
 from memory_pipeline.text.normalise import line_shape, one_line
 from memory_pipeline.text.place_names import holds_readings, is_closed_set
 from memory_pipeline.text.readings import Reading, Series, days_of, series_of
 from memory_pipeline.text.series_words import WORDS_VERSION, describe_series, varies
+from memory_pipeline.text.steering import STEERS, find_attempt, steering_draft
 from memory_pipeline.text.subject import shared_headings, shared_lead_in, subject_beside
 from memory_pipeline.text.templates import Line, fields_in, read_line
 

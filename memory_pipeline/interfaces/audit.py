@@ -29,8 +29,8 @@ from memory_pipeline.recall.lineage import source_of
 from memory_pipeline.records import UNDATED, Memory
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store
-from memory_pipeline.text.injections.detect import attempt_in
 from memory_pipeline.text.normalise import embedding_text
+from memory_pipeline.text.steering import attempt_in
 
 #: With more entries, near copies are found by their words, in a tenth of the time.
 _MOST_EMBEDDED = 3_000

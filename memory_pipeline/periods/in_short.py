@@ -23,10 +23,10 @@ from memory_pipeline.reading.evidence import unknown_name
 from memory_pipeline.store import Store
 from memory_pipeline.store.runs import LEASE_EXPIRY_S
 from memory_pipeline.text.entailment import Evidence, find_unborne_in
-from memory_pipeline.text.injections.detect import attempt_in
 from memory_pipeline.text.preservation import find_contradiction, find_invention
 from memory_pipeline.text.quoting import plain
 from memory_pipeline.text.redaction import redact
+from memory_pipeline.text.steering import attempt_in
 
 #: Days are short enough, and a page of fewer entries is read whole.
 _LEVELS = frozenset(("week", "month", "year"))

@@ -35,9 +35,8 @@ from memory_pipeline.records.night import Rollup
 from memory_pipeline.store import Transaction
 from memory_pipeline.text.days import with_days
 from memory_pipeline.text.facts import content_words
-from memory_pipeline.text.injections.detect import attempt_by
-from memory_pipeline.text.orders import may_guide
 from memory_pipeline.text.sentences import split_statements
+from memory_pipeline.text.steering import attempt_by, may_guide
 from memory_pipeline.text.threads import Thread, find_threads
 
 #: What is told beside the memories that were made of conversations; decisions and what the work depends on are among

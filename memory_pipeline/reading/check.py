@@ -33,11 +33,11 @@ from memory_pipeline.reading.items import Item, Standing
 from memory_pipeline.records import Statement
 from memory_pipeline.text.facts import Fact, find_facts
 from memory_pipeline.text.hidden import without_scaffolding
-from memory_pipeline.text.injections.detect import attempt_by, attempt_in
 from memory_pipeline.text.normalise import spaced
 from memory_pipeline.text.orders import tells_reader
 from memory_pipeline.text.preservation import find_invention
 from memory_pipeline.text.redaction import redact
+from memory_pipeline.text.steering import attempt_by, attempt_in
 from memory_pipeline.text.whole import keeps
 
 #: The cosine of two texts.

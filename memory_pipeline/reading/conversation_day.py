@@ -34,7 +34,7 @@ from memory_pipeline.reading.question import Reading, question_about, room_for
 from memory_pipeline.reading.turns import ReadTurns
 from memory_pipeline.records import Chunk, Destination, Extraction, Turn
 from memory_pipeline.text.facts import content_words
-from memory_pipeline.text.injections.detect import attempt_by
+from memory_pipeline.text.steering import attempt_by
 
 STEERS = "turns that try to steer their reader"
 #: Asks one question; None if nothing may be asked.

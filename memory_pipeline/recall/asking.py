@@ -20,9 +20,9 @@ from memory_pipeline.models.pacing import Patience
 from memory_pipeline.reading.evidence import unknown_name
 from memory_pipeline.recall.documents import Context, ContextItem
 from memory_pipeline.store import Store
-from memory_pipeline.text.injections.detect import attempt_in
 from memory_pipeline.text.preservation import find_invention
 from memory_pipeline.text.redaction import redact
+from memory_pipeline.text.steering import attempt_in
 
 #: Tokens of memories that a question is answered from.
 BUDGET = 1500

@@ -17,8 +17,7 @@ from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import Atom, Causal, PlaybookEntry, derived_id
 from memory_pipeline.store import Generation, Store
-from memory_pipeline.text.injections.detect import attempt_in
-from memory_pipeline.text.orders import guiding_entries
+from memory_pipeline.text.steering import attempt_in, guiding_entries
 
 #: The parts of an atom that have a vector; `leads` is subject and action together, which a chain leads to.
 FIELDS = ("subject", "action", "outcome", "leads")

@@ -35,7 +35,7 @@ from memory_pipeline.records.cluster import only_counts
 from memory_pipeline.store import Transaction
 from memory_pipeline.text.guidance import advice_of
 from memory_pipeline.text.normalise import normalise
-from memory_pipeline.text.orders import guiding_entries, may_guide
+from memory_pipeline.text.steering import guiding_entries, may_guide
 from memory_pipeline.text.subject import with_subject
 
 #: Memories of a kind that are considered at most.

@@ -27,9 +27,9 @@ from memory_pipeline.records.cluster import LEAST_READINGS, SERIES
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.facts import find_facts
-from memory_pipeline.text.injections.detect import attempt_in
 from memory_pipeline.text.normalise import embedding_text, line_shape
 from memory_pipeline.text.quoting import clipped
+from memory_pipeline.text.steering import attempt_in
 from memory_pipeline.text.subject import with_subject
 
 #: Tokens within which an answer is looked for: a paragraph, and what an agent can spare.

@@ -18,7 +18,7 @@ from memory_pipeline.recall.documents import (
 from memory_pipeline.recall.words import query_terms, terms_of
 from memory_pipeline.records import MADE, LineageLink, Memory
 from memory_pipeline.store import Transaction
-from memory_pipeline.text.orders import marked, may_guide
+from memory_pipeline.text.steering import marked, may_guide
 from memory_pipeline.text.subject import subject_beside, with_subject
 
 _SUMMARY = 200

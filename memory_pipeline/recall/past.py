@@ -21,8 +21,8 @@ from memory_pipeline.recall.search import Hit, SearchIndex
 from memory_pipeline.records import EXPIRED, UNDATED, Memory
 from memory_pipeline.store import Store, Transaction, list_snapshots, snapshot_path
 from memory_pipeline.text.contradictions import superseded_ids
-from memory_pipeline.text.orders import marked
 from memory_pipeline.text.quoting import clipped
+from memory_pipeline.text.steering import marked
 from memory_pipeline.text.subject import with_subject
 
 _HELP = (

@@ -13,7 +13,7 @@ from memory_pipeline.recall.index import Match
 from memory_pipeline.recall.lineage import source_of, speaker_in
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, UNDATED, Memory, binds
 from memory_pipeline.records.cluster import is_series, only_counts
-from memory_pipeline.text.orders import MARK, may_guide
+from memory_pipeline.text.steering import MARK, may_guide
 from memory_pipeline.text.subject import with_subject
 from memory_pipeline.text.threads import find_threads
 

@@ -74,7 +74,7 @@ from memory_pipeline.records import EXPIRED, Causal, ExtractionFeedback, Memory,
 from memory_pipeline.records.conversation import MOST_TOKENS
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline.text.hidden import visible
-from memory_pipeline.text.orders import guiding_entries
+from memory_pipeline.text.steering import guiding_entries
 
 if TYPE_CHECKING:
     import pandas as pd

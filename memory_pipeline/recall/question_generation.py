@@ -22,10 +22,10 @@ from memory_pipeline.recall.evaluation import Asked, holds, raw_notes
 from memory_pipeline.records import Memory
 from memory_pipeline.records.cluster import LEAST_READINGS
 from memory_pipeline.store import Store
-from memory_pipeline.text.injections.detect import attempt_in
 from memory_pipeline.text.normalise import line_shape
 from memory_pipeline.text.preservation import find_invention
 from memory_pipeline.text.redaction import redact
+from memory_pipeline.text.steering import attempt_in
 from memory_pipeline.text.subject import with_subject
 
 #: Changes with the instructions, the fields of the answer, and the check.

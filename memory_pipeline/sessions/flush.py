@@ -19,8 +19,8 @@ from memory_pipeline.records import Extraction, ExtractionKind, StatementKind, T
 from memory_pipeline.sessions.transcripts import Session, short_name
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.hidden import visible
-from memory_pipeline.text.injections.detect import attempt_in
 from memory_pipeline.text.normalise import content_hash
+from memory_pipeline.text.steering import attempt_in
 
 _LONGEST = 240
 _MOST_ASKED = 8

@@ -1,21 +1,22 @@
-"""Does a sentence tell whoever reads it what to do? One rule for what tries to steer its reader; orders of one source
-alone are quoted."""
+"""A learned classifier of sentences that tell whoever reads them what to do.
+
+Trained by `benchmarks/train_orders.py` from the labelled sentences in `benchmarks/orders`, which are of many languages.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 import zlib
-from collections.abc import Iterable
 from functools import cache
 from importlib import resources
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_pipeline.records import EXTRACTED, Memory, PlaybookEntry
 from memory_pipeline.text.hidden import as_read
-from memory_pipeline.text.injections.detect import attempt_by, attempt_in
 from memory_pipeline.text.memo import remembered
 
 #: SHA-256 of the file with the weights.
@@ -31,14 +32,29 @@ _MOST_TOKENS = 400
 _PRIME, _MIX = np.uint64(1099511628211), np.uint64(0x9E3779B97F4A7C15)
 
 
-@remembered
 def tells_reader(sentence: str) -> bool:
-    """Whether a sentence reads like an order to its reader."""
+    """Whether a sentence reads like an order to its reader; of honest sentences one in ten does."""
+    return _strengths(sentence)[0] > 0
+
+
+def is_attempt(sentence: str, *, by_human: bool = False) -> bool:
+    """Whether a sentence tries to steer an agent that reads it; of honest sentences one in a hundred is taken for an
+    attempt. `by_human`: it is of the agent's own human, whose rules and wishes are none."""
+    by_anybody, whoever_says_it = _strengths(sentence)
+    bars = _weights().bars
+    return by_anybody > bars[0] and not (by_human and whoever_says_it <= bars[1])
+
+
+@remembered
+def _strengths(sentence: str) -> tuple[float, float]:
+    """How much a sentence reads like an order to its reader, and how much like one that not even the agent's human
+    gives: logits."""
     places = features_of(sentence)
     if not len(places):
-        return False
-    weights, bias = _weights()
-    return float(weights[places].sum() / np.sqrt(len(places)) + bias) > 0
+        return -math.inf, -math.inf
+    learnt = _weights()
+    anybody, human = learnt.of_places[:, places].sum(axis=1) / np.sqrt(len(places)) + learnt.biases
+    return float(anybody), float(human)
 
 
 def features_of(sentence: str) -> NDArray[np.int64]:
@@ -66,32 +82,15 @@ def _runs(units: NDArray[np.uint64], lengths: tuple[int, ...], salt: int) -> lis
     return found
 
 
+class _Weights(NamedTuple):
+    """For both questions of `_strengths`: the weights float32 (2, PLACES), the biases, and the bars of `is_attempt`."""
+
+    of_places: NDArray[np.float32]
+    biases: NDArray[np.float64]
+    bars: NDArray[np.float64]
+
+
 @cache
-def _weights() -> tuple[NDArray[np.float32], float]:
-    """The weights by place, and the bias."""
+def _weights() -> _Weights:
     with (resources.files(__package__) / FILE).open("rb") as opened, np.load(opened) as kept:
-        return kept["weights"].astype(np.float32) * kept["scale"], float(kept["bias"])
-
-
-#: Stands before the words of a memory that is shown although it tries to steer its reader.
-MARK = "[tries to steer its reader]"
-
-
-def may_guide(memory: Memory) -> bool:
-    """Whether a memory may stand where its reader looks for guidance. A rule that a human gave their agent may."""
-    said_by_human = memory.source.connector == EXTRACTED or (
-        memory.memory_type == "conversation" and "human" in memory.tags
-    )
-    return attempt_by("human" if said_by_human else "agent", memory.content) is None
-
-
-def marked(memory: Memory, words: str | None = None) -> str:
-    """What a memory says, as it is shown: behind a mark if it tries to steer its reader. `words`: its content with what
-    stands above it, if that is shown too."""
-    words = memory.content if words is None else words
-    return words if may_guide(memory) else f"{MARK} {words}"
-
-
-def guiding_entries(entries: Iterable[PlaybookEntry]) -> list[PlaybookEntry]:
-    """The entries of a playbook without those that try to steer their reader: an earlier version let them in."""
-    return [entry for entry in entries if attempt_in(entry.content) is None]
+        return _Weights(kept["weights"].astype(np.float32) * kept["scales"][:, None], kept["biases"], kept["bars"])

@@ -26,8 +26,8 @@ from memory_pipeline.text.contradictions import clear_conflicts
 from memory_pipeline.text.guidance import guidance_of
 from memory_pipeline.text.hidden import visible
 from memory_pipeline.text.normalise import normalise, one_line
-from memory_pipeline.text.orders import may_guide
 from memory_pipeline.text.sentences import split_statements
+from memory_pipeline.text.steering import may_guide
 from memory_pipeline.text.subject import with_subject, words_alone
 from memory_pipeline.text.whole import is_temporary
 from memory_pipeline.workspace.playbook_pages import playbook_in

@@ -15,8 +15,8 @@ from memory_pipeline.files.shared_blocks import Body
 from memory_pipeline.records import PlaybookEntry
 from memory_pipeline.records.night import Rollup
 from memory_pipeline.store import Store, Transaction
-from memory_pipeline.text.orders import guiding_entries
 from memory_pipeline.text.quoting import named, plain
+from memory_pipeline.text.steering import guiding_entries
 from memory_pipeline.workspace.conversation_pages import DECISIONS
 from memory_pipeline.workspace.directory import write_pages
 from memory_pipeline.workspace.places import PLAYBOOK_FILE, ROLLUP_FOLDERS, pages_of

@@ -14,7 +14,7 @@ from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.recall.search import Hit
 from memory_pipeline.records import EXTRACTED, Causal, Contribution, Source
 from memory_pipeline.store import Guidance, Store
-from memory_pipeline.text.orders import MARK, marked, may_guide
+from memory_pipeline.text.steering import MARK, marked, may_guide
 from memory_pipeline.workspace.contents import STEERING, contents_of
 from memory_pipeline_tests.build import FIRST, candidate, fill, memory, settings_for
 

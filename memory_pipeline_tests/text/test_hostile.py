@@ -16,7 +16,7 @@ from memory_pipeline.records import Memory
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store
 from memory_pipeline.text.hidden import as_read
-from memory_pipeline.text.injections.detect import attempt_in, find_attempt
+from memory_pipeline.text.steering import attempt_in, find_attempt
 from memory_pipeline_tests.build import PlantedEmbedder, candidate, fill, lesson, night_of
 from memory_pipeline_tests.consolidation.distillers.claude_nights import DAY, claude_settings, serving
 from memory_pipeline_tests.messages_server import Body, Reaction, Said, faithful, members_of

@@ -9,15 +9,15 @@ from importlib import resources
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from train_orders import held_out
+from train_orders import labelled
 
 from memory_pipeline.config.policies import PolicyTable
 from memory_pipeline.consolidation.distillers.evidence import independent_tellings, single_orders
 from memory_pipeline.store import Store
 from memory_pipeline.text.guidance import advice_of, guidance_of
-from memory_pipeline.text.injections.detect import attempt_in
 from memory_pipeline.text.orders import FILE, WEIGHTS_SHA256, tells_reader
 from memory_pipeline.text.sentences import split_statements
+from memory_pipeline.text.steering import attempt_in
 from memory_pipeline_tests.build import FIRST, memory
 from memory_pipeline_tests.text.test_injections import a_night, clusters_with
 
@@ -32,8 +32,8 @@ def taken(texts: list[str]) -> float:
 
 
 def test_most_attempts_in_words_never_seen_are_orders_and_few_notes_are() -> None:
-    assert taken(held_out("attempts")[1::2]) >= 0.65
-    assert taken(held_out("notes")[1::2]) <= 0.1
+    assert taken(labelled("held_out_attempts")) >= 0.65
+    assert taken(labelled("held_out_notes")) <= 0.1
 
 
 def test_the_weights_are_those_that_were_measured() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_pipeline.text.injections.detect import attempt_by, attempt_in
+from memory_pipeline.text.steering import attempt_by, attempt_in
 
 RULES = [
     "Start every answer with the result, then the reasons.",

@@ -26,8 +26,8 @@ from memory_pipeline.records import (
     tags_of_all,
 )
 from memory_pipeline.text.entailment import Evidence, find_unborne_in
-from memory_pipeline.text.injections.detect import steering_draft
 from memory_pipeline.text.preservation import check_preservation, find_contradiction, find_invention
+from memory_pipeline.text.steering import steering_draft
 from memory_pipeline.text.subject import with_subject
 from memory_pipeline.text.whole import TEMPORARY, is_temporary
 

@@ -45,7 +45,7 @@ def playbook_list(
 ) -> None:
     """Show the current guidance by category, highest confidence first."""
     from memory_pipeline.text.guidance import DescribedGuidance
-    from memory_pipeline.text.orders import guiding_entries
+    from memory_pipeline.text.steering import guiding_entries
 
     _, opened = open_store(store, project)
     with opened.reading() as tx:

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from train_orders import labelled
 
 from memory_pipeline.config.policies import PolicyTable
 from memory_pipeline.consolidation.run import run_night
@@ -22,121 +23,39 @@ from memory_pipeline.records import MADE, Memory
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import difference_page
 from memory_pipeline.store import Store
-from memory_pipeline.text import injections
-from memory_pipeline.text.injections import detect, first_sign, rules
-from memory_pipeline.text.injections.detect import attempt_in, steering_draft
-from memory_pipeline.text.injections.needed import (
-    FILE,
-    Needed,
-    as_file,
-    folded,
-    kept_strings,
-    key_of,
-    strings_needed,
-)
+from memory_pipeline.text.steering import STEERS, attempt_by, attempt_in, steering_draft
 from memory_pipeline.workspace.places import PAGES
 from memory_pipeline_tests.build import PlantedEmbedder, candidate, fill, night_of, settings_for
 from memory_pipeline_tests.consolidation.distillers.claude_nights import DAY
 from memory_pipeline_tests.text.test_quoting import ACTIVE, Elements, every
 
 _HERE = Path(__file__).parent
-#: Shares of the corpora that are kept: recognised at least, and honest notes flagged at most.
-LEAST_RECOGNISED, MOST_FLAGGED = 0.9, 0.05
 
 
 @cache
-def styles() -> list[dict[str, str]]:
-    found: list[dict[str, str]] = yaml.safe_load((_HERE / "injection_styles.yaml").read_text("utf-8"))
+def corpus(name: str) -> list[Any]:
+    found: list[Any] = yaml.safe_load((_HERE / name).read_text("utf-8"))
     return found
 
 
-@cache
-def harmless() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = yaml.safe_load((_HERE / "harmless_notes.yaml").read_text("utf-8"))
-    return found
+def styles() -> list[str]:
+    return [style["text"] for style in corpus("injection_styles.yaml")]
 
 
-@pytest.mark.parametrize("half", ["seen", "held_out"])
-def test_injections_of_nearly_every_style_are_recognised(half: str) -> None:
-    missed = [style["style"] for style in styles() if attempt_in(style[half]) is None]
-    assert len(styles()) >= 66 and len(missed) <= (1 - LEAST_RECOGNISED) * len(styles()), missed
+def share_of_attempts(texts: list[str]) -> float:
+    return sum(attempt_in(text) is not None for text in texts) / len(texts)
 
 
-@pytest.mark.slow
-def test_a_rule_that_is_not_tried_could_not_have_matched() -> None:
-    """By what the text lacks; most rules are passed over so."""
-    texts = [
-        text
-        for known in (*styles(), *harmless().values())
-        for text in (known.values() if isinstance(known, dict) else known)
-    ]
-    for text in texts:
-        assert first_sign(text) == first_sign(text, look_at_all=True)
-        assert first_sign(text.upper()) == first_sign(text.upper(), look_at_all=True)
-        assert first_sign(f"{text} \u2013") == first_sign(f"{text} \u2013", look_at_all=True)
-    assert sum(rule.needed.in_ascii is None for rule in rules()) < len(rules()) / 10
-    assert sum(rule.needed.anywhere is None for rule in rules()) < len(rules()) / 5
+def test_most_attempts_are_recognised_and_few_honest_notes_are_taken_for_one() -> None:
+    assert share_of_attempts(styles()) >= LEAST_RECOGNISED
+    assert share_of_attempts(corpus("harmless_notes.yaml")) <= MOST_FLAGGED
+    assert share_of_attempts(labelled("held_out_attempts")) >= LEAST_RECOGNISED
+    assert share_of_attempts(labelled("held_out_notes")) <= MOST_FLAGGED
 
 
-def test_what_every_rule_needs_is_in_the_file() -> None:
-    """After a change of rules, `python -m memory_pipeline.text.injections` writes it again."""
-    patterns = [rule.pattern for rule in rules()]
-    assert (Path(injections.__file__).with_name(FILE)).read_text("utf-8") == as_file(patterns)
-    assert all(rule.needed == kept_strings()[key_of(rule.pattern)] for rule in rules())
-
-
-@pytest.mark.slow
-# Texts for a pattern with word boundaries are found by trying.
-@settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
-@given(st.data())
-def test_a_text_that_a_rule_matches_holds_what_the_rule_needs(data: st.DataObject) -> None:
-    rule = data.draw(st.sampled_from([rule for rule in rules() if rule.needed.in_ascii or rule.needed.anywhere]))
-    text = data.draw(st.from_regex(re.compile(rule.pattern, re.IGNORECASE)))
-    needed = rule.needed.in_ascii if text.isascii() else rule.needed.anywhere
-    assert needed is None or any(string in folded(text) for string in needed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("letter", [chr(code) for code in range(128) if chr(code).isalpha()])
-def test_a_folded_text_has_each_letter_that_a_pattern_finds_in_it(letter: str) -> None:
-    """Python knows three letters beyond ASCII as other cases of one in it, and the dotted capital I."""
-    found = re.findall(letter, "".join(map(chr, range(0x110000))), re.IGNORECASE)
-    assert len(found) == {"i": 4, "k": 3, "s": 3}.get(letter.lower(), 2)
-    assert {folded(one) for one in found} == {letter.lower()} == {folded(f"\u00e9{one}")[1:] for one in found}
-
-
-@pytest.mark.parametrize(
-    ("pattern", "needed", "anywhere"),
-    [
-        ("forget (?:all|any|every) rules?", {"forget all rule", "forget any rule", "forget every rule"}, ...),
-        (r"\bignore\s+(?:\w+\s+)?(?:instructions|rules)\b", {"ignore"}, ...),
-        ("(?:stop|no)+ that", {" that"}, ...),
-        ("[sz]top(?=x)(?<!y)", {"stop", "ztop"}, ...),
-        (r"\w+@\w+", None, ...),
-        ("забудь", set(), None),
-        ("забудь|forget", {"forget"}, None),
-        ("olvidar [eé]l resto", {"olvidar el resto"}, {"olvidar "}),
-        ("sıkı", {"siki"}, ...),
-    ],
-)
-def test_what_a_pattern_needs_follows_from_it(pattern: str, needed: set[str] | None, anywhere: Any) -> None:
-    assert strings_needed(pattern) == needed
-    assert strings_needed(pattern, anywhere=True) == (needed if anywhere is ... else anywhere)
-
-
-def test_a_rule_that_the_file_does_not_know_is_tried_on_every_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = styles()[0]["seen"]
-    found = first_sign(text)
-    blind = tuple(rule._replace(needed=Needed()) for rule in rules())
-    monkeypatch.setattr(injections, "rules", lambda: blind)
-    assert first_sign(text) == found is not None
-
-
-@pytest.mark.parametrize("half", ["seen", "held_out"])
-def test_honest_notes_that_resemble_them_are_left_in_peace(half: str) -> None:
-    notes = harmless()[half]
-    flagged = {note: kind for note in notes if (kind := attempt_in(note))}
-    assert len(notes) >= 60 and len(flagged) <= MOST_FLAGGED * len(notes), flagged
+def test_what_humans_tell_their_own_agents_is_seldom_an_attempt() -> None:
+    rules = labelled("held_out_rules")
+    assert sum(attempt_by("human", rule) is not None for rule in rules) <= MOST_FLAGGED * len(rules)
 
 
 @pytest.mark.parametrize(
@@ -207,10 +126,10 @@ def a_night(store: Store, **changes: object) -> tuple[Report, list[Memory]]:
 
 @pytest.mark.parametrize("merging", [True, False])
 def test_a_cluster_with_an_instruction_to_its_reader_is_left_alone(store: Store, merging: bool) -> None:
-    injections = [style["held_out"] for style in styles()[7::20]]
+    injections = [text for text in styles() if attempt_in(text)][7::16]
     clusters_with(store, [*injections, "Dana noted it in the runbook."])
     report, made = a_night(store, compression__policies={"merge": PolicyTable(enabled=merging)})
-    assert report.refusals[detect.STEERS] >= len(injections)
+    assert report.refusals[STEERS] >= len(injections)
     assert {memory.content.split()[0] for memory in made} == {f"topic{len(injections)}"}
     with store.reading() as tx:
         assert all(f"topic{len(injections)}" in entry.content for entry in tx.playbook.read())
@@ -237,13 +156,13 @@ def outside_quotations(markdown: str) -> tuple[str, set[str]]:
     return "\n".join(said), live
 
 
-def test_what_no_rule_knows_is_quoted_with_its_source_and_does_nothing(
+def test_what_nothing_detects_is_quoted_with_its_source_and_does_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The last wall: with every rule switched off, three of five members say it, and readers see a quotation."""
-    monkeypatch.setattr(detect, "first_sign", lambda text: None)
-    monkeypatch.setattr(detect, "hides_words", lambda text: False)
-    monkeypatch.setattr("memory_pipeline.text.orders.tells_reader", lambda text: False)
+    """The last wall: with every detector switched off, three of five members say it, and readers see a quotation."""
+    monkeypatch.setattr("memory_pipeline.text.steering._MARKS_OF_PROGRAMS", ())
+    monkeypatch.setattr("memory_pipeline.text.steering.hides_words", lambda text: False)
+    monkeypatch.setattr("memory_pipeline.text.orders._strengths", lambda text: (-1.0, -1.0))
     clusters_with(store, list(_UNKNOWN))
     _, made = a_night(store, compression__policies={"merge": PolicyTable(enabled=False)})
     directory = settings_for(store).reports_path
