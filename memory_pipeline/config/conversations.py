@@ -9,20 +9,10 @@ from pydantic import field_validator
 
 from memory_pipeline.config.section import Section, setting
 
-#: Default of `conversations.block_tokens`.
-BLOCK_TOKENS = 4_000
-
 
 class Conversations(Section):
     """`conversations`: how what was said is read."""
 
-    block_tokens: int = setting(
-        BLOCK_TOKENS,
-        "Maximum tokens of what is written of conversations into each of USER.md, RELATIONAL.md and SOUL.md; what "
-        "matters most and is newest stands there, and the store has the rest.",
-        ge=200,
-        le=100_000,
-    )
     human_names: tuple[str, ...] = setting(
         (), "Names of the human, where turns begin with names; beside those that USER.md tells."
     )

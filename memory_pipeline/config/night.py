@@ -165,12 +165,8 @@ class Consolidation(Section):
         100, "Number of unconsolidated memories, old enough to be touched, that starts a job.", ge=10, le=1000
     )
     similarity: Similarity = Similarity()
-    mode: Literal["automatic", "opt_in"] = setting(
-        "automatic",
-        "`automatic`: nights and jobs process every project; `opt_in`: only those in consolidation.projects.",
-    )
-    projects: tuple[str, ...] = setting((), "Projects that have opted in.")
-    excluded: tuple[str, ...] = setting((), "Projects that are left alone in both modes.")
+    projects: tuple[str, ...] = setting((), "The only projects that nights and jobs process; if empty, all.")
+    excluded: tuple[str, ...] = setting((), "Projects that nights and jobs leave alone.")
     confidence: Confidence = Confidence()
     timeout: int = setting(600, "Time limit of a job in seconds; what it has done until then stays.", ge=60, le=3600)
 
@@ -194,12 +190,6 @@ class KnowledgeBase(Section):
         (),
         "Memories of these types are entries too; by default only texts with the lines `Title:` and `Recommendation:`.",
     )
-
-
-class SeriesSection(Section):
-    """`series`: when lines that differ only in values become one memory."""
-
-    enabled: bool = setting(True, "Make series memories; otherwise readings are compared like other memories.")
 
 
 class ReadingSection(Section):

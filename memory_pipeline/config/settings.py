@@ -25,7 +25,6 @@ from memory_pipeline.config.night import (
     KnowledgeBase,
     NightSection,
     ReadingSection,
-    SeriesSection,
 )
 from memory_pipeline.config.policies import Policy, changed_policies
 from memory_pipeline.config.section import Section, any_value, setting, store_file
@@ -67,11 +66,19 @@ class Report(Section):
     directory: str = setting("", "Directory for reports; if empty, `reports` next to the store.")
 
 
+#: Default of `export.budget_tokens`.
+BUDGET_TOKENS = 4_000
+
+
 class Export(Section):
     """`export`: what is written for agents and people to read."""
 
     budget_tokens: int = setting(
-        4000, "Maximum tokens of the block in an OpenClaw workspace's `MEMORY.md`.", ge=200, le=100_000
+        BUDGET_TOKENS,
+        "Maximum tokens of the block in each of an OpenClaw workspace's `MEMORY.md`, `USER.md`, `RELATIONAL.md` and "
+        "`SOUL.md`; what matters most and is newest stands there, and the store has the rest.",
+        ge=200,
+        le=100_000,
     )
 
 
@@ -142,7 +149,6 @@ class Settings(BaseSettings):
     compression: Compression = Compression()
     consolidation: Consolidation = Consolidation()
     knowledge_base: KnowledgeBase = KnowledgeBase()
-    series: SeriesSection = SeriesSection()
     reading: ReadingSection = ReadingSection()
     conversations: Conversations = Conversations()
     compaction: Compaction = Compaction()
@@ -263,9 +269,8 @@ class Settings(BaseSettings):
 
     def is_consolidated(self, project_id: str) -> bool:
         """Whether nights and scheduled jobs may touch a project."""
-        if project_id in self.consolidation.excluded:
-            return False
-        return self.consolidation.mode == "automatic" or project_id in self.consolidation.projects
+        chosen = self.consolidation.projects
+        return project_id not in self.consolidation.excluded and (not chosen or project_id in chosen)
 
     def night_policies(self, distill_threshold: float | None = None) -> tuple[Policy, ...]:
         """The policies of a night, in the order in which they run.

@@ -24,7 +24,7 @@ class NightOptions:
     cluster, and `no_cache` asks the model again instead of using cached answers.
 
     `projects`, `memory_types`, `first_day`, `last_day` (by creation, both included) and `unconsolidated_only` limit
-    the scope of the run; a named project is included even if it has not opted in. `moment` is the logical time of a
+    the scope of the run; a named project is included even if nights leave it alone. `moment` is the logical time of a
     run that a person starts for now. With `whole_weeks`, a job forms principles as of the last week that has ended,
     as the weekly asset does, instead of its day.
     """

@@ -63,7 +63,7 @@ def update_series(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Ar
     scope = night.options
     if scope.memory_types or scope.first_day or scope.last_day or scope.days or scope.unconsolidated_only:
         return []
-    if scope.cluster_id or not night.settings.series.enabled or too_few(night.store, night.plan) is not None:
+    if scope.cluster_id or too_few(night.store, night.plan) is not None:
         return []
     note_shapes(night)
     settle_conflicts(night)

@@ -128,7 +128,7 @@ class NightResource(StoreResource):
         default=None, description="Only the cluster with this id or fingerprint; empty: all."
     )
     no_cache: bool = Field(default=False, description="Ask the model again instead of using cached answers.")
-    projects: list[str] = Field(default=[], description="Only these projects, whether or not they opted in.")
+    projects: list[str] = Field(default=[], description="Only these projects, also those that nights leave alone.")
     memory_types: list[str] = Field(
         default=[],
         description=f"Only memories of these types, of {', '.join(sorted(MEMORY_TYPES))}; empty: of every type.",

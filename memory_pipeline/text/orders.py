@@ -9,6 +9,7 @@ import math
 import re
 import unicodedata
 import zlib
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from memory_pipeline.text.hidden import as_read
 from memory_pipeline.text.memo import remembered
 
 #: SHA-256 of the file with the weights.
-WEIGHTS_SHA256 = "3b491db84af2b840230f802a4839be9d8bac5c4df743859d8d978461dbc300a1"
+WEIGHTS_SHA256 = "a0103155b978a0dac584ec19326a487a240508086647858ffff63f6231e813eb"
 FILE = "orders.npz"
 #: Features are hashed into places of so many bits.
 _BITS = 16
@@ -33,28 +34,32 @@ _PRIME, _MIX = np.uint64(1099511628211), np.uint64(0x9E3779B97F4A7C15)
 
 
 def tells_reader(sentence: str) -> bool:
-    """Whether a sentence reads like an order to its reader; of honest sentences one in ten does."""
+    """Whether a sentence reads like an order to its reader; of honest sentences near to one some one in ten does."""
     return _strengths(sentence)[0] > 0
 
 
-def is_attempt(sentence: str, *, by_human: bool = False) -> bool:
-    """Whether a sentence tries to steer an agent that reads it; of honest sentences one in a hundred is taken for an
-    attempt. `by_human`: it is of the agent's own human, whose rules and wishes are none."""
-    by_anybody, whoever_says_it = _strengths(sentence)
-    bars = _weights().bars
-    return by_anybody > bars[0] and not (by_human and whoever_says_it <= bars[1])
+def is_attempt(sentences: Sequence[str], *, by_human: bool = False) -> bool:
+    """Whether a text tries to steer an agent that reads it. `by_human`: it is of the agent's own human, whose rules and
+    wishes are none.
+
+    The more sentences, the stronger has one to be: that any of n is an order is n times as likely by chance, and a
+    logit of it lower by ln n.
+    """
+    bars = _weights().bars + math.log(max(1, len(sentences)))
+    strengths = [_strengths(sentence) for sentence in sentences]
+    return any(never > bars[1] or (order > bars[0] and not by_human) for order, never in strengths)
 
 
 @remembered
 def _strengths(sentence: str) -> tuple[float, float]:
-    """How much a sentence reads like an order to its reader, and how much like one that not even the agent's human
+    """How much a sentence reads like an order to its reader, and how much like one that an agent's own human never
     gives: logits."""
     places = features_of(sentence)
     if not len(places):
         return -math.inf, -math.inf
     learnt = _weights()
-    anybody, human = learnt.of_places[:, places].sum(axis=1) / np.sqrt(len(places)) + learnt.biases
-    return float(anybody), float(human)
+    order, never = learnt.of_places[:, places].sum(axis=1) / np.sqrt(len(places)) + learnt.biases
+    return float(order), float(never)
 
 
 def features_of(sentence: str) -> NDArray[np.int64]:

@@ -137,11 +137,11 @@ def _signs(text: str) -> tuple[str | None, str | None]:
         for kind, pattern in _MARKS_OF_PROGRAMS:
             if pattern.search(reading):
                 return kind, kind
-        for statement in split_statements(reading) or [reading]:
-            if is_attempt(statement):
-                anybody = ORDERS_READER
-                if is_attempt(statement, by_human=True):
-                    return anybody, anybody
+        sentences = split_statements(reading) or [reading]
+        if is_attempt(sentences, by_human=True):
+            return ORDERS_READER, ORDERS_READER
+        if is_attempt(sentences):
+            anybody = ORDERS_READER
     return anybody, None
 
 

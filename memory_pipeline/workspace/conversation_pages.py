@@ -10,9 +10,8 @@ from datetime import date
 from functools import partial
 from typing import Any
 
-from memory_pipeline.config.conversations import BLOCK_TOKENS
 from memory_pipeline.config.exports import LOGS, RELATIONAL, SOUL, SUMMARIES, USER
-from memory_pipeline.config.settings import Settings
+from memory_pipeline.config.settings import BUDGET_TOKENS, Settings
 from memory_pipeline.files.markers import HEAD, MADE_AGAIN
 from memory_pipeline.killpoints import reached
 from memory_pipeline.reading.extraction import MARKED, ROUTES
@@ -64,7 +63,7 @@ def standing_in(extractions: Iterable[KeptExtraction]) -> list[KeptExtraction]:
     return [one for one in known if one.id not in withdrawn]
 
 
-def user_block(project_id: str, extractions: Iterable[KeptExtraction], tokens: int = BLOCK_TOKENS) -> str:
+def user_block(project_id: str, extractions: Iterable[KeptExtraction], tokens: int = BUDGET_TOKENS) -> str:
     """What is known of the human, day by day: what was said, and what several sentences show; within some tokens."""
     lines: list[str] = []
     fits = _going_to("user", extractions, tokens)
@@ -82,7 +81,7 @@ def relational_block(
     project_id: str,
     extractions: Iterable[KeptExtraction],
     patterns: Sequence[RelationshipPattern] = (),
-    tokens: int = BLOCK_TOKENS,
+    tokens: int = BUDGET_TOKENS,
 ) -> str:
     """How the two work together, day by day, without what a person rejected; and what contradicted it lately; within
     some tokens."""
@@ -124,7 +123,7 @@ def _lately_observed(patterns: Sequence[RelationshipPattern], characters: int) -
     return [line for section in reversed(sections) for line in section], len(observed) - len(sections)
 
 
-def soul_block(project_id: str, extractions: Iterable[KeptExtraction], tokens: int = BLOCK_TOKENS) -> str:
+def soul_block(project_id: str, extractions: Iterable[KeptExtraction], tokens: int = BUDGET_TOKENS) -> str:
     """What the agent said of itself, day by day; within some tokens."""
     lines: list[str] = []
     fits = _going_to("soul", extractions, tokens)
@@ -347,7 +346,7 @@ def conversation_blocks(
     ]
     files = [name for name, _ in made]
     for name, block in made:
-        added = block(project_id, standing, tokens=settings.conversations.block_tokens // files.count(name))
+        added = block(project_id, standing, tokens=settings.export.budget_tokens // files.count(name))
         before = blocks.get((name, CONVERSATIONS), "")
         blocks[name, CONVERSATIONS] = "\n\n".join(part for part in (before, added) if part)
     if nights is None:

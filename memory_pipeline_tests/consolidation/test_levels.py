@@ -247,8 +247,8 @@ def test_the_policies_of_a_project_are_its_own(store: Store) -> None:
 @pytest.mark.parametrize(
     ("changes", "touched"),
     [
-        ({"consolidation__mode": "opt_in"}, set()),
-        ({"consolidation__mode": "opt_in", "consolidation__projects": ("in",)}, {"in"}),
+        ({"consolidation__projects": ("in",)}, {"in"}),
+        ({"consolidation__projects": ("in",), "consolidation__excluded": ("in",)}, set()),
         ({"consolidation__excluded": ("in",)}, {"out"}),
         ({}, {"in", "out"}),
     ],

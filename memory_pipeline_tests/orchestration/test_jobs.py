@@ -131,10 +131,10 @@ def test_unconsolidated_only_leaves_merged_memories(instance: DagsterInstance, s
 
 
 @pytest.mark.slow
-def test_a_named_project_is_taken_though_it_has_not_opted_in(
+def test_a_named_project_is_taken_though_nights_leave_it_alone(
     instance: DagsterInstance, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MEMORY_PIPELINE_CONSOLIDATION_MODE", "opt_in")
+    monkeypatch.setenv("MEMORY_PIPELINE_CONSOLIDATION_PROJECTS", "other")
     fill(store, lesson(4))
     start(instance)
     assert archived(store) == set()

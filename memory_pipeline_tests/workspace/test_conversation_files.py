@@ -41,7 +41,7 @@ def test_destinations_that_are_one_file_share_one_budget(store: Store) -> None:
     towns = [f"I love Villa {first}{second}." for first in "ABCDEF" for second in "abcdefghij"]
     say(store, *towns, *(f"You can decide about the {town[7:-1]} garden yourself." for town in towns))
     names = Destinations(user="USER.md", relational="USER.md", soul="USER.md")
-    settings = settings_for(store).with_values({"compression.destinations": names, "conversations.block_tokens": 1_000})
+    settings = settings_for(store).with_values({"compression.destinations": names, "export.budget_tokens": 1_000})
     read(store, settings)
     text = (pages_of(store.path, "p") / "USER.md").read_text()
     assert "Villa" in text and "You can decide" in text and "earlier or less significant" in text
