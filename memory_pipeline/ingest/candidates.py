@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Any
 
+from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Causal, MemoryBase
 from memory_pipeline.text.counts import how_many
 
@@ -33,6 +35,17 @@ class Candidate(MemoryBase):
     token_count: int | None = None
     typed_under: tuple[str, ...] | None = None
     own_words: str | None = None
+
+
+def dated(moment: datetime | None, quality: str = "exact") -> dict[str, Any]:
+    """The fields of a candidate that tell when it was created; the time of the import stands for None."""
+    if moment is None:
+        return {"created_at_quality": "import"}
+    return {
+        "created_at": moment.astimezone(UTC),
+        "utc_offset": minutes_ahead(moment),
+        "created_at_quality": quality,
+    }
 
 
 #: How the reason begins if a whole file could not be opened or decoded.

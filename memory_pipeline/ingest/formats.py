@@ -21,9 +21,8 @@ from memory_pipeline.ingest.agents.claude_code import ClaudeCodeImporter
 from memory_pipeline.ingest.agents.codex import CodexImporter
 from memory_pipeline.ingest.agents.openclaw_sessions import OpenClawSessionsImporter
 from memory_pipeline.ingest.candidates import Item, Skipped
-from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
 from memory_pipeline.ingest.full_import import FullExport, is_full_export
-from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, Importer
 from memory_pipeline.ingest.lines import bounded_lines, opened
 from memory_pipeline.ingest.openclaw import OpenClawImporter
 from memory_pipeline.ingest.stores.basic_memory import BasicMemoryImporter

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
-from memory_pipeline.ingest.file_choice import readable_name
 from memory_pipeline.ingest.full_export import FIRST, FORMAT, LAST, MEMORY, VERSION, table_of
 from memory_pipeline.ingest.gate import check_candidate
+from memory_pipeline.ingest.importer import readable_name
 from memory_pipeline.ingest.lines import bounded_lines, opened
 from memory_pipeline.ingest.memories import as_memory
 from memory_pipeline.ingest.rows import candidate_from_row

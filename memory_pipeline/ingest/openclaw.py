@@ -21,7 +21,6 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
 from memory_pipeline.ingest.dates import at_midnight, file_date, leading_time, written_time
-from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
 from memory_pipeline.ingest.foreign import (
     EMPTY_LABELS,
     blank_wrappers,
@@ -30,7 +29,7 @@ from memory_pipeline.ingest.foreign import (
     why_no_memory,
     without_scores,
 )
-from memory_pipeline.ingest.importer import FilesImporter
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter
 from memory_pipeline.ingest.markdown import (
     AGENT_LINE,
     HUMAN_LINE,

@@ -18,7 +18,7 @@ from memory_pipeline.files.markers import MANAGERS, is_sealed_page, without_bloc
 from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.export_rows import is_export_row
-from memory_pipeline.ingest.file_choice import FileChoice, is_copy, readable_name
+from memory_pipeline.ingest.importer import FileChoice, OneFile, is_copy, readable_name
 from memory_pipeline.ingest.lines import FALLBACK, RECODED, encoding_of
 from memory_pipeline.ingest.markdown import Entry
 from memory_pipeline.text.normalise import clean_text
@@ -235,6 +235,16 @@ def text_of(path: Path, skipped: Skipped) -> str:
     if text.count("\ufffd") > _MOST_UNREADABLE * len(text):
         raise InputError("it is no text in UTF-8; convert it, or exclude it from the source")
     return clean_text(text)
+
+
+def note_text(file: OneFile) -> str | None:
+    """The text of a note without this program's blocks; None for a note that a program wrote, which is counted. Raises
+    OSError, and InputError for what is no text."""
+    text = text_of(file.path, file.skipped)
+    if is_written_by_program(text):
+        file.skipped.add("files that a program wrote")
+        return None
+    return without_blocks(text)
 
 
 def recall_counts(root: Path) -> dict[str, Any]:

@@ -16,8 +16,7 @@ from typing import Any, TextIO
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
-from memory_pipeline.ingest.file_choice import readable_name
-from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.importer import Importer, readable_name
 from memory_pipeline.ingest.lines import FALLBACK, RECODED, bounded_lines, opened
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
 from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, words_in

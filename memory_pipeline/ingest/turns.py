@@ -10,17 +10,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from typing import Literal
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.files.markers import MANAGERS, without_blocks
-from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped, dated
 from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.importer import OneFile
 from memory_pipeline.ingest.markdown import parts_of
 from memory_pipeline.ingest.openclaw_files import is_our_page
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
-from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
 from memory_pipeline.text.normalise import clean_text
 from memory_pipeline.text.redaction import redact
@@ -142,6 +142,11 @@ class Transcripts:
     skipped: Skipped
     undated: tuple[datetime, str] | None = None
 
+    @classmethod
+    def of(cls, connector: str, file: OneFile) -> Transcripts:
+        """The turns of one file, which is as old as those that tell no time."""
+        return cls(connector, file.zone, file.now, file.settings, file.skipped, file.undated)
+
     def memories(self, turn: Turn) -> Reading:
         """The memory of a turn, or several of a long one; the reason, if its time or its words cannot be used."""
         try:
@@ -163,9 +168,7 @@ class Transcripts:
                 project_id=turn.project,
                 memory_type="conversation",
                 tags=(turn.speaker,),
-                created_at=moment.astimezone(UTC),
-                utc_offset=minutes_ahead(moment),
-                created_at_quality=quality,
+                **dated(moment, quality),
             )
         )
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import real_path
 from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.file_choice import ALL_FILES
 from memory_pipeline.ingest.formats import recognise
+from memory_pipeline.ingest.importer import ALL_FILES
 from memory_pipeline.text.counts import how_many
 
 #: Paths below the home directory, with the formats that are looked for there.

@@ -12,19 +12,16 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import IO, Any
 
 import ijson
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.candidates import UNREADABLE, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice, readable_name
-from memory_pipeline.ingest.foreign import file_of_part, file_time, foreign_id, part_name
-from memory_pipeline.ingest.importer import FilesImporter
+from memory_pipeline.ingest.foreign import file_of_part, foreign_id, part_name
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, readable_name
 from memory_pipeline.ingest.json_stream import Event, Unreadable, events, pass_over, value_of
 from memory_pipeline.ingest.turns import (
     AGENT,
@@ -73,23 +70,14 @@ class ChatGptImporter(FilesImporter):
     about = "ChatGPT's data export: the archive as it comes, `conversations.json`, or its parts."
     takes = "the export's archive, its directory, or a conversations.json"
     takes_directory = None
+    lacks = "no conversations.json; give the export of ChatGPT, as it comes or unpacked"
 
-    def read_chosen(
-        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
-    ) -> Reading:
-        """Every turn in the chosen files. Raises InputError if the path has none."""
-        files = list(self.files(path, choice, skipped))
-        if not files and choice.among is None:
-            raise InputError(f"'{path}' has no conversations.json; give the export of ChatGPT, as it comes or unpacked")
-        for name, file in files:
-            undated = file_time(file, now, default_zone)
-            transcripts = Transcripts(self.name, default_zone, now, settings, skipped, undated)
-            try:
-                with _opened(file) as parts:
-                    for part in parts:
-                        yield from _read_part(part, name, transcripts, undated)
-            except (InputError, OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError) as error:
-                yield Rejected(name, 0, f"{UNREADABLE}: {error}")
+    def read_file(self, file: OneFile) -> Reading:
+        """Every turn."""
+        transcripts = Transcripts.of(self.name, file)
+        with _opened(file.path) as parts:
+            for part in parts:
+                yield from _read_part(part, file, transcripts)
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """The file, or the parts in a directory that are chosen."""
@@ -113,7 +101,7 @@ class ChatGptImporter(FilesImporter):
                         beginning = part.read(_BEGINNING).lstrip(b"\xef\xbb\xbf \r\n\t")
                         if beginning[:1] in (b"[", b"{") and re.search(rb'"mapping"\s*:\s*\{', beginning):
                             return f"conversations of ChatGPT, as trees of messages, in {name}"
-            except (InputError, OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError):
+            except (InputError, OSError, EOFError, zlib.error):
                 continue
         return None
 
@@ -130,28 +118,25 @@ class ChatGptImporter(FilesImporter):
         return self.name
 
 
-def _read_part(file: IO[bytes], name: str, transcripts: Transcripts, undated: tuple[datetime, str]) -> Reading:
+def _read_part(part: IO[bytes], file: OneFile, transcripts: Transcripts) -> Reading:
     """The turns of one list of conversations. Where it is no JSON, what was read until then stays."""
     number = 0
     try:
-        for item in _conversations(events(file)):
+        for item in _conversations(events(part)):
             number += 1
             if isinstance(item, str):
-                yield Rejected(name, number, item)
+                yield Rejected(file.name, number, item)
                 continue
             with closing(item):
-                yield from _turns_of(item, number, name, transcripts, undated)
+                yield from _turns_of(item, number, file, transcripts)
     except (ijson.JSONError, ValueError) as error:  # a number of thousands of digits is a ValueError
         why = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-        yield Rejected(
-            name, number, f"the file is no JSON behind conversation {number}, so the rest is not read: {why}"
-        )
+        why = f"the file is no JSON behind conversation {number}, so the rest is not read: {why}"
+        yield Rejected(file.name, number, why)
 
 
-def _turns_of(
-    conversation: Conversation, number: int, name: str, transcripts: Transcripts, undated: tuple[datetime, str]
-) -> Reading:
-    skipped = transcripts.skipped
+def _turns_of(conversation: Conversation, number: int, of: OneFile, transcripts: Transcripts) -> Reading:
+    name, skipped = of.name, of.skipped
     if conversation.is_forgotten:
         skipped.add("conversations that are not to be remembered")
         return
@@ -163,10 +148,10 @@ def _turns_of(
         yield Rejected(name, number, f"conversation {session[:80]} has no mapping of its messages")
         return
     file = part_name(name, readable_name(session.replace("#", "-"))[:200])
-    transcripts.undated = undated
+    transcripts.undated = of.undated
     try:
-        began = parse_moment(conversation.created, transcripts.zone, transcripts.now)
-        transcripts.undated = (began, "date") if began else undated
+        began = parse_moment(conversation.created, of.zone, of.now)
+        transcripts.undated = (began, "date") if began else of.undated
     except RowError:
         pass  # each message has its own time
     for line, item in enumerate(conversation.shown(skipped), start=1):
@@ -257,17 +242,19 @@ def _opened(path: Path) -> Iterator[Iterator[IO[bytes]]]:
         with path.open("rb") as file:
             yield iter((file,))
         return
-    with zipfile.ZipFile(path) as archive:
-        names = sorted(name for name in archive.namelist() if _PART.fullmatch(name))
-        if not names:
-            raise InputError("the archive has no conversations.json")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = sorted(name for name in archive.namelist() if _PART.fullmatch(name))
+            if not names:
+                raise InputError("the archive has no conversations.json")
+            yield (file for name in names for file in _in_archive(archive, name))
+    except (zipfile.BadZipFile, RuntimeError) as error:  # it is damaged, or encrypted
+        raise InputError(str(error)) from error
 
-        def parts() -> Iterator[IO[bytes]]:
-            for name in names:
-                with archive.open(name) as file:
-                    yield file
 
-        yield parts()
+def _in_archive(archive: zipfile.ZipFile, name: str) -> Iterator[IO[bytes]]:
+    with archive.open(name) as file:
+        yield file
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,18 +11,14 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.agents.openclaw_events import Events, read_session
-from memory_pipeline.ingest.candidates import UNREADABLE, Reading, Rejected, Skipped
-from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice, readable_name
-from memory_pipeline.ingest.foreign import file_time, part_name, project_of_directory
-from memory_pipeline.ingest.importer import FilesImporter
+from memory_pipeline.ingest.candidates import Reading, Rejected, Skipped
+from memory_pipeline.ingest.foreign import part_name, project_of_directory
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, readable_name
 from memory_pipeline.ingest.lines import json_records, opened, opened_packed, unpacked
 from memory_pipeline.ingest.sqlite_files import (
     beside,
@@ -60,50 +56,27 @@ class OpenClawSessionsImporter(FilesImporter):
     about = "OpenClaw's conversations: each agent's database in `~/.openclaw/agents`, and JSONL of earlier versions."
     takes = "OpenClaw's directory, that of an agent, or a file of sessions"
     takes_directory = None
+    lacks = (
+        "no agent/openclaw-agent.sqlite and no sessions/*.jsonl (deleted sessions stay deleted); give "
+        "~/.openclaw/agents, or the directory of one agent"
+    )
 
-    def read_chosen(
-        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
-    ) -> Reading:
-        """Every turn of the chosen files. Raises InputError if the path has none."""
-        files = list(self.files(path, choice, skipped))
-        if not files and choice.among is None:
-            if _DELETED in skipped.counts:
-                raise InputError(f"'{path}' has only sessions that were deleted, which stay deleted")
-            raise InputError(
-                f"'{path}' has no agent/openclaw-agent.sqlite and no sessions/*.jsonl; give ~/.openclaw/agents, or the "
-                "directory of one agent"
-            )
-        limit = MAX_LINE_BYTES
-        for name, file in files:
-            transcripts = Transcripts(
-                self.name, default_zone, now, settings, skipped, file_time(file, now, default_zone)
-            )
-            try:
-                if is_sqlite(file):
-                    yield from _read_database(file, name, limit, transcripts)
-                else:
-                    yield from _read_file(file, name, limit, transcripts)
-            except (InputError, OSError) as error:
-                yield Rejected(name, 0, f"{UNREADABLE}: {error}")
+    def read_file(self, file: OneFile) -> Reading:
+        """Every turn of a database or of a transcript."""
+        read = _read_database if is_sqlite(file.path) else _read_transcript
+        return read(file, Transcripts.of(self.name, file))
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """Every database and every transcript that is chosen and was not deleted."""
-        deleted: dict[Path, frozenset[str]] = {}
-        for file, agent in _found(path):
-            name = readable_name(file.name if file == path else file.relative_to(path).as_posix())
-            parts = _TRANSCRIPT.fullmatch(file.name)
-            if parts:
-                if agent not in deleted:
-                    deleted[agent] = _deleted_in(agent)
-                if parts["fate"] == "deleted" or deleted[agent] & {parts["session"], _session_in(file)}:
-                    skipped.add(_DELETED)
-                    continue
-            if not resolve_links(file).is_relative_to(resolve_links(path)):
-                skipped.add("links out of the directory")
-            elif file == path or choice.takes(name):
-                yield name, file
-            else:
-                choice.count_left_out(name, skipped)
+        if path.is_file():
+            if _left([path], path.parent.parent, skipped):
+                yield readable_name(path.name), path
+            return
+        found: list[Path] = []
+        for agent, database, transcripts in _found(path):
+            found += [database] if database else []
+            found += _left(transcripts, agent, skipped)
+        yield from chosen_files(path, found, choice, skipped)
 
     def parts(self, file: Path) -> tuple[Path, ...]:
         """A database and its write-ahead log."""
@@ -134,50 +107,48 @@ class OpenClawSessionsImporter(FilesImporter):
         return "workspace" if is_own else project_of_directory(path)
 
 
-def _read_database(file: Path, name: str, limit: int, transcripts: Transcripts) -> Reading:
-    with reading(file) as connection:
-        if not shows_table(file, EVENTS):
-            raise InputError(f"'{file}' has no table 'transcript_events'")
+def _read_database(file: OneFile, transcripts: Transcripts) -> Reading:
+    with reading(file.path) as connection:
+        if not shows_table(file.path, EVENTS):
+            raise InputError(f"'{file.path}' has no table 'transcript_events'")
         forgotten, deleted = forgotten_sessions(connection), deleted_sessions(connection)
-        for session in left_out(sessions_of(connection), forgotten, transcripts.skipped):
-            part = part_name(name, readable_name(session))
-            yield from read_session(events_of(connection, session, part, limit), session, part, transcripts)
+        for session in left_out(sessions_of(connection), forgotten, file.skipped):
+            part = part_name(file.name, readable_name(session))
+            yield from read_session(events_of(connection, session, part, MAX_LINE_BYTES), session, part, transcripts)
         for session, generation in archives_of(connection):
-            part = part_name(name, readable_name(session))
+            part = part_name(file.name, readable_name(session))
             if session in deleted:
-                transcripts.skipped.add("sessions that were deleted")
+                file.skipped.add("sessions that were deleted")
                 continue
-            events = archived_events_of(connection, session, generation, part, limit, _MOST_ARCHIVE_BYTES)
-            yield from read_session(events, session, part, transcripts)
+            yield from read_session(
+                archived_events_of(connection, session, generation, part), session, part, transcripts
+            )
         if cold := count_cold(connection):
-            transcripts.skipped.add("sessions in cold storage", cold)
+            file.skipped.add("sessions in cold storage", cold)
 
 
-def _read_file(file: Path, name: str, limit: int, transcripts: Transcripts) -> Reading:
-    told = _TRANSCRIPT.fullmatch(file.name)
-    session = told["session"] if told else file.stem
+def _read_transcript(file: OneFile, transcripts: Transcripts) -> Reading:
+    told = _TRANSCRIPT.fullmatch(file.path.name)
+    session = told["session"] if told else file.path.stem
     counted = Skipped()
 
     def events() -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
         nonlocal counted
         counted = Skipped()
-        with _opened(file) as text:
-            yield from json_records(text, name, limit, counted)
+        with _opened(file.path) as text:
+            yield from json_records(text, file.name, MAX_LINE_BYTES, counted)
 
-    yield from read_session(events, session, name, transcripts)
+    yield from read_session(events, session, file.name, transcripts)
     for why, number in counted.counts.items():  # of the last pass alone
-        transcripts.skipped.add(why, number)
+        file.skipped.add(why, number)
 
 
 def _opened(file: Path) -> AbstractContextManager[TextIO]:
     return opened_packed(file) if file.suffix == ".zst" else opened(file)
 
 
-def _found(path: Path) -> Iterator[tuple[Path, Path]]:
-    """Every database and transcript, with the directory of its agent."""
-    if path.is_file():
-        yield path, path.parent.parent
-        return
+def _found(path: Path) -> Iterator[tuple[Path, Path | None, list[Path]]]:
+    """The directory of each agent, with its database and its transcripts."""
     if path.name == "sessions" or (path.name == "agent" and database_in(path.parent)):
         agents = [path.parent]
     else:
@@ -185,13 +156,23 @@ def _found(path: Path) -> Iterator[tuple[Path, Path]]:
         is_one = (top / "sessions").is_dir() or database_in(top) is not None
         agents = [top] if is_one else sorted(entry for entry in top.glob("*") if entry.is_dir())
     for agent in agents:
-        database = database_in(agent)
-        if database and path.name != "sessions":
-            yield database, agent
-        if path.name == "agent":
-            continue
-        found = agent.glob("sessions/*.jsonl*")
-        yield from ((file, agent) for file in sorted(found) if _TRANSCRIPT.fullmatch(file.name) and file.is_file())
+        database = database_in(agent) if path.name != "sessions" else None
+        found = sorted(agent.glob("sessions/*.jsonl*")) if path.name != "agent" else []
+        yield agent, database, [file for file in found if _TRANSCRIPT.fullmatch(file.name) and file.is_file()]
+
+
+def _left(files: list[Path], agent: Path, skipped: Skipped) -> list[Path]:
+    """The files of an agent, without transcripts of sessions that the user deleted."""
+    told = {file: parts for file in files if (parts := _TRANSCRIPT.fullmatch(file.name))}
+    deleted = _deleted_in(agent) if told else frozenset()
+    gone = {
+        file
+        for file, parts in told.items()
+        if parts["fate"] == "deleted" or deleted & {parts["session"], _session_in(file)}
+    }
+    if gone:
+        skipped.add(_DELETED, len(gone))
+    return [file for file in files if file not in gone]
 
 
 def _deleted_in(agent: Path) -> frozenset[str]:
@@ -311,28 +292,26 @@ def events_of(connection: sqlite3.Connection, session: str, file: str, limit: in
     return read
 
 
-def archived_events_of(
-    connection: sqlite3.Connection, session: str, generation: str, file: str, limit: int, most_bytes: int
-) -> Events:
+def archived_events_of(connection: sqlite3.Connection, session: str, generation: str, file: str) -> Events:
     """The events of a session in an archive: lines of JSON, compressed or not."""
 
     def read() -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
         statement = (
-            f"select encoding, {unless_longer('archive_blob', most_bytes)} from session_transcript_archives "
+            f"select encoding, {unless_longer('archive_blob', _MOST_ARCHIVE_BYTES)} from session_transcript_archives "
             "where session_id = ? and generation = ?"
         )
         for encoding, data in rows(connection, statement, [session, generation]):
             try:
-                text = _text_of(data, encoding == "zstd", most_bytes)
+                text = _text_of(data, encoding == "zstd", _MOST_ARCHIVE_BYTES)
             except InputError as error:
                 yield Rejected(file, 0, f"the archive of the session cannot be read: {error}")
                 continue
             if text is None:
-                yield Rejected(file, 0, f"the archive of the session is longer than {most_bytes} bytes")
+                yield Rejected(file, 0, f"the archive of the session is longer than {_MOST_ARCHIVE_BYTES} bytes")
                 continue
             for number, line in enumerate(text.split("\n"), start=1):
                 if line.strip():
-                    yield _event(number, line, None, None, file, limit)
+                    yield _event(number, line, None, None, file, MAX_LINE_BYTES)
 
     return read
 

@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
-from memory_pipeline.ingest.candidates import Candidate, Item, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.candidates import Candidate, Item, Reading, Rejected, RowError, dated
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.file_choice import readable_name
-from memory_pipeline.ingest.foreign import Blocks, file_time, foreign_id, project_name
-from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.foreign import Blocks, foreign_id, project_name, slug
+from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.markdown import parse_note, parts_of_entry
 from memory_pipeline.ingest.turns import (
     AGENT,
@@ -37,7 +34,6 @@ from memory_pipeline.ingest.turns import (
     words_in,
 )
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
-from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
 from memory_pipeline.text.normalise import clean_text
@@ -59,9 +55,9 @@ class LettaImporter(Importer):
     name = "letta"
     about = "An agent file of Letta (`.af`): memory blocks and conversations; or archival passages as JSON."
 
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+    def read_file(self, file: OneFile) -> Reading:
         """Every entry of every block, every turn, and every passage."""
-        yield from _Reader(path, default_zone, now, settings, skipped).read()
+        return _Reader(file).read()
 
     def evidence(self, path: Path) -> str | None:
         """Agents with blocks, or passages."""
@@ -84,18 +80,11 @@ class LettaImporter(Importer):
         return project_name(path.stem)
 
 
-@dataclass
 class _Reader:
     """One file."""
 
-    path: Path
-    zone: tzinfo
-    now: datetime
-    settings: Settings
-    skipped: Skipped
-
-    def __post_init__(self) -> None:
-        self.name = readable_name(self.path.name)
+    def __init__(self, file: OneFile) -> None:
+        self.file, self.path, self.name, self.skipped = file, file.path, file.name, file.skipped
 
     def read(self) -> Reading:
         """All of it, of whichever version."""
@@ -144,12 +133,12 @@ class _Reader:
     def _time(self, document: Mapping[str, Any]) -> tuple[datetime, str]:
         """When the file was exported: no block is younger."""
         told = self._told_time(document, "updated_at") or self._told_time(document, "created_at")
-        return (told, "mtime") if told else file_time(self.path, self.now, self.zone)
+        return (told, "mtime") if told else self.file.undated
 
     def _told_time(self, told: Mapping[str, Any], name: str) -> datetime | None:
         """A time as it stands there; None for none that can be read."""
         try:
-            return parse_moment(told.get(name), self.zone, self.now, name)
+            return parse_moment(told.get(name), self.file.zone, self.file.now, name)
         except RowError:
             return None
 
@@ -192,10 +181,9 @@ class _Reader:
         created = self._told_time(block, "created_at")
         newest = self._told_time(block, "updated_at") if created else None
         moment, quality = (created, "exact") if created else (moment, quality)
-        rules = self.settings.import_
-        text, masked = redact(clean_text(text)) if rules.redact else (clean_text(text), {})
+        text, masked = redact(clean_text(text)) if self.file.masks else (clean_text(text), {})
         counts = tuple(sorted(masked.items()))
-        category = "-".join(re.findall(r"[^\W_]+", label.lower()))[:60].strip("-")
+        category = slug(label)
         for entry in parse_note(text).entries:
             for said in parts_of_entry(entry, MAX_ENTRY_TOKENS, self.skipped):
                 part = said.own_words
@@ -206,11 +194,9 @@ class _Reader:
                     native_id=foreign_id(LettaImporter.name, project_name(self.path.stem), f"{label}#{digest}"),
                     memory_type=kind_of(part, (label, *entry.above), "fact"),
                     categories=(category,) if category else (),
-                    created_at=moment.astimezone(UTC),
                     effective_date=max(moment, newest).astimezone(UTC) if newest else None,
-                    utc_offset=minutes_ahead(moment),
-                    created_at_quality=quality,
                     masked=counts,
+                    **dated(moment, quality),
                 )
                 yield said.describe(found)
                 counts = ()
@@ -222,7 +208,7 @@ class _Reader:
                 if not isinstance(passage, Mapping) or not isinstance(text, str):
                     raise RowError("the passage is no object with a text")
                 native_id = values.identifier(passage.get("id"), "id")
-                moment = parse_moment(passage.get("created_at"), self.zone, self.now)
+                moment = parse_moment(passage.get("created_at"), self.file.zone, self.file.now)
                 tags = values.labels(passage, "tags")
                 yield Candidate(
                     content=text,
@@ -230,9 +216,7 @@ class _Reader:
                     native_id=foreign_id(LettaImporter.name, native_id) if native_id else None,
                     typed_under=tags,
                     tags=tags,
-                    created_at=moment.astimezone(UTC) if moment else None,
-                    utc_offset=minutes_ahead(moment) if moment else 0,
-                    created_at_quality="exact" if moment else "import",
+                    **dated(moment),
                 )
             except RowError as error:
                 yield Rejected.of(self.name, line, str(error), text if isinstance(text, str) else "")
@@ -247,9 +231,7 @@ class _Reader:
         if _is_background(agent):
             self.skipped.add("messages of background agents", len(messages))
             return line + len(messages)
-        transcripts = Transcripts(
-            LettaImporter.name, self.zone, self.now, self.settings, self.skipped, (moment, quality)
-        )
+        transcripts = replace(Transcripts.of(LettaImporter.name, self.file), undated=(moment, quality))
         through_tool = _speaks_through_tool(agent, document)
         for message in messages:
             line += 1

@@ -9,16 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
-from memory_pipeline.ingest.file_choice import readable_name
-from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.lines import bounded_lines, opened
 from memory_pipeline.ingest.values import MAX_LINE_BYTES, MAX_PATH
 from memory_pipeline.records import Source
@@ -34,16 +31,16 @@ class McpMemoryImporter(Importer):
     name = "mcp-memory"
     about = "The file of the MCP reference memory server (`memory.jsonl`): one memory an observation or relation."
 
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+    def read_file(self, file: OneFile) -> Reading:
         """Every observation and every relation, each said about its entity."""
-        name, limit = readable_name(path.name), MAX_LINE_BYTES
-        with opened(path) as file:
-            for number, line, too_long in bounded_lines(file, limit):
-                text = line.strip().lstrip("\ufeff")
+        with opened(file.path) as text:
+            for number, line, too_long in bounded_lines(text, MAX_LINE_BYTES):
+                told = line.strip().lstrip("\ufeff")
                 if too_long:
-                    yield Rejected.of(name, number, f"the line is longer than {limit} bytes", text[:4000])
-                elif text:
-                    yield from _memories(text, name, number, skipped)
+                    reason = f"the line is longer than {MAX_LINE_BYTES} bytes"
+                    yield Rejected.of(file.name, number, reason, told[:4000])
+                elif told:
+                    yield from _memories(told, file.name, number, file.skipped)
 
     def evidence(self, path: Path) -> str | None:
         """Entities or relations as the server writes them."""
