@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from memory_pipeline.ingest.memories import Admitted
+from memory_pipeline.ingest.gate import Admitted
 from memory_pipeline.records import BESIDE, MADE
 
 #: Longest chain of replacements that a file may contain; `check` follows 100.

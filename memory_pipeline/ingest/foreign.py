@@ -14,7 +14,7 @@ from typing import Any
 from memory_pipeline.files.writing import real_path
 from memory_pipeline.ingest.candidates import RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.gate import NEVER_ARCHIVED
+from memory_pipeline.ingest.values import NEVER_ARCHIVED
 from memory_pipeline.moments import FIRST_MEMORY
 from memory_pipeline.records import EXPIRED
 from memory_pipeline.records.identifiers import MAX_ID

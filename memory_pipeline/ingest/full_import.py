@@ -20,10 +20,9 @@ from typing import Any, NamedTuple
 from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
 from memory_pipeline.ingest.full_export import FIRST, FORMAT, LAST, MEMORY, VERSION, table_of
-from memory_pipeline.ingest.gate import check_candidate
+from memory_pipeline.ingest.gate import as_memory, check_candidate
 from memory_pipeline.ingest.importer import readable_name
 from memory_pipeline.ingest.lines import bounded_lines, opened
-from memory_pipeline.ingest.memories import as_memory
 from memory_pipeline.ingest.rows import candidate_from_row
 from memory_pipeline.ingest.tables import parquet_rows, read_row
 from memory_pipeline.ingest.values import check_json

@@ -17,10 +17,14 @@ from itertools import chain, islice
 import numpy as np
 
 from memory_pipeline.errors import EmbeddingError, InputError, MemoryPipelineError, OtherModelError
-from memory_pipeline.ingest.admission import (
+from memory_pipeline.ingest.candidates import Candidate, Finding, Item, Rejected, RowError
+from memory_pipeline.ingest.claims import Claims
+from memory_pipeline.ingest.full_import import FullExport, bring_what_follows, is_empty, restore
+from memory_pipeline.ingest.gate import (
+    Admitted,
     Found,
-    Occurrences,
-    admit,
+    Gate,
+    mask_id,
     only_new,
     reject_candidate,
     reject_memory,
@@ -28,20 +32,8 @@ from memory_pipeline.ingest.admission import (
     storable,
     version_id,
 )
-from memory_pipeline.ingest.candidates import Candidate, Finding, Item, Rejected, RowError
-from memory_pipeline.ingest.claims import Claims
-from memory_pipeline.ingest.full_import import FullExport, bring_what_follows, is_empty, restore
-from memory_pipeline.ingest.gate import (
-    NEVER_ARCHIVED,
-    check_candidate,
-    check_times,
-    makes_claims,
-    mask_candidate,
-    mask_id,
-)
-from memory_pipeline.ingest.memories import Admitted
 from memory_pipeline.ingest.summary import ImportSummary
-from memory_pipeline.ingest.values import identifier
+from memory_pipeline.ingest.values import NEVER_ARCHIVED, identifier
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.missing import Progress, embed_missing
 from memory_pipeline.records import EXPIRED, Atom, Causal, LineageLink, Memory, derived_id
@@ -187,7 +179,7 @@ def import_memories(
         with store.small_steps(_MEMORY_LIMIT_MB):
             _embed_what_is_missing(store, embedder, summary, progress, actor)
         return summary
-    ongoing = _ImportInProgress(store, summary, Occurrences(), Claims(), project, embedder, now, mask, actor, accept)
+    ongoing = _ImportInProgress(store, summary, Gate(project, embedder, now, mask), actor, accept)
     findings: list[Finding] = []
     stream = _without_findings(iter(reading), findings)
     first = list(islice(stream, 1))  # a file that is refused as a whole must not create a store
@@ -258,14 +250,10 @@ class _ImportInProgress:
 
     store: Store
     summary: ImportSummary
-    occurrences: Occurrences
-    claims: Claims
-    project: str
-    embedder: Embedder
-    now: datetime
-    mask: bool
+    gate: Gate
     actor: str
     accept: Callable[[Memory], Memory | None]
+    claims: Claims = field(default_factory=Claims)
     versions: Versions = field(default_factory=Versions)
 
     def take(self, batch: list[Candidate | Rejected]) -> None:
@@ -276,16 +264,13 @@ class _ImportInProgress:
         for item in batch:
             if isinstance(item, Candidate):
                 try:
-                    check_candidate(item)
-                    check_times(item)
-                    item, counts = self._masked(item)
-                    entry = admit(item, self.occurrences, self.project, self.embedder, self.now)
+                    entry = self.gate.admit(item)
                     memory = self.accept(entry.memory)
                     if memory is None:
                         continue
                     entry = replace(entry, memory=memory)
-                    self.summary.masked += counts
-                    if not makes_claims(item):
+                    self.summary.masked += entry.masked
+                    if not entry.makes_claims:
                         plain.append(entry)
                     elif not self.claims.add(entry):
                         rejected += self._second_of(entry.memory)
@@ -295,17 +280,6 @@ class _ImportInProgress:
                     _log.warning("a row of %s could not be imported", item.source.file, exc_info=True)
                     rejected.append(reject_candidate(item, f"the row cannot be imported ({type(error).__name__})"))
         self._write([[entry] for entry in plain], rejected)
-
-    def _masked(self, candidate: Candidate) -> tuple[Candidate, Counter[str]]:
-        """The candidate with its secrets masked, and the counts by kind, including what its reader had already
-        masked."""
-        counts = Counter(dict(candidate.masked))
-        if not self.mask:
-            return candidate, counts
-        masked, found = mask_candidate(candidate)
-        if masked.content != candidate.content:  # a vector is one of the words, which are others now
-            masked = replace(masked, embedding=None, embedding_model=None)
-        return masked, counts + found
 
     def _second_of(self, memory: Memory) -> list[Rejected]:
         """A row whose id is already waiting: either identical, or different content, which is an error."""
@@ -404,8 +378,8 @@ class _ImportInProgress:
                 if entry.embedding is not None and entry.embedding_model is not None:
                     vector = np.array([entry.embedding], dtype=np.float32)
                     tx.vectors.add([entry.memory.id], vector, entry.embedding_model)
-            refused = [storable(item, self.mask) for item in [*rejected, *found.wrong]]
-            tx.journal.keep_quarantine([(r.file, r.line, r.reason, r.excerpt) for r in refused], self.now)
+            refused = [storable(item, self.gate.mask) for item in [*rejected, *found.wrong]]
+            tx.journal.keep_quarantine([(r.file, r.line, r.reason, r.excerpt) for r in refused], self.gate.now)
         self.summary.expired += sum(memory.archived_by == EXPIRED for memory in map(_memory, admitted))
         self.summary.imported += len(found.fresh)
         self.summary.skipped_forgotten(len(left_out))

@@ -12,9 +12,8 @@ from typing import Literal
 import numpy as np
 
 from memory_pipeline.errors import EmbeddingError, InputError
-from memory_pipeline.ingest.admission import Occurrences, admit, only_new, reject_candidate, storable, version_id
 from memory_pipeline.ingest.candidates import Candidate, RowError
-from memory_pipeline.ingest.gate import check_candidate, check_times, mask_candidate
+from memory_pipeline.ingest.gate import Gate, check_times, only_new, reject_candidate, storable, version_id
 from memory_pipeline.ingest.values import identifier
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.records import Memory
@@ -47,11 +46,9 @@ def remember(
     try:
         identifier(project, "the project's name")
         identifier(candidate.native_id, "id")
-        check_candidate(candidate)
+        entry = Gate(project, embedder, now, mask).admit(candidate)
         check_times(candidate, now)
-        candidate, masked = mask_candidate(candidate) if mask else (candidate, Counter[str]())
-        candidate = _in_its_project(store, candidate, project)
-        entry = admit(candidate, Occurrences(), project, embedder, now)
+        entry = replace(entry, memory=_with_an_id_of_its_own(store, entry.memory))
     except (RowError, EmbeddingError) as error:
         rejected = storable(reject_candidate(candidate, str(error)), mask)
         if store.exists():
@@ -71,7 +68,7 @@ def remember(
             same = (
                 entry.memory.id if known[entry.memory.id][1] == entry.memory.content_hash else version_id(entry.memory)
             )
-            return Told(tx.memories.read([same])[same], "unchanged", masked, 0)
+            return Told(tx.memories.read([same])[same], "unchanged", entry.masked, 0)
         memory = found.fresh[0].memory
         if tx.forgotten.among([entry.memory]):
             raise InputError("this cannot be remembered: a person has had it forgotten in this project")
@@ -79,17 +76,16 @@ def remember(
         if len(vector):
             tx.vectors.add([memory.id], vector, embedder.name)
         sequence = tx.recallable.generation().sequence
-    return Told(memory, "new_version" if found.new_versions else "created", masked, sequence)
+    return Told(memory, "new_version" if found.new_versions else "created", entry.masked, sequence)
 
 
-def _in_its_project(store: Store, candidate: Candidate, project: str) -> Candidate:
-    """The candidate with an id of its own if another project has the one it was given: nobody learns of what another
-    project has (law 8)."""
-    if candidate.native_id is None or not store.exists():
-        return candidate
+def _with_an_id_of_its_own(store: Store, memory: Memory) -> Memory:
+    """The memory with another id if another project has the one it was given: nobody learns of what another project has
+    (law 8)."""
+    if not store.exists():
+        return memory
     with store.reading() as tx:
-        owner = tx.memories.existing([candidate.native_id]).get(candidate.native_id)
-    if owner is None or owner[0] == project:
-        return candidate
-    digest = hashlib.sha256(project.encode()).hexdigest()[:12]
-    return replace(candidate, native_id=f"{candidate.native_id}@{digest}")
+        owner = tx.memories.existing([memory.id]).get(memory.id)
+    if owner is None or owner[0] == memory.project_id:
+        return memory
+    return replace(memory, id=f"{memory.id}@{hashlib.sha256(memory.project_id.encode()).hexdigest()[:12]}")

@@ -33,6 +33,8 @@ MAX_DIMENSION = 16_384
 MAX_DEPTH = 20
 #: Maximum length of the path of a source file.
 MAX_PATH = 4096
+#: At or above this importance, a memory is critical and was never archived (setting `compression.critical_floor`).
+NEVER_ARCHIVED = 2.5
 
 _SHOWN = 40
 

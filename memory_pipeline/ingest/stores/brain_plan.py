@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Any
 
-from memory_pipeline.ingest.admission import version_of
-from memory_pipeline.ingest.gate import mask_id
+from memory_pipeline.ingest.gate import mask_id, version_of
 from memory_pipeline.ingest.sqlite_files import columns_of, quoted, rows
 from memory_pipeline.ingest.stores.brain import (
     DIMENSION,
