@@ -12,20 +12,19 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
-from memory_pipeline.ingest.full_export import FIRST, FORMAT, LAST, MEMORY, VERSION, table_of
+from memory_pipeline.ingest.exporting import FIRST, LAST, MEMORY, VERSION, table_of
 from memory_pipeline.ingest.gate import as_memory, check_candidate
-from memory_pipeline.ingest.importer import readable_name
+from memory_pipeline.ingest.importer import OneFile
 from memory_pipeline.ingest.lines import bounded_lines, opened
 from memory_pipeline.ingest.rows import candidate_from_row
 from memory_pipeline.ingest.tables import parquet_rows, read_row
-from memory_pipeline.ingest.values import check_json
+from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_json
 from memory_pipeline.records import LineageLink, Source
 from memory_pipeline.records.drafts import read_draft
 from memory_pipeline.store import AUDIT_LOG, FOLLOWING_TABLES, Store, put_in_blank_place, remove_store, schema_number
@@ -33,8 +32,8 @@ from memory_pipeline.store import AUDIT_LOG, FOLLOWING_TABLES, Store, put_in_bla
 _BATCH_ROWS = 500
 _BATCH_CHARS = 4_000_000
 _MEMORY_LIMIT_MB = 192
-#: Longest line of an export: the largest memory with all its metadata.
 _PROPOSAL = "proposal"
+#: Longest line of an export: the largest memory with all its metadata.
 _MAX_LINE = 64_000_000
 
 ALTERED = "it was altered after it was written"
@@ -64,27 +63,23 @@ class Item(NamedTuple):
 class FullExport:
     """A file with everything of a store. Iterating over it gives its memories, as any reader does."""
 
-    path: Path
+    file: OneFile
     format: str
-    zone: tzinfo
-    now: datetime
-    max_line_bytes: int
 
     @property
     def name(self) -> str:
         """The file's name as text."""
-        return readable_name(self.path.name)
+        return self.file.name
 
     def __iter__(self) -> Iterator[Candidate | Rejected]:
         """The memories, each as a candidate, and the rows that could not be read."""
         for item in self.items():
             if isinstance(item, Rejected):
                 yield item
-            elif item.kind == MEMORY and item.size > self.max_line_bytes:
-                yield Rejected(self.name, item.line, f"the row is longer than {self.max_line_bytes} bytes")
+            elif item.kind == MEMORY and item.size > MAX_LINE_BYTES:
+                yield Rejected(self.name, item.line, f"the row is longer than {MAX_LINE_BYTES} bytes")
             elif item.kind == MEMORY:
-                read = read_row(item.row, self.name, item.line, self.zone, self.now, self.format)
-                yield _with_token_count(read, item.row)
+                yield _with_token_count(read_row(item.row, item.line, self.file, self.format), item.row)
 
     def items(self) -> Iterator[Item | Rejected]:
         """Every record between the first and the last."""
@@ -144,11 +139,11 @@ class FullExport:
         digest = hashlib.sha256()
         if self.format == "parquet":
             payload = ""
-            for _, row in parquet_rows(self.path):
+            for _, row in parquet_rows(self.file.path):
                 digest.update(payload.encode())
                 payload = str(row["payload"]) if isinstance(row, dict) else ""
             return digest.hexdigest()
-        with self.path.open("rb") as file:
+        with self.file.path.open("rb") as file:
             before = b""
             for line in file:
                 digest.update(before)
@@ -159,21 +154,21 @@ class FullExport:
         schema, newest = item.row.get("schema"), schema_number()
         if item.row.get("version") != VERSION or not isinstance(schema, int) or schema > newest:
             raise InputError(
-                f"'{self.path}' was exported by a newer program (version {item.row.get('version')}, schema {schema}; "
-                f"this one knows {VERSION} and {newest}); install that one"
+                f"'{self.file.path}' was exported by a newer program (version {item.row.get('version')}, schema "
+                f"{schema}; this one knows {VERSION} and {newest}); install that one"
             )
 
     def _all(self) -> Iterator[Item | Rejected]:
         return self._of_jsonl() if self.format == "jsonl" else self._of_parquet()
 
     def _of_jsonl(self) -> Iterator[Item | Rejected]:
-        with opened(self.path) as file:
+        with opened(self.file.path) as file:
             for number, line, too_long in bounded_lines(file, _MAX_LINE):
                 item = None if too_long else _item(number, line)
                 yield item or Rejected(self.name, number, "the line is not a record of an export", line[:160])
 
     def _of_parquet(self) -> Iterator[Item | Rejected]:
-        for number, row in parquet_rows(self.path):
+        for number, row in parquet_rows(self.file.path):
             if isinstance(row, str):
                 yield Rejected(self.name, number, row)
                 continue
@@ -186,21 +181,6 @@ class FullExport:
                 yield Item(number, MEMORY, {**row, **more.row}, size)
             else:
                 yield more
-
-
-def is_full_export(path: Path, name: str) -> bool:
-    """Whether a file starts like an export of everything."""
-    if name == "jsonl":
-        with opened(path) as file:
-            first = _item(1, file.readline(4096))
-    elif name == "parquet":
-        row = next((row for _, row in parquet_rows(path)), None)
-        first = None
-        if isinstance(row, dict) and isinstance(row.get("payload"), str):
-            first = _item(1, row["payload"])
-    else:
-        return False
-    return first is not None and first.kind == FIRST and first.row.get("format") == FORMAT
 
 
 def is_empty(store: Store) -> bool:

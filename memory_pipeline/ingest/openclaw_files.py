@@ -17,7 +17,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.files.markers import MANAGERS, is_sealed_page, without_blocks
 from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.export_rows import is_export_row
+from memory_pipeline.ingest.exporting import is_export_row
 from memory_pipeline.ingest.importer import FileChoice, OneFile, is_copy, readable_name
 from memory_pipeline.ingest.lines import FALLBACK, RECODED, encoding_of
 from memory_pipeline.ingest.markdown import Entry

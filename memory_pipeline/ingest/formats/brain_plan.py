@@ -15,9 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Any
 
-from memory_pipeline.ingest.gate import mask_id, version_of
-from memory_pipeline.ingest.sqlite_files import columns_of, quoted, rows
-from memory_pipeline.ingest.stores.brain import (
+from memory_pipeline.ingest.formats.brain import (
     DIMENSION,
     MODEL,
     ArchivedHere,
@@ -27,6 +25,8 @@ from memory_pipeline.ingest.stores.brain import (
     made_as,
     store_id,
 )
+from memory_pipeline.ingest.gate import mask_id, version_of
+from memory_pipeline.ingest.sqlite_files import columns_of, quoted, rows
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import BESIDE, EXPIRED, MADE, LogRow, Memory, derived_id, fingerprint_of

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.agents.openclaw_events import Events, read_session
 from memory_pipeline.ingest.candidates import Reading, Rejected, Skipped
 from memory_pipeline.ingest.foreign import part_name, project_of_directory
+from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, readable_name
 from memory_pipeline.ingest.lines import json_records, opened, opened_packed, unpacked
 from memory_pipeline.ingest.sqlite_files import (

@@ -21,9 +21,9 @@ from pydantic import Field
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, OutputError, StoreBusyError
 from memory_pipeline.files.writing import cause_and_mend, new_file
+from memory_pipeline.ingest.formats.brain import MODEL, made_mark, memory_table
+from memory_pipeline.ingest.formats.brain_plan import BrainPlan, Marking, NewRow, StoreSide, plan_brain, row_name
 from memory_pipeline.ingest.sqlite_files import columns_of, holders_of, is_busy, is_sqlite, quoted, reading
-from memory_pipeline.ingest.stores.brain import MODEL, made_mark, memory_table
-from memory_pipeline.ingest.stores.brain_plan import BrainPlan, Marking, NewRow, StoreSide, plan_brain, row_name
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import Store, snapshot_directory
 

@@ -17,9 +17,9 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from memory_pipeline.files.places import QUESTIONS
-from memory_pipeline.ingest.agents.claude_transcripts import read_transcript
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped, dated
 from memory_pipeline.ingest.foreign import foreign_id, project_name, project_of_directory, slug
+from memory_pipeline.ingest.formats.claude_transcripts import read_transcript
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, readable_name
 from memory_pipeline.ingest.markdown import Page, parse_note, parts_of, parts_of_entry, split_front_matter
 from memory_pipeline.ingest.openclaw_files import note_text
