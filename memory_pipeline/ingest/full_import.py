@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from memory_pipeline.errors import InputError, MemoryPipelineError
@@ -39,17 +38,6 @@ _MAX_LINE = 64_000_000
 ALTERED = "it was altered after it was written"
 
 
-@dataclass
-class _Survey:
-    """The result of one pass through a file: the number of records by kind, the first and the last record, and any
-    error."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    first: dict[str, Any] = field(default_factory=dict)
-    last: dict[str, Any] = field(default_factory=dict)
-    wrong: str | None = None
-
-
 class Item(NamedTuple):
     """One record of an export: its position, kind, fields, and length in characters."""
 
@@ -59,12 +47,14 @@ class Item(NamedTuple):
     size: int
 
 
-@dataclass(frozen=True)
+@dataclass
 class FullExport:
     """A file with everything of a store. Iterating over it gives its memories, as any reader does."""
 
     file: OneFile
     format: str
+    _first: dict[str, Any] = field(default_factory=dict)
+    _last: dict[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -99,40 +89,30 @@ class FullExport:
 
     def what_is_wrong(self) -> str | None:
         """Why the file is not complete and unaltered, or None. Raises InputError for a file of a newer program."""
-        if self._survey.wrong:
-            return self._survey.wrong
-        if self._survey.last.get("records") != dict(self._survey.counts):
+        counts: Counter[str] = Counter()
+        for item in self._all():
+            if isinstance(item, Rejected):
+                return f"line {item.line}: {item.reason}"
+            if self._last:
+                return f"something follows its last record, at line {item.line}"
+            if item.kind == LAST:
+                self._last = item.row
+                continue
+            counts[item.kind] += 1
+            if item.kind == FIRST:
+                self._check_version(item)
+                self._first = item.row
+        if not self._last:
+            return "its last record is missing: it was truncated"
+        if self._last.get("records") != dict(counts):
             return "it does not contain as many records as its last one says"
-        if self._survey.last.get("sha256") != self.digest():
-            return ALTERED
-        return None
+        return None if self._last.get("sha256") == self.digest() else ALTERED
 
     @property
     def contents(self) -> object:
-        """The contents hash of the exporting store if this program computes it the same way, else None."""
-        same = self._survey.first.get("schema") == schema_number()
-        return self._survey.last.get("contents") if same else None
-
-    @cached_property
-    def _survey(self) -> _Survey:
-        survey = _Survey()
-        for item in self._all():
-            if isinstance(item, Rejected):
-                survey.wrong = f"line {item.line}: {item.reason}"
-            elif survey.last:
-                survey.wrong = f"something follows its last record, at line {item.line}"
-            elif item.kind == LAST:
-                survey.last = item.row
-            else:
-                survey.counts[item.kind] += 1
-            if survey.wrong:
-                return survey
-            if isinstance(item, Item) and item.kind == FIRST:
-                self._check_version(item)
-                survey.first = item.row
-        if not survey.last:
-            survey.wrong = "its last record is missing: it was truncated"
-        return survey
+        """The contents hash of the exporting store if this program computes it the same way, else None. Known after
+        `what_is_wrong`."""
+        return self._last.get("contents") if self._first.get("schema") == schema_number() else None
 
     def digest(self) -> str:
         """SHA-256 of the file without its last line; for a Parquet file, of the payloads of all rows but the last."""
@@ -239,21 +219,19 @@ def _fill(incoming: Store, export: FullExport, actor: str) -> str | None:
     """Write all records into a separate store. Returns why it is not sound, or None."""
     with incoming.writing(actor) as tx:
         tables = tx.transfer.tables()
-    batches = _batches(export.items())
     at_audit = False
     with incoming.small_steps(_MEMORY_LIMIT_MB):
-        while load := _load(batches):
+        for kind, items in _batches(export.items()):
+            table = table_of(kind)
             try:
                 with incoming.writing(actor) as tx:
-                    for kind, items in load:
-                        if kind == MEMORY:
-                            _insert(tx, items, export)
-                            continue
-                        table = table_of(kind)
-                        if table == AUDIT_LOG and not at_audit:
-                            tx.transfer.replace_audit_log()
-                            at_audit = True
-                        tx.transfer.insert(table, tables[table], [item.row for item in items])
+                    if kind == MEMORY:
+                        _insert(tx, items, export)
+                        continue
+                    if table == AUDIT_LOG and not at_audit:
+                        tx.transfer.replace_audit_log()
+                        at_audit = True
+                    tx.transfer.insert(table, tables[table], [item.row for item in items])
             except MemoryPipelineError as error:
                 return f"its {kind} records do not fit: {error}"
         with incoming.writing(actor) as tx:
@@ -317,18 +295,6 @@ def _batches(items: Iterable[Item | Rejected]) -> Iterator[tuple[str, list[Item]
         size += item.size
     if batch:
         yield batch[0].kind, batch
-
-
-def _load(batches: Iterator[tuple[str, list[Item]]]) -> list[tuple[str, list[Item]]]:
-    """As many batches as fit into one transaction."""
-    load: list[tuple[str, list[Item]]] = []
-    rows = 0
-    while rows < _BATCH_ROWS and (batch := next(batches, None)):
-        load.append(batch)
-        rows += len(batch[1])
-        if sum(item.size for item in batch[1]) > _BATCH_CHARS // 2:
-            break
-    return load
 
 
 def _item(number: int, text: str, kind: object = None) -> Item | None:

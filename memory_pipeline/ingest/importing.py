@@ -2,8 +2,7 @@
 
 Importing is idempotent and streams its input; a bad row goes to quarantine with file, line and reason, and the
 others are imported. Each batch is one transaction, so an interruption leaves complete batches and a second run
-completes the import. What an agent or a person tells, one memory at a time, is written
-here too.
+completes the import. What an agent or a person tells, one memory at a time, is written here too.
 """
 
 from __future__ import annotations
@@ -46,8 +45,6 @@ from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.normalise import clean_text, embedding_text
 from memory_pipeline.text.redaction import redact
 
-_PAGE = 500
-
 
 @dataclass
 class Versions:
@@ -76,9 +73,8 @@ class Versions:
     def settle(self, store: Store, at: datetime, critical_floor: float, actor: str) -> int:
         """Write what was noted; returns how many memories were replaced."""
         replaced = 0
-        ids = list(self._todays)
-        for start in range(0, len(ids), _PAGE):
-            page = {own: self._todays[own] for own in ids[start : start + _PAGE]}
+        for ids in _pages(list(self._todays)):
+            page = {own: self._todays[own] for own in ids}
             with store.writing(actor) as tx:
                 tx.memories.take_back(list(page.values()), at=at)
                 versions = tx.lineage.active_versions(list(page))

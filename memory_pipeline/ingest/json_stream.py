@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -243,38 +243,45 @@ def json_items(path: Path, *places: str) -> Iterator[tuple[int, Any] | Broken]:
     number = 0
     try:
         with path.open("rb") as file:
-            for number, value in enumerate(_values(events(file), frozenset(places)), start=1):
+            for number, value in enumerate(items_of(events(file), *places), start=1):
                 yield number, value
     except (ijson.JSONError, ValueError) as error:
-        told = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-        yield Broken(f"the JSON cannot be read after its item {number}: {told}")
+        yield Broken(f"the JSON cannot be read after its item {number}: {what_is_wrong(error)}")
     except OSError as error:
         raise InputError(f"'{path}' cannot be read: {error.strerror or error}") from error
 
 
-def _values(told: Iterator[Event], places: frozenset[str]) -> Iterator[Any]:
-    """Each item, in the order of the document."""
+def what_is_wrong(error: Exception) -> str:
+    """The first line of an error, or its kind."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+
+
+def items_of(
+    told: Iterator[Event], *places: str, take: Callable[[str, Any, Iterator[Event]], Any] = value_of
+) -> Iterator[Any]:
+    """Each item of the lists at these places, in the order of the document, as `take` reads it from its first event and
+    those that follow."""
     kind, _ = next(told)
     if kind == "start_array" and "" in places:
-        yield from _list(told)
+        yield from _list(told, take)
     elif kind == "start_map":
         for kind, key in told:
             if kind == "end_map":
                 break
             kind, _ = next(told)
             if kind == "start_array" and key and key in places:
-                yield from _list(told)
+                yield from _list(told, take)
             else:
                 pass_over(kind, told)
     for _ in told:  # what follows is no JSON, which only reading it tells
         pass
 
 
-def _list(told: Iterator[Event]) -> Iterator[Any]:
+def _list(told: Iterator[Event], take: Callable[[str, Any, Iterator[Event]], Any]) -> Iterator[Any]:
     for kind, value in told:
         if kind == "end_array":
             return
-        yield value_of(kind, value, told)
+        yield take(kind, value, told)
 
 
 def begins_with(path: Path, *marks: bytes) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from pydantic import Field
 
@@ -89,17 +89,7 @@ class ImportSummary:
 
     def as_report(self) -> ImportReport:
         """The summary as it stands now, as `--json` prints it."""
-        return ImportReport(
-            **{name: getattr(self, name) for name in _COUNTS},
-            rejected=tuple(RejectedRow(**asdict(rejected)) for rejected in self.rejected),
-            masked=dict(self.masked),
-            dates=dict(self.dates),
-            projects=dict(self.projects),
-            skipped=dict(self.skipped),
-            silent_files={why: tuple(files) for why, files in self.silent_files.items()},
-            embedding_error=self.embedding_error,
-            notes=tuple(self.notes),
-        )
+        return ImportReport.model_validate(self, from_attributes=True)
 
     def note_skipped(self, skipped: Skipped) -> None:
         """Take over what the reader skipped and split."""

@@ -22,7 +22,7 @@ from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipp
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import file_of_part, foreign_id, part_name
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, readable_name
-from memory_pipeline.ingest.json_stream import Event, Unreadable, events, pass_over, value_of
+from memory_pipeline.ingest.json_stream import Event, Unreadable, events, items_of, pass_over, value_of, what_is_wrong
 from memory_pipeline.ingest.turns import (
     AGENT,
     CALLS,
@@ -54,8 +54,6 @@ _OF_KIND = {
 _SPOKEN = "audio_transcription"
 #: Marks of citations, which lead to nothing outside of ChatGPT.
 _CITATIONS = re.compile(r"\ue200[^\ue200\ue201]{0,400}\ue201|【[^【】\n]{0,40}†[^【】\n]{0,80}】")
-#: Characters of a conversation that are kept in memory.
-_MOST_IN_MEMORY = 16_000_000
 #: Messages of a conversation that are read, and what each counts for beside its id, in characters.
 _MOST_NODES, _NODE = 300_000, 100
 _PART = re.compile(r"(?:.*/)?conversations(?:-\d{1,6})?\.json")
@@ -122,16 +120,14 @@ def _read_part(part: IO[bytes], file: OneFile, transcripts: Transcripts) -> Read
     """The turns of one list of conversations. Where it is no JSON, what was read until then stays."""
     number = 0
     try:
-        for item in _conversations(events(part)):
-            number += 1
-            if isinstance(item, str):
-                yield Rejected(file.name, number, item)
+        for number, item in enumerate(items_of(events(part), "", "conversations", take=_conversation), start=1):
+            if item is None:
+                yield Rejected(file.name, number, "the conversation is not an object")
                 continue
             with closing(item):
                 yield from _turns_of(item, number, file, transcripts)
     except (ijson.JSONError, ValueError) as error:  # a number of thousands of digits is a ValueError
-        why = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-        why = f"the file is no JSON behind conversation {number}, so the rest is not read: {why}"
+        why = f"the file is no JSON behind conversation {number}, so the rest is not read: {what_is_wrong(error)}"
         yield Rejected(file.name, number, why)
 
 
@@ -171,24 +167,6 @@ def _turns_of(conversation: Conversation, number: int, of: OneFile, transcripts:
         )
 
 
-def _conversations(told: Iterator[Event]) -> Iterator[Conversation | str]:
-    """Each conversation of a list, or of the list `conversations` of an object; a text says what is none."""
-    kind, _ = next(told, ("", None))
-    if kind == "start_map":
-        for kind, key in told:
-            if kind == "end_map":
-                return
-            kind, _ = next(told)
-            if key == "conversations" and kind == "start_array":
-                yield from _list(told)
-            else:
-                pass_over(kind, told)
-    elif kind == "start_array":
-        yield from _list(told)
-    else:
-        yield "the file holds no list of conversations"
-
-
 def _node(kind: str, value: Any, told: Iterator[Event]) -> Any:
     """A node of the tree, without its other fields."""
     if kind != "start_map":
@@ -205,18 +183,11 @@ def _node(kind: str, value: Any, told: Iterator[Event]) -> Any:
     return node
 
 
-def _list(told: Iterator[Event]) -> Iterator[Conversation | str]:
-    for kind, _ in told:
-        if kind == "end_array":
-            return
-        if kind == "start_map":
-            yield _conversation(told)
-        else:
-            pass_over(kind, told)
-            yield "the conversation is not an object"
-
-
-def _conversation(told: Iterator[Event]) -> Conversation:
+def _conversation(kind: str, _: Any, told: Iterator[Event]) -> Conversation | None:
+    """A conversation that begins with an event; None for what is no object."""
+    if kind != "start_map":
+        pass_over(kind, told)
+        return None
     conversation = Conversation()
     for kind, key in told:
         if kind == "end_map":
@@ -281,10 +252,11 @@ class Conversation:
     _messages: dict[str, Message] = field(default_factory=dict)
     _left_out: dict[str, Skipped] = field(default_factory=dict)
     _wrong: dict[str, str] = field(default_factory=dict)
-    _texts: dict[int, str] = field(default_factory=dict)
-    _size: int = 0
     _weight: int = 0
-    _disk: sqlite3.Connection | None = None
+
+    def __post_init__(self) -> None:
+        self._texts = sqlite3.connect("")  # SQLite's own file, on disk when it is large, removed with the connection
+        self._texts.execute("create table texts (number integer primary key, words blob)")
 
     def tell(self, name: str, value: object) -> None:
         """Take over a field of the conversation."""
@@ -301,7 +273,7 @@ class Conversation:
         """Take over a node of the tree."""
         self._weight += len(node_id) + _NODE
         if self.is_too_large:
-            self._parents, self._messages, self._left_out, self._wrong, self._texts = {}, {}, {}, {}, {}
+            self._parents, self._messages, self._left_out, self._wrong = {}, {}, {}, {}
             return
         parent = node.get("parent") if isinstance(node, Mapping) else None
         self._parents[node_id] = parent if isinstance(parent, str) else None
@@ -318,7 +290,7 @@ class Conversation:
         message_id, speaker, at, words = told
         number = len(self._parents)
         self._messages[node_id] = Message(number, message_id, speaker, at)
-        self._keep(number, words)
+        self._texts.execute("insert into texts values (?, ?)", [number, words.encode("utf-8", "surrogatepass")])
 
     @property
     def is_too_large(self) -> bool:
@@ -345,8 +317,7 @@ class Conversation:
 
     def close(self) -> None:
         """Free what is on disk."""
-        if self._disk:
-            self._disk.close()
+        self._texts.close()
 
     def _path(self) -> tuple[list[str], bool]:
         """The nodes from the root to the current one, or else to the last one, and whether they have no root, but lead
@@ -358,20 +329,8 @@ class Conversation:
             at = self._parents[at]
         return list(reversed(path)), at in path
 
-    def _keep(self, number: int, words: str) -> None:
-        self._size += len(words)
-        if self._size <= _MOST_IN_MEMORY:
-            self._texts[number] = words
-            return
-        if self._disk is None:
-            self._disk = sqlite3.connect("")  # SQLite's own temporary file, removed with the connection
-            self._disk.execute("create table texts (number integer primary key, words blob)")
-        self._disk.execute("insert into texts values (?, ?)", [number, words.encode("utf-8", "surrogatepass")])
-
     def _words(self, number: int) -> str:
-        if number in self._texts or self._disk is None:
-            return self._texts[number]
-        (data,) = self._disk.execute("select words from texts where number = ?", [number]).fetchone()
+        (data,) = self._texts.execute("select words from texts where number = ?", [number]).fetchone()
         return bytes(data).decode("utf-8", "surrogatepass")
 
 
