@@ -12,6 +12,7 @@ from typing import IO, Any, NamedTuple
 import ijson
 
 from memory_pipeline.errors import InputError
+from memory_pipeline.ingest.values import first_line
 
 #: A kind of event, as ijson names it, with its value.
 Event = tuple[str, Any]
@@ -246,14 +247,9 @@ def json_items(path: Path, *places: str) -> Iterator[tuple[int, Any] | Broken]:
             for number, value in enumerate(items_of(events(file), *places), start=1):
                 yield number, value
     except (ijson.JSONError, ValueError) as error:
-        yield Broken(f"the JSON cannot be read after its item {number}: {what_is_wrong(error)}")
+        yield Broken(f"the JSON cannot be read after its item {number}: {first_line(error)}")
     except OSError as error:
         raise InputError(f"'{path}' cannot be read: {error.strerror or error}") from error
-
-
-def what_is_wrong(error: Exception) -> str:
-    """The first line of an error, or its kind."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
 def items_of(

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 import zstandard
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.candidates import Rejected, Skipped
+from memory_pipeline.ingest.candidates import Rejected, RowError, Skipped
 
 #: A line that its program is still writing has no end yet.
 UNFINISHED = "lines that were not written to their end"
@@ -84,6 +84,17 @@ def bounded_lines(file: TextIO, limit: int) -> Iterator[tuple[int, str, bool]]:
         yield number, line, too_long
 
 
+def json_object(text: str, what: str = "the line") -> Mapping[str, Any]:
+    """The object in a text of JSON. Raises RowError if there is none with content."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RowError(f"{what} is not a JSON object that can be read ({type(error).__name__})") from None
+    if not isinstance(found, Mapping) or not found:
+        raise RowError(f"{what} is not a JSON object with content")
+    return found
+
+
 def json_records(
     file: TextIO, name: str, limit: int, skipped: Skipped, is_left_out: Callable[[str], str | None] = lambda line: None
 ) -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
@@ -104,18 +115,12 @@ def json_records(
         if not text:
             continue
         try:
-            record = json.loads(text)
-        except (ValueError, RecursionError) as error:
+            yield number, json_object(text)
+        except RowError as error:
             if line.endswith("\n"):
-                reason = f"the line is not a JSON object that can be read ({type(error).__name__})"
-                yield Rejected.of(name, number, reason, text)
+                yield Rejected.of(name, number, str(error), text)
             else:
                 skipped.add(UNFINISHED)
-            continue
-        if isinstance(record, Mapping) and record:
-            yield number, record
-        else:
-            yield Rejected.of(name, number, "the line is not a JSON object with content", text)
 
 
 def unpacked(data: bytes, most_bytes: int) -> str | None:

@@ -19,7 +19,7 @@ from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.lines import FALLBACK, RECODED, bounded_lines, opened
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
 from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, words_in
-from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_storable
+from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_storable, first_line
 from memory_pipeline.records import Source
 from memory_pipeline.text.redaction import redact
 
@@ -328,7 +328,7 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
         names = file.schema_arrow.names
         sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise InputError(f"'{path}' is not a readable Parquet file: {_first_line(error)}") from error
+        raise InputError(f"'{path}' is not a readable Parquet file: {first_line(error)}") from error
     with file:
         if "content" not in names:
             raise InputError(f"'{path}' has no column 'content'; it has {shown(names)}")
@@ -350,7 +350,7 @@ def _rows_of_group(file: Any, group: int, before: int, size: int) -> Iterator[tu
                 yield before + read, row
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         first, last = before + read + 1, before + max(size, read + 1)
-        yield first, f"rows {first} to {last} cannot be read, the file is damaged there: {_first_line(error)}"
+        yield first, f"rows {first} to {last} cannot be read, the file is damaged there: {first_line(error)}"
 
 
 def _rows_of_batch(batch: Any) -> Iterator[dict[str, Any] | str]:
@@ -383,8 +383,4 @@ def _cell(name: str, cell: Any) -> Any:
     try:
         return cell.as_py()
     except (ValueError, OverflowError, LookupError, TypeError) as error:
-        return _Unreadable(f"{name} cannot be read: {_first_line(error)}")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+        return _Unreadable(f"{name} cannot be read: {first_line(error)}")

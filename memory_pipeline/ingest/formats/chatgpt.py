@@ -22,7 +22,7 @@ from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipp
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import file_of_part, foreign_id, part_name
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, readable_name
-from memory_pipeline.ingest.json_stream import Event, Unreadable, events, items_of, pass_over, value_of, what_is_wrong
+from memory_pipeline.ingest.json_stream import Event, Unreadable, events, items_of, pass_over, value_of
 from memory_pipeline.ingest.turns import (
     AGENT,
     CALLS,
@@ -35,6 +35,7 @@ from memory_pipeline.ingest.turns import (
     is_nobody,
     speaker_of,
 )
+from memory_pipeline.ingest.values import first_line
 
 DRAFTS = "messages of branches that were given up"
 _FILES = "images and other files"
@@ -127,7 +128,7 @@ def _read_part(part: IO[bytes], file: OneFile, transcripts: Transcripts) -> Read
             with closing(item):
                 yield from _turns_of(item, number, file, transcripts)
     except (ijson.JSONError, ValueError) as error:  # a number of thousands of digits is a ValueError
-        why = f"the file is no JSON behind conversation {number}, so the rest is not read: {what_is_wrong(error)}"
+        why = f"the file is no JSON behind conversation {number}, so the rest is not read: {first_line(error)}"
         yield Rejected(file.name, number, why)
 
 
@@ -218,14 +219,9 @@ def _opened(path: Path) -> Iterator[Iterator[IO[bytes]]]:
             names = sorted(name for name in archive.namelist() if _PART.fullmatch(name))
             if not names:
                 raise InputError("the archive has no conversations.json")
-            yield (file for name in names for file in _in_archive(archive, name))
+            yield map(archive.open, names)
     except (zipfile.BadZipFile, RuntimeError) as error:  # it is damaged, or encrypted
         raise InputError(str(error)) from error
-
-
-def _in_archive(archive: zipfile.ZipFile, name: str) -> Iterator[IO[bytes]]:
-    with archive.open(name) as file:
-        yield file
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,29 +99,20 @@ def _candidate(item: Mapping[str, Any], value: object, source: Source, now: date
     prefix = values.text_value(item, "prefix", values.MAX_PATH) or ""
     key = values.text_value(item, "key", values.MAX_PATH) or ""
     words, kind = words_of(value)
+    escaped = prefix.replace("%", "%25").replace("/", "%2F")  # in an id, the slash behind it is the first one
     created = parse_moment(item.get("created_at"), UTC, now)
     categories = (kind[: values.MAX_NAME],) if kind and kind != "Memory" else ()
     return Candidate(
         content=words,
         source=source,
-        native_id=foreign_id(LangGraphImporter.name, f"{_escaped(prefix)}/{key}"),
-        project_id=foreign_project(prefix),
+        native_id=foreign_id(LangGraphImporter.name, f"{escaped}/{key}"),
+        project_id=values.identifier(prefix, "the namespace") if len(prefix) <= MAX_ID else prefix[:MAX_ID],
         typed_under=categories,
         categories=categories,
         effective_date=newest_of(created, parse_moment(item.get("updated_at"), UTC, now, "updated_at")),
         **dated(created),
         **archive_expired(time_to_come(item.get("expires_at"), UTC), created, now),
     )
-
-
-def _escaped(prefix: str) -> str:
-    """A namespace for an id, in which the slash behind it is the first one."""
-    return prefix.replace("%", "%25").replace("/", "%2F")
-
-
-def foreign_project(prefix: str) -> str | None:
-    """The project of a namespace: its name; None for the root."""
-    return values.identifier(prefix, "the namespace") if len(prefix) <= MAX_ID else prefix[:MAX_ID]
 
 
 def words_of(value: object) -> tuple[str, str]:
@@ -191,5 +182,4 @@ def read_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 for row in cursor:
                     yield connection.info.dbname, dict(zip(_COLUMNS, row, strict=True))
     except psycopg.Error as error:
-        told = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InputError(f"the PostgreSQL database cannot be read: {told}") from error
+        raise InputError(f"the PostgreSQL database cannot be read: {values.first_line(error)}") from error

@@ -6,7 +6,6 @@ stays deleted, wherever OpenClaw keeps it.
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -15,11 +14,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.candidates import Reading, Rejected, Skipped
+from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.foreign import part_name, project_of_directory
 from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, readable_name
-from memory_pipeline.ingest.lines import json_records, opened, opened_packed, unpacked
+from memory_pipeline.ingest.lines import json_object, json_records, opened, opened_packed, unpacked
 from memory_pipeline.ingest.sqlite_files import (
     beside,
     columns_of,
@@ -88,7 +87,7 @@ class OpenClawSessionsImporter(FilesImporter):
             if is_sqlite(file):
                 if shows_table(file, EVENTS):
                     return f"a table 'transcript_events' of OpenClaw in {name}"
-            elif _has_header(file):
+            elif {"id", "version"} <= _header_of(file).keys():
                 return f"the first line of an OpenClaw session in {name}"
         return None
 
@@ -168,7 +167,7 @@ def _left(files: list[Path], agent: Path, skipped: Skipped) -> list[Path]:
     gone = {
         file
         for file, parts in told.items()
-        if parts["fate"] == "deleted" or deleted & {parts["session"], _session_in(file)}
+        if parts["fate"] == "deleted" or parts["session"] in deleted or _header_of(file).get("id") in deleted
     }
     if gone:
         skipped.add(_DELETED, len(gone))
@@ -192,28 +191,16 @@ def _deleted_in(agent: Path) -> frozenset[str]:
     return frozenset(found)
 
 
-def _has_header(file: Path) -> bool:
-    """Whether a file begins with the header of a session."""
-    header = _header_of(file)
-    return header is not None and {"id", "version"} <= header.keys()
-
-
-def _session_in(file: Path) -> str | None:
-    """The session that a file says it is of, whatever its name."""
-    told = (_header_of(file) or {}).get("id")
-    return told if isinstance(told, str) else None
-
-
-def _header_of(file: Path) -> Mapping[str, Any] | None:
-    """The header of a session with which a file begins."""
+def _header_of(file: Path) -> Mapping[str, Any]:
+    """The header of a session with which a file begins; empty if it begins otherwise."""
     if not file.is_file():
-        return None
+        return {}
     try:
         with _opened(file) as text:
-            line = json.loads(text.readline(_FIRST_BYTES))
-    except (InputError, OSError, ValueError, RecursionError):
-        return None
-    return line if isinstance(line, Mapping) and line.get("type") == "session" else None
+            line = json_object(text.readline(_FIRST_BYTES))
+    except (InputError, OSError, RowError, ValueError):
+        return {}
+    return line if line.get("type") == "session" else {}
 
 
 class Session(NamedTuple):
@@ -340,13 +327,9 @@ def _event(
     if told is None or len(told) > limit:
         return Rejected(file, number, f"the event is empty, or longer than {limit} bytes")
     try:
-        event = json.loads(told)
-    except (ValueError, RecursionError) as error:
-        return Rejected.of(
-            file, number, f"the event is not a JSON object that can be read ({type(error).__name__})", told
-        )
-    if not isinstance(event, Mapping) or not event:
-        return Rejected.of(file, number, "the event is not a JSON object with content", told)
+        event = json_object(told, "the event")
+    except RowError as error:
+        return Rejected.of(file, number, str(error), told)
     return number, event if event.get("timestamp") or created is None else {**event, "timestamp": created}
 
 
