@@ -167,7 +167,7 @@ def _left(files: list[Path], agent: Path, skipped: Skipped) -> list[Path]:
     gone = {
         file
         for file, parts in told.items()
-        if parts["fate"] == "deleted" or parts["session"] in deleted or _header_of(file).get("id") in deleted
+        if parts["fate"] == "deleted" or parts["session"] in deleted or str(_header_of(file).get("id")) in deleted
     }
     if gone:
         skipped.add(_DELETED, len(gone))
@@ -219,11 +219,12 @@ def sessions_of(connection: sqlite3.Connection) -> list[Session]:
         for session, key, by in rows(connection, f"select session_id, session_key, {spawned} from session_windows"):
             told[str(session)] = (key, by)
     found = rows(connection, "select distinct session_id from transcript_events order by session_id")
-    return [Session(name, _has_human(*told.get(name, (None, None)))) for (name,) in found if isinstance(name, str)]
-
-
-def _has_human(key: object, spawned_by: object) -> bool:
-    return not spawned_by and not (isinstance(key, str) and any(part in key for part in WITHOUT_HUMAN))
+    sessions = []
+    for (name,) in found:
+        if isinstance(name, str):
+            key, by = told.get(name, (None, None))
+            sessions.append(Session(name, not by and not any(part in str(key) for part in WITHOUT_HUMAN)))
+    return sessions
 
 
 def deleted_sessions(connection: sqlite3.Connection) -> frozenset[str]:
