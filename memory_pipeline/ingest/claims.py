@@ -103,17 +103,15 @@ class Claims:
             self.drop(wrong)
 
     def _leave_out_sources(self, look_up: LookUp) -> None:
-        known = look_up({source for claim in self._claims.values() for source in claim.sources} - self._claims.keys())
+        named = {source for claim in self._claims.values() for source in claim.sources}
+        known = dict(look_up(named - self._claims.keys()))
+        known |= {memory_id: claim.project_id for memory_id, claim in self._claims.items()}
         for memory_id, claim in self._claims.items():
-            kept = tuple(source for source in claim.sources if self._project_of(source, known) == claim.project_id)
+            kept = tuple(source for source in claim.sources if known.get(source) == claim.project_id)
             if kept != claim.sources:
                 made_from = tuple(source for source in claim.made_from if source in kept)
                 self._claims[memory_id] = replace(claim, sources=kept, made_from=made_from)
                 self.loosened.add(memory_id)
-
-    def _project_of(self, memory_id: str, known: Mapping[str, str]) -> str | None:
-        waiting = self._claims.get(memory_id)
-        return waiting.project_id if waiting else known.get(memory_id)
 
     def groups(self) -> Iterator[list[str]]:
         """The ids of the waiting rows, one list per connected group."""
@@ -126,7 +124,7 @@ class Claims:
             return memory_id
 
         for memory_id, claim in self._claims.items():
-            for other in _named(claim):
+            for other in filter(None, (*claim.sources, claim.into)):
                 if other in leader:
                     one, two = first(memory_id), first(other)
                     leader[max(one, two)] = min(one, two)
@@ -153,10 +151,6 @@ class Claims:
         found = dict.fromkeys(_endless(replaced, MAX_CHAIN), "its chain of replacements is a circle, or too long")
         made = {i: claim.made_from for i, claim in self._claims.items()}
         return found or dict.fromkeys(_endless(made), "it was made from itself, by a circle of sources")
-
-
-def _named(claim: _Claim) -> tuple[str, ...]:
-    return (*claim.sources, claim.into) if claim.into else claim.sources
 
 
 def _endless(leads_to: Mapping[str, tuple[str, ...]], most: int | None = None) -> list[str]:

@@ -252,18 +252,7 @@ def _insert(tx: Any, items: list[Item], export: FullExport) -> None:
         candidate = candidate_from_row(item.row, Source(export.format, export.name, item.line), UTC, None)
         candidate = _with_token_count(candidate, item.row)
         check_candidate(candidate)
-        if candidate.native_id is None or candidate.project_id is None or candidate.created_at is None:
-            raise RowError(f"line {item.line} lacks an id, a project or a time")
-        if candidate.token_count is None:
-            raise RowError(f"line {item.line} lacks its token count")
-        memory = as_memory(
-            candidate,
-            candidate.native_id,
-            candidate.project_id,
-            candidate.content,
-            candidate.created_at,
-            candidate.token_count,
-        )
+        memory = as_memory(candidate)
         memories.append(replace(memory, updated_at=_updated_at(item)))
         links += [LineageLink(memory.id, *link) for link in candidate.source_links]
     tx.memories.add(memories)

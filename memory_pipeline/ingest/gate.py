@@ -264,23 +264,26 @@ def _json(text: str | None, counts: Counter[str]) -> str | None:
     return json.dumps(masked(json.loads(text)), sort_keys=True)
 
 
-def as_memory(
-    candidate: Candidate, memory_id: str, project_id: str, content: str, created_at: datetime, token_count: int
-) -> Memory:
-    """The memory with the hashes of its content; arguments give what the candidate leaves open."""
-    told = {name: getattr(candidate, name) for name in _AS_TOLD}
-    if candidate.created_at is None:
-        told["created_at_quality"] = "import"
-    content_hash, shape_hash = hashes_of(content)
+def as_memory(candidate: Candidate) -> Memory:
+    """The memory of a candidate that leaves nothing open, with the hashes of its content; RowError if it does."""
+    own, project, created, tokens = (
+        candidate.native_id,
+        candidate.project_id,
+        candidate.created_at,
+        candidate.token_count,
+    )
+    if own is None or project is None or created is None or tokens is None:
+        raise RowError("the row lacks an id, a project, a time or its token count")
+    content_hash, shape_hash = hashes_of(candidate.content)
     return Memory(
-        **{**told, "content": content},
-        id=memory_id,
-        project_id=project_id,
-        created_at=created_at,
-        effective_date=candidate.effective_date or created_at,
+        **{name: getattr(candidate, name) for name in _AS_TOLD},
+        id=own,
+        project_id=project,
+        created_at=created,
+        effective_date=candidate.effective_date or created,
         content_hash=content_hash,
         shape_hash=shape_hash,
-        token_count=token_count,
+        token_count=tokens,
     )
 
 
@@ -356,10 +359,12 @@ class Gate:
         _check_vector(candidate, own, self.embedder)
         if candidate.typed_under is not None:  # after the id, which depends on what the row says
             candidate = replace(candidate, memory_type=kind_of(content, candidate.typed_under))
+        if candidate.created_at is None:
+            candidate = replace(candidate, created_at=self.now, created_at_quality="import")
         tokens = candidate.token_count or self.embedder.count_tokens(content)
-        memory = as_memory(candidate, own, project, content, candidate.created_at or self.now, tokens)
+        candidate = replace(candidate, content=content, native_id=own, project_id=project, token_count=tokens)
         links = tuple(LineageLink(own, source, relation, score) for source, relation, score in candidate.source_links)
-        return Admitted(memory, links, candidate.embedding, candidate.embedding_model, masked)
+        return Admitted(as_memory(candidate), links, candidate.embedding, candidate.embedding_model, masked)
 
 
 def _derived(candidate: Candidate, project: str, content: str, occurrences: Occurrences) -> str:

@@ -272,8 +272,10 @@ class _ImportInProgress:
                     self.summary.masked += entry.masked
                     if not entry.makes_claims:
                         plain.append(entry)
-                    elif not self.claims.add(entry):
-                        rejected += self._second_of(entry.memory)
+                    elif not self.claims.add(entry):  # a second row with this id
+                        if self.claims.waiting(memory.id).memory.content_hash != memory.content_hash:
+                            raise RowError(f"id '{memory.id}' appears in the file twice, with different content")
+                        self.summary.unchanged += 1
                 except (RowError, EmbeddingError) as error:
                     rejected.append(reject_candidate(item, str(error)))
                 except Exception as error:
@@ -281,19 +283,16 @@ class _ImportInProgress:
                     rejected.append(reject_candidate(item, f"the row cannot be imported ({type(error).__name__})"))
         self._write([[entry] for entry in plain], rejected)
 
-    def _second_of(self, memory: Memory) -> list[Rejected]:
-        """A row whose id is already waiting: either identical, or different content, which is an error."""
-        if self.claims.waiting(memory.id).memory.content_hash == memory.content_hash:
-            self.summary.unchanged += 1
-            return []
-        return [reject_memory(memory, f"id '{memory.id}' appears in the file twice, with different content")]
-
     def admit_claims(self) -> None:
         """Admit the rows whose claims about other memories are confirmed, and report the others."""
         self._pass_over_known()
         rejected = [reject_memory(entry.memory, why) for entry, why in self.claims.refuse(self._projects_of)]
         self._write([], rejected)
-        self._say_what_was_loosened()
+        if loosened := len(self.claims.loosened.intersection(self.claims.ids())):
+            self.summary.notes.append(
+                f"{loosened} memories name sources that neither the file nor the store has; "
+                "they were imported without them."
+            )
         groups: list[list[Admitted]] = []
         for group in self.claims.groups():
             groups.append([self.claims.waiting(memory_id) for memory_id in group])
@@ -302,14 +301,6 @@ class _ImportInProgress:
                 self._write(groups, [])
                 groups = []
         self._write(groups, [])
-
-    def _say_what_was_loosened(self) -> None:
-        loosened = len(self.claims.loosened.intersection(self.claims.ids()))
-        if loosened:
-            self.summary.notes.append(
-                f"{loosened} memories name sources that neither the file nor the store has; "
-                "they were imported without them."
-            )
 
     def _pass_over_known(self) -> None:
         """Handle rows that are already in the store, which stay unchanged."""
@@ -372,7 +363,10 @@ class _ImportInProgress:
             tx.memories.follow_expiry(over, NEVER_ARCHIVED)
             self.versions.note(tx, admitted, known, found)
             tx.memories.add([entry.memory for entry in found.fresh])
-            tx.memories.place([_as_known(entry.memory, known) for entry in admitted if entry.memory.id in known])
+            # What was read again, under the id that the store has its words under.
+            again = [memory for memory in map(_memory, admitted) if memory.id in known]
+            places = [m if says_same(m, known[m.id][1]) else replace(m, id=version_id(m)) for m in again]
+            tx.memories.place(places)
             tx.lineage.add([link for entry in found.fresh for link in entry.links])
             for entry in found.fresh:
                 if entry.embedding is not None and entry.embedding_model is not None:
@@ -392,11 +386,6 @@ class _ImportInProgress:
 
 def _memory(entry: Admitted) -> Memory:
     return entry.memory
-
-
-def _as_known(memory: Memory, known: Mapping[str, tuple[str, str]]) -> Memory:
-    """A memory that was read again, under the id that the store has its words under."""
-    return memory if says_same(memory, known[memory.id][1]) else replace(memory, id=version_id(memory))
 
 
 def _pages(ids: list[str]) -> Iterator[list[str]]:

@@ -22,8 +22,7 @@ LONGEST_TEXT, LARGEST_VALUE, DEEPEST = 8_000_000, 16_000_000, 500
 #: What an event counts for beside its text: about the bytes that it takes in memory.
 _EVENT = 16
 _CHUNK, _LONGEST_NUMBER = 1 << 16, 1 << 15
-_CUT, _DEEP = "\x01cut\x01", "\x01deep\x01"
-_WRITTEN = {mark: mark.replace("\x01", "\\u0001") for mark in (_CUT, _DEEP)}
+_CUT, _CUT_WRITTEN = "\x01cut\x01", "\\u0001cut\\u0001"
 #: The end of a piece that makes sense only with the next one: half of an escape, or of a pair of them.
 _HALF_ESCAPE = re.compile(r"(?:\\u[dD][89abAB][0-9a-fA-F]{2})?(?:\\(?:u[0-9a-fA-F]{0,3})?)?$")
 _LONGEST_HALF = 11
@@ -31,7 +30,6 @@ _LONGEST_HALF = 11
 _SURROGATES = re.compile(
     r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 )
-_MARKS = re.compile(r'["\[\]{}]')
 _WORD_AT_END = re.compile(r"-?[A-Za-z]{0,9}$")
 #: Numbers as Python and JavaScript write them into JSON, which has none of them.
 _NO_NUMBERS = re.compile(r"-?\b(?:NaN|Infinity)\b")
@@ -45,15 +43,7 @@ class Unreadable(NamedTuple):
 
 
 class _Cut(str):
-    """A text that is passed over, or that stands for what is."""
-
-    reason: str
-
-    @classmethod
-    def of(cls, text: str, reason: str) -> _Cut:
-        cut = cls(text)
-        cut.reason = reason
-        return cut
+    """The beginning of a text that is passed over."""
 
 
 def events(file: IO[bytes]) -> Iterator[Event]:
@@ -65,11 +55,8 @@ def events(file: IO[bytes]) -> Iterator[Event]:
         for kind, value in ijson.basic_parse(_Bounded(file), buf_size=_CHUNK):
             if isinstance(value, Decimal):
                 value = float(value)
-            elif isinstance(value, str) and value.endswith("\x01"):
-                if value.endswith(_CUT):
-                    value = _Cut.of(value[:-5], f"it has a text of more than {LONGEST_TEXT:,} characters")
-                elif value == _DEEP:
-                    value = _Cut.of("", f"it is nested deeper than {DEEPEST} levels")
+            elif isinstance(value, str) and value.endswith(_CUT):
+                value = _Cut(value.removesuffix(_CUT))
             yield kind, value
     except ArithmeticError as error:
         raise ValueError("a number is beyond every limit") from error
@@ -85,7 +72,9 @@ def value_of(kind: str, value: Any, following: Iterator[Event]) -> Any:
         if builder is not None:
             weight += _EVENT + (len(value) if isinstance(value, str) else 0)
             if isinstance(value, _Cut):
-                why = value.reason
+                why = f"it has a text of more than {LONGEST_TEXT:,} characters"
+            elif depth > DEEPEST:
+                why = f"it is nested deeper than {DEEPEST} levels"
             elif weight > LARGEST_VALUE:
                 why = f"it is longer than {LARGEST_VALUE:,} characters"
             if why:
@@ -114,7 +103,6 @@ class _Bounded:
         self._held = ""
         self._in_text = False
         self._length = 0  # of the text so far
-        self._depth = 0
 
     def read(self, size: int = -1) -> bytes:
         """The next bytes; empty at the end, or if none are asked for. A text comes whole, since the parser would look
@@ -144,62 +132,30 @@ class _Bounded:
         if end < 0:
             return first
         self._in_text = False
-        quote = '"' if self._depth <= DEEPEST else ""
-        return first + quote + self._between(text[end + 1 :], plain[end + 1 :], is_last=is_last)
+        return first + '"' + self._between(text[end + 1 :], plain[end + 1 :], is_last=is_last)
 
     def _more_of_text(self, text: str) -> str:
         """What is passed on of a text that goes on."""
         before = self._length
         self._length += len(text)
-        if self._depth > DEEPEST or before > LONGEST_TEXT:
+        if before > LONGEST_TEXT:
             return ""
-        return text if self._length <= LONGEST_TEXT else _WRITTEN[_CUT]
+        return text if self._length <= LONGEST_TEXT else _CUT_WRITTEN
 
     def _between(self, text: str, plain: str, *, is_last: bool) -> str:
         """What is passed on of a piece that does not begin within a text."""
-        parts = plain.split('"')
-        outside = "".join(parts[0::2])
-        self._in_text = len(parts) % 2 == 0
-        self._length = len(parts[-1])
+        last = plain.rpartition('"')[2]
+        self._in_text = plain.count('"') % 2 == 1
+        self._length = len(last)
         if not self._in_text and not is_last:
-            word = _WORD_AT_END.search(parts[-1], max(0, len(parts[-1]) - 10))
+            word = _WORD_AT_END.search(last, max(0, len(last) - 10))
             if word and word[0]:
                 count = len(word[0])
                 self._held = text[-count:] + self._held
-                text, plain, outside = text[:-count], plain[:-count], outside[:-count]
+                text, plain = text[:-count], plain[:-count]
         if len(text) >= _LONGEST_NUMBER and not _BETWEEN.search(plain):
             raise ValueError("a number has more digits than can be read")
-        opened = outside.count("[") + outside.count("{")
-        if self._depth + opened <= DEEPEST:
-            self._depth += opened - outside.count("]") - outside.count("}")
-            if "NaN" not in outside and "Infinity" not in outside:
-                return text
-            return _with_null(text, plain)
-        closed = outside.count("]") + outside.count("}")
-        if self._depth - closed > DEEPEST:
-            self._depth += opened - closed
-            return ""
-        return self._not_too_deep(text, plain)
-
-    def _not_too_deep(self, text: str, plain: str) -> str:
-        """A piece without what is nested too deeply in it."""
-        kept: list[str] = []
-        start = 0
-        in_text = False
-        for mark in _MARKS.finditer(plain):
-            if mark[0] == '"':
-                in_text = not in_text
-            elif in_text:
-                continue
-            elif mark[0] in "[{":
-                self._depth += 1
-                if self._depth == DEEPEST + 1:
-                    kept += [text[start : mark.start()], f'"{_WRITTEN[_DEEP]}"']
-            else:
-                self._depth -= 1
-                if self._depth == DEEPEST:
-                    start = mark.end()
-        return "".join([*kept, text[start:] if self._depth <= DEEPEST else ""])
+        return _with_null(text, plain) if "NaN" in plain or "Infinity" in plain else text
 
 
 def _without_lone_surrogates(text: str, plain: str) -> str:

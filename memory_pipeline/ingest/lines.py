@@ -18,6 +18,8 @@ from memory_pipeline.ingest.candidates import Rejected, RowError, Skipped
 
 #: A line that its program is still writing has no end yet.
 UNFINISHED = "lines that were not written to their end"
+#: The start of the reason for a line without any object.
+NO_OBJECT = "is not a JSON object"
 #: Byte order marks; UTF-32's starts with UTF-16's, so it is tried first.
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -88,10 +90,15 @@ def json_object(text: str, what: str = "the line") -> Mapping[str, Any]:
     """The object in a text of JSON. Raises RowError if there is none with content."""
     try:
         found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RowError(f"{what} is not a JSON object that can be read ({type(error).__name__})") from None
+    except json.JSONDecodeError as error:
+        where = f", it breaks off at character {error.pos + 1}" if text.startswith("{") else ""
+        raise RowError(f"{what} {NO_OBJECT}{where}") from None
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or endless brackets
+        raise RowError(f"{what} {NO_OBJECT} that can be read ({type(error).__name__})") from None
+    if isinstance(found, list):
+        raise RowError(f"{what} is a JSON list; write one object per line")
     if not isinstance(found, Mapping) or not found:
-        raise RowError(f"{what} is not a JSON object with content")
+        raise RowError(f"{what} {NO_OBJECT} with content")
     return found
 
 

@@ -16,7 +16,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError
 from memory_pipeline.ingest.exporting import begins_everything
 from memory_pipeline.ingest.importer import Importer, OneFile
-from memory_pipeline.ingest.lines import FALLBACK, RECODED, bounded_lines, opened
+from memory_pipeline.ingest.lines import FALLBACK, NO_OBJECT, RECODED, bounded_lines, json_object, opened
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
 from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, words_in
 from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_storable, first_line
@@ -26,8 +26,6 @@ from memory_pipeline.text.redaction import redact
 #: Rows in memory at once; few, because a row may have megabytes.
 _ROWS = 256
 _log = logging.getLogger(__name__)
-#: The start of the reason for a line without any row.
-NO_OBJECT = "the line is not a JSON object"
 #: What may stand between the columns of a CSV file, in words: a comma, or what spreadsheets write elsewhere.
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 #: Characters of a line that are looked at to tell the format.
@@ -110,20 +108,12 @@ def _sign_in(row: Any) -> str | None:
 def _row_of_line(text: str, name: str, number: int) -> Mapping[str, object] | Rejected:
     """The object in a line of JSON."""
     try:
-        row = json.loads(check_storable(text, "the line"))
+        row = json_object(check_storable(text, "the line"))
     except RowError as error:
         return Rejected.of(name, number, str(error), text)
-    except json.JSONDecodeError as error:
-        where = f", it breaks off at character {error.pos + 1}" if text.startswith("{") else ""
-        return Rejected.of(name, number, f"{NO_OBJECT}{where}", text)
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or endless brackets
-        return Rejected.of(name, number, f"{NO_OBJECT} that can be read ({type(error).__name__})", text)
-    if isinstance(row, Mapping) and isinstance(row.get("message"), Mapping) and "content" not in row:
-        row = {"timestamp": row.get("timestamp"), **row["message"]}
-    if isinstance(row, list):
-        return Rejected.of(name, number, "the line is a JSON list; write one object per line", text)
-    if not isinstance(row, Mapping) or not row:
-        return Rejected.of(name, number, f"{NO_OBJECT} with content", text)
+    message = row.get("message")
+    if isinstance(message, Mapping) and "content" not in row:
+        return {"timestamp": row.get("timestamp"), **message}
     return row
 
 

@@ -66,10 +66,7 @@ class BrainImporter(Importer):
         another size or another text comes without.
         """
         with reading(file.path) as connection:
-            table = memory_table(connection)
-            if table is None:
-                raise InputError(f"'{file.path}' has no table 'stm' or 'memories' of a brain; check the path")
-            yield from _Memories(connection, table, file).read()
+            yield from _Memories(connection, table_in(connection, file.path), file).read()
             yield from _pins(connection, file)
             yield from _atoms(connection, file)
 
@@ -99,6 +96,14 @@ def memory_table(connection: sqlite3.Connection) -> str | None:
         if needed <= set(columns_of(connection, table)):
             return table
     return None
+
+
+def table_in(connection: sqlite3.Connection, path: Path) -> str:
+    """The table of memories of the brain at a path. Raises InputError if it has none."""
+    table = memory_table(connection)
+    if table is None:
+        raise InputError(f"'{path}' has no table 'stm' or 'memories' of a brain; check the path")
+    return table
 
 
 def store_id(native_id: str) -> str:
