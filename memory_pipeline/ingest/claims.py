@@ -12,7 +12,9 @@ from __future__ import annotations
 import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
 
 from memory_pipeline.ingest.gate import Admitted
 from memory_pipeline.records import BESIDE, MADE
@@ -155,22 +157,14 @@ class Claims:
 
 def _endless(leads_to: Mapping[str, tuple[str, ...]], most: int | None = None) -> list[str]:
     """The nodes from which no end is reached within `most` steps, found by removing ends repeatedly."""
-    waiting_for: dict[str, int] = {}
-    back: dict[str, list[str]] = {}
-    for one, others in leads_to.items():
-        waiting_for[one] = sum(other in leads_to for other in others)
-        for other in others:
-            back.setdefault(other, []).append(one)
-    ends = [one for one, number in waiting_for.items() if number == 0]
+    sorter = TopologicalSorter({one: leads_to.keys() & others for one, others in leads_to.items()})
+    with suppress(CycleError):  # what leads to no circle can be sorted still
+        sorter.prepare()
+    left = dict.fromkeys(leads_to)
     steps = 0
-    while ends and (most is None or steps < most):
+    while (most is None or steps < most) and (ends := sorter.get_ready()):
         steps += 1
-        following = []
+        sorter.done(*ends)
         for end in ends:
-            del waiting_for[end]
-            for one in back.get(end, ()):
-                waiting_for[one] -= 1
-                if waiting_for[one] == 0:
-                    following.append(one)
-        ends = following
-    return list(waiting_for)
+            del left[end]
+    return list(left)

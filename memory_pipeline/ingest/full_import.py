@@ -20,9 +20,9 @@ from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
 from memory_pipeline.ingest.exporting import FIRST, LAST, MEMORY, VERSION, table_of
 from memory_pipeline.ingest.gate import as_memory, check_candidate
 from memory_pipeline.ingest.importer import OneFile
-from memory_pipeline.ingest.lines import bounded_lines, opened
 from memory_pipeline.ingest.rows import candidate_from_row
 from memory_pipeline.ingest.tables import parquet_rows, read_row
+from memory_pipeline.ingest.text_files import bounded_lines, opened
 from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_json
 from memory_pipeline.records import LineageLink, Source
 from memory_pipeline.records.drafts import read_draft

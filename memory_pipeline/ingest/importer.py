@@ -23,6 +23,9 @@ from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
 from memory_pipeline.ingest.foreign import file_time
 
+#: Why a file gives no memory.
+EXCLUDED = "left out by a pattern; a pattern '!FILE' in the source's exclude takes one back"
+
 
 @dataclass(frozen=True)
 class FileChoice:
@@ -50,6 +53,7 @@ class FileChoice:
     def count_left_out(self, relative: str, skipped: Skipped) -> None:
         """Count a file that is not read, unless the choice was made before."""
         if self.among is None:
+            skipped.add_file(EXCLUDED, relative)
             skipped.add("backup copies" if is_copy(relative) else "files without memories, or excluded")
 
     @cached_property
@@ -78,7 +82,9 @@ def readable_name(name: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
-def chosen_files(root: Path, found: Iterable[Path], choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
+def chosen_files(
+    root: Path, found: Iterable[Path], choice: FileChoice, skipped: Skipped, place: str = "directory"
+) -> Iterator[tuple[str, Path]]:
     """Each file that is chosen once, by its path below the directory; links that leave the directory are skipped."""
     base, seen = resolve_links(root), set[Path]()
     for file in found:
@@ -91,7 +97,7 @@ def chosen_files(root: Path, found: Iterable[Path], choice: FileChoice, skipped:
         seen.add(real)
         name = readable_name(file.relative_to(root).as_posix())
         if not real.is_relative_to(base):
-            skipped.add("links out of the directory")
+            skipped.add(f"links out of the {place}")
         elif choice.takes(name):
             yield name, file
         else:

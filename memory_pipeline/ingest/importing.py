@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 
 from memory_pipeline.errors import EmbeddingError, InputError, MemoryPipelineError, OtherModelError
-from memory_pipeline.ingest.candidates import Candidate, Finding, Item, Rejected, RowError
+from memory_pipeline.ingest.candidates import Candidate, Finding, ImportSummary, Item, Rejected, RowError
 from memory_pipeline.ingest.claims import Claims
 from memory_pipeline.ingest.full_import import FullExport, bring_what_follows, is_empty, restore
 from memory_pipeline.ingest.gate import (
@@ -35,7 +35,6 @@ from memory_pipeline.ingest.gate import (
     storable,
     version_id,
 )
-from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.ingest.values import NEVER_ARCHIVED, identifier
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.missing import Progress, embed_missing

@@ -312,9 +312,8 @@ def _entry_time(entry: Entry, day: date | None, default_zone: tzinfo) -> tuple[d
     stamps = [stamp.group() for words in (entry.text, entry.lead.words) if (stamp := LEADING_STAMP.match(words))]
     subjects = [*stamps, *reversed(entry.above)]
     for subject in subjects:
-        found = written_time(subject, day, default_zone)
-        if found:
-            return found
+        if told := written_time(subject, day, default_zone):
+            return told
     return None
 
 

@@ -15,12 +15,11 @@ from typing import Any
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.markers import MANAGERS, is_sealed_page, without_blocks
-from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.exporting import is_export_row
-from memory_pipeline.ingest.importer import FileChoice, OneFile, is_copy, readable_name
-from memory_pipeline.ingest.lines import FALLBACK, RECODED, encoding_of
+from memory_pipeline.ingest.importer import FileChoice, OneFile, chosen_files, is_copy, readable_name
 from memory_pipeline.ingest.markdown import Entry
+from memory_pipeline.ingest.text_files import FALLBACK, RECODED, encoding_of
 from memory_pipeline.text.normalise import clean_text
 
 _LONG_TERM = ("MEMORY.md", "memory.md")
@@ -63,7 +62,6 @@ _SESSION_MARK = re.compile(r"^\s*-\s+\*\*Session (?:Key|ID)\*\*", re.MULTILINE)
 _HEADING = re.compile(r"^(#{1,6})\s+\S")
 #: Why a file gives no memory, and what reads it.
 OUTSIDE = "outside of memory/, DailyLogs/ and raw/; 'import basic-memory DIRECTORY' reads a folder of notes"
-EXCLUDED = "left out by a pattern; a pattern '!FILE' in the source's exclude takes one back"
 BY_PROGRAM = "written by a program"
 SESSION_DUMP = "dumps of sessions; 'import openclaw-sessions' reads the conversations themselves"
 NO_ENTRY = "nothing but headings, front matter, managed blocks or marks of other programs"
@@ -90,8 +88,6 @@ class WorkspaceFile:
 
 def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterator[WorkspaceFile]:
     """Each chosen file once, even if one name links to another; links that leave the workspace are skipped."""
-    seen: set[Path] = set()
-    base = resolve_links(root)
     named = [(root / name, "long-term") for name in _LONG_TERM] + [(root / name, "identity") for name in _IDENTITY]
     roles = {"memory": "daily", "DailyLogs": "daily", "raw": "conversation"}
     for folder in _FOLDERS:
@@ -118,21 +114,9 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
             ):
                 skipped.add("files of Markdown outside of memory/, DailyLogs/ and raw/")
                 skipped.add_file(OUTSIDE, relative)
-    for path, role in named:
-        if not path.is_file():
-            continue
-        real = resolve_links(path)
-        if not real.is_relative_to(base):
-            skipped.add("links out of the workspace")
-        elif real not in seen:
-            seen.add(real)
-            relative = readable_name(path.relative_to(root).as_posix())
-            if choice.takes(relative):
-                yield WorkspaceFile(path, relative, role)
-            else:
-                choice.count_left_out(relative, skipped)
-                if choice.among is None:
-                    skipped.add_file(EXCLUDED, relative)
+    role_of = dict(reversed(named))
+    for relative, path in chosen_files(root, [path for path, _ in named], choice, skipped, "workspace"):
+        yield WorkspaceFile(path, relative, role_of[path])
 
 
 def _markdown_below(root: Path, folder: str) -> list[Path]:

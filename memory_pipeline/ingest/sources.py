@@ -18,7 +18,7 @@ from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend, resolve_links
-from memory_pipeline.ingest.candidates import UNREADABLE, Finding, Item, Rejected, Skipped
+from memory_pipeline.ingest.candidates import UNREADABLE, Finding, ImportSummary, Item, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.exporting import is_export
 from memory_pipeline.ingest.foreign import project_of_directory
@@ -26,7 +26,6 @@ from memory_pipeline.ingest.formats import IMPORTERS, check_path, importer_of, r
 from memory_pipeline.ingest.gate import says_same, version_id
 from memory_pipeline.ingest.importer import FileChoice
 from memory_pipeline.ingest.importing import import_memories
-from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.missing import Progress

@@ -16,8 +16,8 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError
 from memory_pipeline.ingest.exporting import begins_everything
 from memory_pipeline.ingest.importer import Importer, OneFile
-from memory_pipeline.ingest.lines import FALLBACK, NO_OBJECT, RECODED, bounded_lines, json_object, opened
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
+from memory_pipeline.ingest.text_files import FALLBACK, NO_OBJECT, RECODED, bounded_lines, json_object, opened
 from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, words_in
 from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_storable, first_line
 from memory_pipeline.records import Source

@@ -19,8 +19,8 @@ from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.formats.claude_code import ClaudeCodeImporter
 from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
 from memory_pipeline.ingest.formats.openclaw_sessions import events_of
-from memory_pipeline.ingest.lines import json_records, opened
 from memory_pipeline.ingest.sqlite_files import reading
+from memory_pipeline.ingest.text_files import json_records, opened
 from memory_pipeline.ingest.turns import Transcripts
 from memory_pipeline.ingest.values import MAX_LINE_BYTES
 from memory_pipeline.records import Turn, derived_id

@@ -5,6 +5,7 @@ The file is one line of any length; it is read as a stream, one message at a tim
 
 from __future__ import annotations
 
+import pickle
 import re
 import sqlite3
 import zipfile
@@ -13,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import ijson
 
@@ -22,7 +23,7 @@ from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipp
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import file_of_part, foreign_id, part_name
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, readable_name
-from memory_pipeline.ingest.json_stream import Event, Unreadable, events, items_of, pass_over, value_of
+from memory_pipeline.ingest.text_files import Event, Unreadable, events, items_of, pass_over, value_of
 from memory_pipeline.ingest.turns import (
     AGENT,
     CALLS,
@@ -31,7 +32,6 @@ from memory_pipeline.ingest.turns import (
     THOUGHTS,
     Speaker,
     Transcripts,
-    Turn,
     is_nobody,
     speaker_of,
 )
@@ -155,17 +155,8 @@ def _turns_of(conversation: Conversation, number: int, of: OneFile, transcripts:
         if isinstance(item, str):
             yield Rejected(file, line, item)
             continue
-        message, words = item
-        yield from transcripts.memories(
-            Turn(
-                speaker=message.speaker,
-                words=words,
-                file=file,
-                line=line,
-                told_at=message.at,
-                native_id=foreign_id(transcripts.connector, message.message_id) if message.message_id else None,
-            )
-        )
+        native_id = foreign_id(transcripts.connector, item.message_id) if item.message_id else None
+        yield from transcripts.memories(item.speaker, item.words, file, line, told_at=item.told_at, native_id=native_id)
 
 
 def _node(kind: str, value: Any, told: Iterator[Event]) -> Any:
@@ -224,20 +215,18 @@ def _opened(path: Path) -> Iterator[Iterator[IO[bytes]]]:
         raise InputError(str(error)) from error
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
-    """A message of somebody. `at`: its time as the export tells it."""
+class Message(NamedTuple):
+    """A message of somebody. `told_at`: its time as the export tells it."""
 
-    number: int
     message_id: str | None
     speaker: Speaker
-    at: object
+    told_at: object
+    words: str
 
 
 @dataclass
 class Conversation:
-    """What is read of a conversation so far. `left_out`: by node, why its message is nobody's words; `wrong`: why it
-    cannot be read."""
+    """What is read of a conversation so far: its tree is in memory, its messages are in a file."""
 
     session: str | None = None
     current: str | None = None
@@ -245,14 +234,11 @@ class Conversation:
     is_forgotten: bool = False
     has_tree: bool = False
     _parents: dict[str, str | None] = field(default_factory=dict)
-    _messages: dict[str, Message] = field(default_factory=dict)
-    _left_out: dict[str, Skipped] = field(default_factory=dict)
-    _wrong: dict[str, str] = field(default_factory=dict)
     _weight: int = 0
 
     def __post_init__(self) -> None:
-        self._texts = sqlite3.connect("")  # SQLite's own file, on disk when it is large, removed with the connection
-        self._texts.execute("create table texts (number integer primary key, words blob)")
+        self._messages = sqlite3.connect("")  # SQLite's own file, on disk when it is large
+        self._messages.execute("create table messages (node text primary key, message blob)")
 
     def tell(self, name: str, value: object) -> None:
         """Take over a field of the conversation."""
@@ -269,51 +255,41 @@ class Conversation:
         """Take over a node of the tree."""
         self._weight += len(node_id) + _NODE
         if self.is_too_large:
-            self._parents, self._messages, self._left_out, self._wrong = {}, {}, {}, {}
+            self._parents = {}
             return
-        parent = node.get("parent") if isinstance(node, Mapping) else None
+        parent, message = (node.get("parent"), node.get("message")) if isinstance(node, Mapping) else (None, None)
         self._parents[node_id] = parent if isinstance(parent, str) else None
-        skipped = Skipped()
-        try:
-            told = _told(node.get("message") if isinstance(node, Mapping) else None, skipped)
-        except RowError as error:
-            self._wrong[node_id] = str(error)
-            return
-        if skipped.counts:
-            self._left_out[node_id] = skipped
-        if told is None:
-            return
-        message_id, speaker, at, words = told
-        number = len(self._parents)
-        self._messages[node_id] = Message(number, message_id, speaker, at)
-        self._texts.execute("insert into texts values (?, ?)", [number, words.encode("utf-8", "surrogatepass")])
+        packed = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+        self._messages.execute("insert or replace into messages values (?, ?)", [node_id, packed])
 
     @property
     def is_too_large(self) -> bool:
         """Whether it has more messages than can be read."""
         return self._weight > _MOST_NODES * _NODE
 
-    def shown(self, skipped: Skipped) -> Iterator[tuple[Message, str] | str]:
-        """The messages of the branch that ends in the current node, in their order, each with its words; for one that
-        cannot be read, why. What is left out is counted."""
+    def shown(self, skipped: Skipped) -> Iterator[Message | str]:
+        """The messages of the branch that ends in the current node, in their order; for one that cannot be read, why.
+        What is left out is counted."""
         path, is_circle = self._path()
         if is_circle:
             yield "the messages of the conversation lead in a circle, so that nobody knows where it began"
             return
-        for node_id in path:
-            for why, number in self._left_out.get(node_id, Skipped()).counts.items():
-                skipped.add(why, number)
-            if node_id in self._wrong:
-                yield self._wrong[node_id]
-            elif node_id in self._messages:
-                message = self._messages[node_id]
-                yield message, self._words(message.number)
-        if others := len(self._messages.keys() - set(path)):
-            skipped.add(DRAFTS, others)
+        yield from filter(None, (self._message(node_id, skipped) for node_id in path))
+        others = self._parents.keys() - set(path)
+        if count := sum(isinstance(self._message(node_id, Skipped()), Message) for node_id in others):
+            skipped.add(DRAFTS, count)
+
+    def _message(self, node_id: str, skipped: Skipped) -> Message | str | None:
+        query = "select message from messages where node = ?"
+        (packed,) = self._messages.execute(query, [node_id]).fetchone()
+        try:
+            return _told(pickle.loads(packed), skipped)
+        except RowError as error:
+            return str(error)
 
     def close(self) -> None:
         """Free what is on disk."""
-        self._texts.close()
+        self._messages.close()
 
     def _path(self) -> tuple[list[str], bool]:
         """The nodes from the root to the current one, or else to the last one, and whether they have no root, but lead
@@ -325,13 +301,9 @@ class Conversation:
             at = self._parents[at]
         return list(reversed(path)), at in path
 
-    def _words(self, number: int) -> str:
-        (data,) = self._texts.execute("select words from texts where number = ?", [number]).fetchone()
-        return bytes(data).decode("utf-8", "surrogatepass")
 
-
-def _told(message: object, skipped: Skipped) -> tuple[str | None, Speaker, object, str] | None:
-    """Id, speaker, time and words of a message; None if it is nobody's. Raises RowError for one that makes no sense."""
+def _told(message: object, skipped: Skipped) -> Message | None:
+    """What a message says; None if it is nobody's. Raises RowError for one that makes no sense."""
     if message is None:
         return None
     if isinstance(message, Unreadable):
@@ -356,8 +328,7 @@ def _told(message: object, skipped: Skipped) -> tuple[str | None, Speaker, objec
     if not words.strip():
         return None
     own = message.get("id")
-    at = message.get("create_time")
-    return own if isinstance(own, str) and own.strip() else None, speaker, at, words
+    return Message(own if isinstance(own, str) and own.strip() else None, speaker, message.get("create_time"), words)
 
 
 def _words_of(content: Mapping[str, Any], skipped: Skipped) -> str:

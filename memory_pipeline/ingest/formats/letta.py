@@ -29,7 +29,6 @@ from memory_pipeline.ingest.turns import (
     RESULTS,
     THOUGHTS,
     Transcripts,
-    Turn,
     speaker_of,
     words_in,
 )
@@ -239,10 +238,8 @@ class _Reader:
                 if not isinstance(message, Mapping):
                     raise RowError(f"the message is {values.shown(message)}, which is not an object")
                 for speaker, words in self._said(message, through_tool):
-                    turn = Turn(
-                        speaker=speaker, words=words, file=self.name, line=line, told_at=message.get("created_at")
-                    )
-                    yield from transcripts.memories(turn)
+                    told_at = message.get("created_at")
+                    yield from transcripts.memories(speaker, words, self.name, line, told_at=told_at)
             except RowError as error:
                 yield Rejected.of(self.name, line, str(error), "")
         return line

@@ -17,7 +17,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.importer import Importer, OneFile
-from memory_pipeline.ingest.lines import json_records, opened
+from memory_pipeline.ingest.text_files import json_records, opened
 from memory_pipeline.ingest.values import MAX_LINE_BYTES, MAX_PATH
 from memory_pipeline.records import Source
 

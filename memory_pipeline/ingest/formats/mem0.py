@@ -19,8 +19,8 @@ from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Re
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_of, time_to_come
 from memory_pipeline.ingest.importer import FileChoice, FilesImporter, OneFile, readable_name
-from memory_pipeline.ingest.json_stream import Broken, Unreadable, first_item, json_items
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, reading, rows, shows_table
+from memory_pipeline.ingest.text_files import Broken, Unreadable, first_item, json_items
 from memory_pipeline.records import Source
 
 _HISTORY = "history.db"

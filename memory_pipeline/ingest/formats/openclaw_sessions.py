@@ -18,7 +18,6 @@ from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipp
 from memory_pipeline.ingest.foreign import part_name, project_of_directory
 from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, readable_name
-from memory_pipeline.ingest.lines import json_object, json_records, opened, opened_packed, unpacked
 from memory_pipeline.ingest.sqlite_files import (
     beside,
     columns_of,
@@ -29,6 +28,7 @@ from memory_pipeline.ingest.sqlite_files import (
     shows_table,
     unless_longer,
 )
+from memory_pipeline.ingest.text_files import json_object, json_records, opened, opened_packed, unpacked
 from memory_pipeline.ingest.turns import Transcripts
 from memory_pipeline.ingest.values import MAX_LINE_BYTES
 
