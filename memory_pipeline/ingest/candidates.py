@@ -83,8 +83,8 @@ class Skipped:
     """Counts of what a reader skipped on purpose, by what it is, in the plural; of what it read in another way; and of
     long entries that it split. `silent`: by reason, the files that gave no memory."""
 
-    counts: dict[str, int] = field(default_factory=dict)
-    noted: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    noted: Counter[str] = field(default_factory=Counter)
     split: int = 0
     silent: dict[str, list[str]] = field(default_factory=dict)
 
@@ -94,11 +94,11 @@ class Skipped:
 
     def add(self, why: str, number: int = 1) -> None:
         """Add to a count."""
-        self.counts[why] = self.counts.get(why, 0) + number
+        self.counts[why] += number
 
     def note(self, what: str) -> None:
         """Count something that was read, and about which its user should know."""
-        self.noted[what] = self.noted.get(what, 0) + 1
+        self.noted[what] += 1
 
 
 _PLURALS = (("that have ", "that has "), ("that were ", "that was "), ("that are ", "that is "))
@@ -206,16 +206,11 @@ class ImportSummary:
     masked: Counter[str] = field(default_factory=Counter)
     dates: Counter[str] = field(default_factory=Counter)
     projects: Counter[str] = field(default_factory=Counter)
-    skipped: dict[str, int] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
     silent_files: dict[str, list[str]] = field(default_factory=dict)
     split: int = 0
     embedding_error: str | None = None
     notes: list[str] = field(default_factory=list)
-
-    def skipped_forgotten(self, number: int) -> None:
-        """Count entries that a person has had forgotten."""
-        if number:
-            self.skipped[FORGOTTEN_BEFORE] = self.skipped.get(FORGOTTEN_BEFORE, 0) + number
 
     def as_report(self) -> ImportReport:
         """The summary as it stands now, as `--json` prints it."""
@@ -234,7 +229,7 @@ class ImportSummary:
         self.masked += other.masked
         self.dates += other.dates
         self.projects += other.projects
-        self.skipped = dict(Counter(self.skipped) + Counter(other.skipped))
+        self.skipped += other.skipped
         for why, files in other.silent_files.items():
             self.silent_files[why] = [*self.silent_files.get(why, []), *files]
         self.embedding_error = self.embedding_error or other.embedding_error

@@ -13,13 +13,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import chain, islice
 from typing import Literal
 
 import numpy as np
 
 from memory_pipeline.errors import EmbeddingError, InputError, MemoryPipelineError, OtherModelError
-from memory_pipeline.ingest.candidates import Candidate, Finding, ImportSummary, Item, Rejected, RowError
+from memory_pipeline.ingest.candidates import (
+    FORGOTTEN_BEFORE,
+    Candidate,
+    Finding,
+    ImportSummary,
+    Item,
+    Rejected,
+    RowError,
+)
 from memory_pipeline.ingest.claims import Claims
 from memory_pipeline.ingest.full_import import FullExport, bring_what_follows, is_empty, restore
 from memory_pipeline.ingest.gate import (
@@ -180,15 +187,15 @@ def import_memories(
         return summary
     ongoing = _ImportInProgress(store, summary, Gate(project, embedder, now, mask), actor, accept)
     findings: list[Finding] = []
-    stream = _without_findings(iter(reading), findings)
-    first = list(islice(stream, 1))  # a file that is refused as a whole must not create a store
-    stream = chain(first, stream)
+    stream = iter(reading)
+    batch = _next_batch(stream, findings)  # a file that is refused as a whole must not create a store
     with store.small_steps(_MEMORY_LIMIT_MB):
         with store.writing(actor):
             pass  # an import of nothing still creates a store that nights can run on
-        while batch := _next_batch(stream):
+        while batch:
             ongoing.take(batch)
             progress("import", summary.read, 0)
+            batch = _next_batch(stream, findings)
         ongoing.admit_claims()
         if critical_floor is not None and not isinstance(reading, FullExport):
             summary.replaced = ongoing.versions.settle(store, now, critical_floor, actor)
@@ -224,22 +231,17 @@ def _restored(store: Store, export: FullExport, summary: ImportSummary, actor: s
     return True
 
 
-def _without_findings(stream: Iterator[Item], findings: list[Finding]) -> Iterator[Candidate | Rejected]:
-    """The rows; findings, which rest on memories, are put aside until these are in."""
-    for item in stream:
-        if isinstance(item, Finding):
-            findings.append(item)
-        else:
-            yield item
-
-
-def _next_batch(stream: Iterator[Candidate | Rejected]) -> list[Candidate | Rejected]:
-    """Limits of one transaction: a number of rows, or a number of characters."""
+def _next_batch(stream: Iterator[Item], findings: list[Finding]) -> list[Candidate | Rejected]:
+    """Rows up to the limits of one transaction: a number of rows, or a number of characters. Findings, which rest on
+    memories, are put aside until these are in."""
     batch: list[Candidate | Rejected] = []
     size = 0
     while len(batch) < _BATCH and size < _BATCH_CHARS and (item := next(stream, None)) is not None:
-        batch.append(item)
-        size += len(item.content) if isinstance(item, Candidate) else len(item.excerpt)
+        if isinstance(item, Finding):
+            findings.append(item)
+        else:
+            batch.append(item)
+            size += len(item.content) if isinstance(item, Candidate) else len(item.excerpt)
     return batch
 
 
@@ -375,7 +377,8 @@ class _ImportInProgress:
             tx.journal.keep_quarantine([(r.file, r.line, r.reason, r.excerpt) for r in refused], self.gate.now)
         self.summary.expired += sum(memory.archived_by == EXPIRED for memory in map(_memory, admitted))
         self.summary.imported += len(found.fresh)
-        self.summary.skipped_forgotten(len(left_out))
+        if left_out:
+            self.summary.skipped[FORGOTTEN_BEFORE] += len(left_out)
         self.summary.unchanged += found.unchanged
         self.summary.new_versions += found.new_versions
         self.summary.reject(refused)

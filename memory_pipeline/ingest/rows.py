@@ -34,7 +34,7 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
     content = _content(row)
     role = values.text_value(row, "role")
     tags = values.labels(row, "tags")
-    when = _first(row, "created_at", "timestamp", "date")
+    when = values.first_of(row, "created_at", "timestamp", "date")
     created = parse_moment(when, default_zone, now)
     known = ("date" if names_a_day(when) else "exact") if created else "import"
     told = {column.name: _value(row, column, default_zone, now) for column in _AS_TOLD}
@@ -191,7 +191,3 @@ def _vector(row: Mapping[str, Any]) -> tuple[float, ...] | None:
         return tuple(float(number) for number in value)
     except (TypeError, ValueError, OverflowError):
         raise RowError("embedding is not a list of numbers") from None
-
-
-def _first(row: Mapping[str, Any], *names: str) -> object:
-    return next((row[name] for name in names if row.get(name) is not None), None)

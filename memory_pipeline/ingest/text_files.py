@@ -77,6 +77,15 @@ def opened(path: Path, newline: str = "\n", *, guess: bool = False) -> Iterator[
         raise InputError(f"'{path}' cannot be read: {error.strerror or error}") from error
 
 
+def beginning(path: Path, most_bytes: int) -> str:
+    """The beginning of a file as text, without its mark and with line ends as here; empty if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(most_bytes).decode("utf-8-sig", "replace").replace("\r\n", "\n")
+    except OSError:
+        return ""
+
+
 def bounded_lines(file: TextIO, limit: int) -> Iterator[tuple[int, str, bool]]:
     """Number and text of every line, and whether it was too long. Of a line with more than `limit` characters only
     the start is returned; the rest is skipped."""

@@ -65,6 +65,11 @@ def is_absent(value: object) -> bool:
     return value is None or (isinstance(value, str) and value == "") or (isinstance(value, float) and math.isnan(value))
 
 
+def first_of(row: Mapping[str, Any], *names: str) -> object:
+    """The value of the first of some columns that has one."""
+    return next((row[name] for name in names if not is_absent(row.get(name))), None)
+
+
 def check_storable(text: str, name: str) -> str:
     """Check that UTF-8 can encode the text and that it contains no NUL, and return it. Raises RowError."""
     if "\x00" in text:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from memory_pipeline.ingest.foreign import foreign_id, project_of_directory, slu
 from memory_pipeline.ingest.importer import FileChoice, FilesImporter, OneFile, chosen_files, readable_name
 from memory_pipeline.ingest.markdown import Entry, Page, parse_note, parts_of_entry, split_front_matter
 from memory_pipeline.ingest.openclaw_files import note_text
+from memory_pipeline.ingest.text_files import beginning
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
@@ -84,7 +86,7 @@ class BasicMemoryImporter(FilesImporter):
     def evidence(self, path: Path) -> str | None:
         """A note with a permalink and an observation or a relation."""
         try:
-            found = [path] if path.is_file() else list(_some_notes(path)) if path.is_dir() else []
+            found = [path] if path.is_file() else list(islice(path.rglob("*.md"), _LOOKED_AT)) if path.is_dir() else []
         except OSError:
             return None
         return "a note with the permalink of basic-memory" if any(map(_has_permalink, found)) else None
@@ -94,21 +96,10 @@ class BasicMemoryImporter(FilesImporter):
         return project_of_directory(path if path.is_dir() else path.parent)
 
 
-def _some_notes(path: Path) -> Iterator[Path]:
-    for number, file in enumerate(path.rglob("*.md")):
-        if number >= _LOOKED_AT:
-            return
-        yield file
-
-
 def _has_permalink(path: Path) -> bool:
     if path.suffix != ".md" or not path.is_file():
         return False
-    try:
-        with path.open("rb") as file:
-            page = split_front_matter(file.read(20_000).decode("utf-8-sig", "replace").replace("\r\n", "\n"))
-    except OSError:
-        return False
+    page = split_front_matter(beginning(path, 20_000))
     return page is not None and isinstance(page.fields.get("permalink"), str)
 
 
@@ -132,9 +123,7 @@ class _Note:
             elif is_relation(entry.text):
                 self.file.skipped.add("relations to other notes")
             else:
-                for found in self._of_entry(entry):
-                    yield replace(found, masked=self.masked)
-                    self.masked = ()
+                yield from self._of_entry(entry)
 
     def _holds(self, words: str) -> datetime | None:
         """When an observation begins to hold, if it says so and that has come; the time of the note otherwise."""
@@ -162,9 +151,11 @@ class _Note:
                 categories=tuple(dict.fromkeys(filter(None, map(slug, (category, subject))))),
                 tags=tuple(dict.fromkeys((*self.tags, *own_tags)))[: values.MAX_LABELS],
                 effective_date=self._holds(words),
+                masked=self.masked,
                 **dated(self.moment, self.quality),
             )
             yield said.describe(found)
+            self.masked = ()
 
 
 def is_relation(text: str) -> bool:
@@ -191,7 +182,7 @@ def _tags(fields: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _time(fields: Mapping[str, Any], file: OneFile) -> tuple[datetime, str]:
     """When a note was created, by its front matter, else by its file."""
-    told = next((fields[name] for name in _DATES if not values.is_absent(fields.get(name))), None)
+    told = values.first_of(fields, *_DATES)
     moment = parse_moment(told, file.zone, file.now, "created")
     if moment is None:
         return file.undated

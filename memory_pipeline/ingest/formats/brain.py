@@ -149,8 +149,8 @@ class _Memories:
         if not isinstance(content, str):
             raise RowError(f"content is {values.shown(content)}, which is not text of up to {_MOST_BYTES} bytes")
         zone, now = self._file.zone, self._file.now
-        created = parse_moment(_first(row, "created_at", "timestamp"), zone, now)
-        categories = _categories(_first(row, "categories", "category"))
+        created = parse_moment(values.first_of(row, "created_at", "timestamp"), zone, now)
+        categories = _categories(values.first_of(row, "categories", "category"))
         ours = archived_here(row.get("archived_by"))
         importance = ours.importance if ours else values.number(row, "importance", float("-inf"), float("inf"))
         importance = 1.0 if importance is None else min(max(importance, 0.0), _MOST_IMPORTANT)
@@ -302,7 +302,7 @@ def _finding(row: Mapping[str, Any], line: int, file: OneFile) -> Finding:
     if native_id is None or missing:
         raise RowError(f"{missing or 'id'} is empty")
     confidence = values.number(row, "confidence", 0.0, 1.0)
-    created = parse_moment(_first(row, "created_at", "timestamp"), file.zone, file.now)
+    created = parse_moment(values.first_of(row, "created_at", "timestamp"), file.zone, file.now)
     source = values.identifier(row.get("source_memory_id"), "source_memory_id")
     return Finding(
         native_id=store_id(native_id),
@@ -318,10 +318,6 @@ def _finding(row: Mapping[str, Any], line: int, file: OneFile) -> Finding:
 
 _PARTS = ("subject", "action", "outcome", "consequences")
 _LONGEST_PART = 4000
-
-
-def _first(row: Mapping[str, Any], *names: str) -> object:
-    return next((row[name] for name in names if not values.is_absent(row.get(name))), None)
 
 
 def _categories(value: object) -> tuple[str, ...]:
@@ -356,8 +352,8 @@ def made_mark(memory_id: str, content: str, source_ids: Sequence[str], told: str
 
 def made_as(compressed_from: object, content: object) -> str | None:
     """The memory as which this program made a row, if its words are still those that were written."""
-    told = _object(compressed_from)
-    if told is None or told.get("made_by") != _MADE_BY or not isinstance(content, str):
+    told = _parsed(compressed_from)
+    if not isinstance(told, dict) or told.get("made_by") != _MADE_BY or not isinstance(content, str):
         return None
     memory_id = told.get("memory_id")
     return memory_id if isinstance(memory_id, str) and told.get("sha256") == _sha256(content) else None
@@ -365,8 +361,8 @@ def made_as(compressed_from: object, content: object) -> str | None:
 
 def is_made_here(compressed_from: object) -> bool:
     """Whether this program made a row, whatever it says now."""
-    told = _object(compressed_from)
-    return told is not None and told.get("made_by") == _MADE_BY
+    told = _parsed(compressed_from)
+    return isinstance(told, dict) and told.get("made_by") == _MADE_BY
 
 
 def archived_mark(by: str, importance: float, into: object = None) -> str:
@@ -394,11 +390,6 @@ def sources_of(compressed_from: object) -> list[str]:
     told = _parsed(compressed_from)
     named = told.get("source_ids") if isinstance(told, dict) else told
     return list(dict.fromkeys(one for one in named if isinstance(one, str))) if isinstance(named, list) else []
-
-
-def _object(text: object) -> dict[str, Any] | None:
-    told = _parsed(text)
-    return told if isinstance(told, dict) else None
 
 
 def _parsed(text: object) -> object:

@@ -6,9 +6,9 @@ directory, or one transcript.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
+from memory_pipeline.errors import InputError
 from memory_pipeline.files.places import QUESTIONS
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped, dated
 from memory_pipeline.ingest.foreign import foreign_id, project_name, project_of_directory, slug
@@ -23,6 +24,7 @@ from memory_pipeline.ingest.formats.claude_transcripts import read_transcript
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, readable_name
 from memory_pipeline.ingest.markdown import Page, parse_note, parts_of, parts_of_entry, split_front_matter
 from memory_pipeline.ingest.openclaw_files import note_text
+from memory_pipeline.ingest.text_files import beginning, json_records, opened
 from memory_pipeline.ingest.turns import Transcripts, without_put_in
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LINE_BYTES
 from memory_pipeline.records import Source
@@ -215,30 +217,16 @@ def _first_line(path: Path, tell: Callable[[Mapping[str, object]], str | None]) 
     """What the first line tells that tells anything; only the beginning of the file is read."""
     if not path.is_file():
         return None
-    try:
-        with path.open("rb") as file:
-            for _ in range(_FIRST_LINES):
-                raw = file.readline(_LINE_BYTES)
-                if not raw:
-                    break
-                try:
-                    line = json.loads(raw)
-                except (ValueError, RecursionError):
-                    continue
-                if isinstance(line, Mapping) and (found := tell(line)):
-                    return found
-    except OSError:
-        pass
+    with suppress(InputError), opened(path) as file:
+        for record in islice(json_records(file, path.name, _LINE_BYTES, Skipped()), _FIRST_LINES):
+            if not isinstance(record, Rejected) and (found := tell(record[1])):
+                return found
     return None
 
 
 def _is_fact(path: Path) -> bool:
     """Whether a file has front matter with a type of Claude Code's."""
-    try:
-        with path.open("rb") as file:
-            page = split_front_matter(file.read(_LINE_BYTES).decode("utf-8", "replace").replace("\r\n", "\n"))
-    except OSError:
-        return False
+    page = split_front_matter(beginning(path, _LINE_BYTES))
     if page is None or "name" not in page.fields:
         return False
     metadata = page.fields.get("metadata")

@@ -18,6 +18,7 @@ from memory_pipeline.ingest.foreign import project_name
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files
 from memory_pipeline.ingest.markdown import Entry, parse_note, parts_of_entry
 from memory_pipeline.ingest.openclaw_files import note_text
+from memory_pipeline.ingest.text_files import beginning
 from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.moments import FIRST_MEMORY
@@ -130,12 +131,7 @@ class CodexImporter(FilesImporter):
         signs = {"raw_memories.md": "# Raw Memories", "memory_summary.md": "v1\n", "MEMORY.md": "# Task Group:"}
         for name, file in self.files(path, ALL_FILES, Skipped()):
             sign = signs.get(file.name, "thread_id: ")
-            try:
-                with file.open("rb") as opened:
-                    beginning = opened.read(2000).decode("utf-8", "replace").replace("\r\n", "\n")
-            except OSError:
-                continue
-            if beginning.lstrip("\ufeff\n").startswith(sign):
+            if beginning(file, 2000).lstrip("\n").startswith(sign):
                 return f"{name} as Codex writes it"
         return None
 

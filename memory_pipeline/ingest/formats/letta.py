@@ -22,6 +22,7 @@ from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import Blocks, foreign_id, project_name, slug
 from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.markdown import parse_note, parts_of_entry
+from memory_pipeline.ingest.text_files import beginning
 from memory_pipeline.ingest.turns import (
     AGENT,
     CALLS,
@@ -60,19 +61,15 @@ class LettaImporter(Importer):
 
     def evidence(self, path: Path) -> str | None:
         """Agents with blocks, or passages."""
-        try:
-            with path.open("rb") as file:
-                start = file.read(_BEGINNING).lstrip(b"\xef\xbb\xbf \t\r\n")
-        except OSError:
+        start = beginning(path, _BEGINNING).lstrip()
+        if not start.startswith(("{", '"{', "[")):
             return None
-        if not start.startswith((b"{", b'"{', b"[")):
-            return None
-        plain = start.replace(b'\\"', b'"')
-        if b'"agents"' in plain and (b'"memory_blocks"' in plain or b'"block_ids"' in plain):
+        plain = start.replace('\\"', '"')
+        if '"agents"' in plain and ('"memory_blocks"' in plain or '"block_ids"' in plain):
             return "agents with memory blocks of Letta"
-        if b'"core_memory"' in plain and b'"messages"' in plain:
+        if '"core_memory"' in plain and '"messages"' in plain:
             return "an agent with core memory of Letta"
-        return "archival passages of Letta" if b'"passage-' in plain and b'"text"' in plain else None
+        return "archival passages of Letta" if '"passage-' in plain and '"text"' in plain else None
 
     def default_project(self, path: Path) -> str:
         """The file's name."""

@@ -138,8 +138,7 @@ def _read_transcript(file: OneFile, transcripts: Transcripts) -> Reading:
             yield from json_records(text, file.name, MAX_LINE_BYTES, counted)
 
     yield from read_session(events, session, file.name, transcripts)
-    for why, number in counted.counts.items():  # of the last pass alone
-        file.skipped.add(why, number)
+    file.skipped.counts.update(counted.counts)  # of the last pass alone
 
 
 def _opened(file: Path) -> AbstractContextManager[TextIO]:
