@@ -11,7 +11,7 @@ import hashlib
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -107,28 +107,28 @@ def bring_findings(store: Store, findings: Sequence[Finding], *, project: str, m
         return []
     counts: Counter[str] = Counter()
     no_vectors = np.empty((0, 0), dtype=np.float32)
+    as_id: Callable[[str], str] = mask_id if mask else str
+    as_text: Callable[[str], str] = (lambda text: redact(clean_text(text))[0]) if mask else clean_text
     with store.writing(actor) as tx:
         known = {atom.id for atom in tx.atoms.read(retracted=True)}
-        memories = tx.memories.read({_id(one, mask) for finding in findings for one in finding.source_ids})
+        memories = tx.memories.read({as_id(one) for finding in findings for one in finding.source_ids})
         for finding in findings:
-            atom_id = _id(finding.native_id, mask)
+            atom_id = as_id(finding.native_id)
             if atom_id in known:
                 counts["known"] += 1
                 continue
             known.add(atom_id)
-            sources = {_id(one, mask) for one in finding.source_ids}
+            sources = {as_id(one) for one in finding.source_ids}
             standing = [m.id for m in memories.values() if m.id in sources and m.project_id == project]
-            causal = finding.causal
-            told = (causal.subject, causal.action, causal.outcome, causal.consequences)
             tx.atoms.write(
                 Atom(
                     atom_id,
                     project,
-                    Causal(*(_storable(part, mask) for part in told)),
+                    Causal(*map(as_text, astuple(finding.causal))),
                     finding.confidence,
                     tuple(sorted(standing)),
                     finding.created_at,
-                    stated_by=_storable(finding.stated_by, mask),
+                    stated_by=as_text(finding.stated_by),
                 ),
                 no_vectors,
                 (),
@@ -136,15 +136,6 @@ def bring_findings(store: Store, findings: Sequence[Finding], *, project: str, m
             )
             counts["new"] += 1
     return [f"{how_many(counts['new'], 'causal atom')} imported, {counts['known']} known already."]
-
-
-def _id(native_id: str, mask: bool) -> str:
-    return mask_id(native_id) if mask else native_id
-
-
-def _storable(text: str, mask: bool) -> str:
-    text = clean_text(text)
-    return redact(text)[0] if mask else text
 
 
 _log = logging.getLogger(__name__)
