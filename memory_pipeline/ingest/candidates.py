@@ -93,8 +93,9 @@ class Skipped:
         self.silent.setdefault(why, []).append(file)
 
     def add(self, why: str, number: int = 1) -> None:
-        """Add to a count."""
-        self.counts[why] += number
+        """Add to a count; nothing, if there is nothing to be counted."""
+        if number:
+            self.counts[why] += number
 
     def note(self, what: str) -> None:
         """Count something that was read, and about which its user should know."""

@@ -122,8 +122,7 @@ def blank_wrappers(text: str, skipped: Skipped) -> str:
     if "(untrusted" not in text and "EXTERNAL_UNTRUSTED" not in text:
         return text
     blanked = _without_external(METADATA.sub(lambda found: "\n" * found[0].count("\n"), text))
-    if count := _lines_in(text) - _lines_in(blanked):
-        skipped.add(WRAPPERS, count)
+    skipped.add(WRAPPERS, _lines_in(text) - _lines_in(blanked))
     return blanked
 
 

@@ -193,12 +193,10 @@ def _read_file(
         return
     note, masked = _masked_note(text) if mask else (parse_note(text), ())
     leading = [entry for entry in note.entries if _leads_to(entry.text, file, elsewhere)]
-    if leading:
-        skipped.add("lines of an index", len(leading))
+    skipped.add("lines of an index", len(leading))
     entries = [entry for entry in note.entries if entry not in leading and not _is_nothing(entry, skipped)]
     file = replace(file, has_human_turns=any(HUMAN_LINE.match(f"{entry.text} ") for entry in entries))
-    if note.empty_labels:
-        skipped.add(EMPTY_LABELS, note.empty_labels)
+    skipped.add(EMPTY_LABELS, note.empty_labels)
     if not entries:
         skipped.add_file(why_silent, file.relative)
     timed = []
@@ -315,8 +313,3 @@ def _entry_time(entry: Entry, day: date | None, default_zone: tzinfo) -> tuple[d
         if told := written_time(subject, day, default_zone):
             return told
     return None
-
-
-def parse_workspace_file(path: Path, skipped: Skipped) -> Note:
-    """Split a single file into entries, to inspect how its lines are read."""
-    return parse_note(blank_managed(text_of(path, skipped).split("\n"), skipped))

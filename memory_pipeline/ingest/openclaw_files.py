@@ -98,8 +98,7 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
         named += [(path, "daily") for path in sorted(root.glob("*.md")) if _A_DAY.fullmatch(path.name)]
     if choice.among is None and not is_plain:
         copies = [file for place in (root, *(root / folder for folder in _FOLDERS)) for file in place.glob("*.md?*")]
-        if number := sum(is_copy(file.name) for file in copies):
-            skipped.add("backup copies", number)
+        skipped.add("backup copies", sum(is_copy(file.name) for file in copies))
         known = {*_LONG_TERM, *_IDENTITY, *_AGENTS}
         left = [*root.glob("*.md"), *root.glob("*/*.md")]
         for path in left:
@@ -182,8 +181,7 @@ def blank_managed(lines: list[str], skipped: Skipped) -> str:
         return "\n" * (len(lines) - 1)
     before = sum(bool(line.strip()) for line in lines)
     lines = without_blocks(text, MANAGERS).split("\n")
-    if emptied := before - sum(bool(line.strip()) for line in lines):
-        skipped.add("lines of managed blocks", emptied)
+    skipped.add("lines of managed blocks", before - sum(bool(line.strip()) for line in lines))
     for start, line in enumerate(lines):
         if _MANAGED_HEADINGS.match(line):
             level = len(line) - len(line.lstrip("#"))

@@ -151,8 +151,7 @@ class Transcripts:
         """
         if not words.strip():
             return
-        if _BROKEN.search(words):
-            self.skipped.add("characters that are none", len(_BROKEN.findall(words)))
+        self.skipped.add("characters that are none", len(_BROKEN.findall(words)))
         try:
             moment = parse_moment(told_at, self.zone, self.now, "timestamp")
             when = (moment, "exact") if moment else self.undated or (self.now, "import")

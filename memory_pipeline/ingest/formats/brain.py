@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -26,7 +26,7 @@ from memory_pipeline.ingest.candidates import Candidate, Finding, Reading, Rejec
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import archive_expired, time_to_come
 from memory_pipeline.ingest.importer import Importer, OneFile
-from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, quoted, reading, rows, unless_longer
+from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, quoted, reading, records, rows
 from memory_pipeline.ingest.values import MAX_CONTENT
 from memory_pipeline.records import Causal, Source
 
@@ -41,6 +41,10 @@ MEMORY_TABLES = (
 _WANTED = (
     "id", "content", "categories", "category", "importance", "access_count", "created_at", "timestamp", "expires_at",
     "compressed_from", "archived_by", "archived_at",
+)  # fmt: skip
+_OF_ATOMS = (
+    "id", "subject", "action", "outcome", "consequences", "confidence", "source", "created_at", "timestamp",
+    "source_memory_id",
 )  # fmt: skip
 #: The model and the dimension of the vectors that are taken over and written.
 MODEL, DIMENSION = "all-MiniLM-L6-v2", 384
@@ -116,13 +120,13 @@ class _Memories:
 
     def __init__(self, connection: sqlite3.Connection, table: str, file: OneFile) -> None:
         self._connection, self._table, self._file = connection, table, file
-        self._columns = [column for column in _WANTED if column in columns_of(connection, table)]
         self._vectors = _Vectors(connection, table) if file.settings.embedding.model == "minilm" else None
         self._into = self._replacements()
 
     def read(self) -> Reading:
         """Each row as a candidate, in the order in which they were written."""
-        told = self._rows()
+        limits = {"content": _MOST_BYTES}
+        told = enumerate(records(self._connection, self._table, _WANTED, limits, quoted("rowid")), 1)
         while page := list(islice(told, _PAGE)):
             vectors = self._vectors.of(page) if self._vectors else {}
             for line, row in page:
@@ -134,12 +138,6 @@ class _Memories:
                 except RowError as error:
                     content = row.get("content")
                     yield Rejected.of(self._file.name, line, str(error), content if isinstance(content, str) else "")
-
-    def _rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        shown = [unless_longer(c, _MOST_BYTES) if c == "content" else quoted(c) for c in self._columns]
-        statement = f"select {', '.join(shown)} from {quoted(self._table)} order by {quoted('rowid')}"
-        for line, row in enumerate(rows(self._connection, statement), 1):
-            yield line, dict(zip(self._columns, row, strict=True))
 
     def _candidate(self, row: Mapping[str, Any], line: int, vector: tuple[float, ...] | None) -> Candidate:
         native_id = values.identifier(row["id"], "id")
@@ -194,7 +192,7 @@ class _Memories:
 
     def _replacements(self) -> dict[str, str]:
         """By memory that another program archived, its abstraction."""
-        if not {"compressed_from", "archived_by"} <= set(self._columns):
+        if not {"compressed_from", "archived_by"} <= set(columns_of(self._connection, self._table)):
             return {}
         statement = f"select id, compressed_from from {quoted(self._table)} where compressed_from is not null"
         into: dict[str, str] = {}
@@ -280,15 +278,9 @@ def _pins(connection: sqlite3.Connection, file: OneFile) -> Reading:
 
 def _atoms(connection: sqlite3.Connection, file: OneFile) -> Reading:
     """The atoms, each with the memory that it rests on."""
-    columns = set(columns_of(connection, "atoms"))
-    if not {"id", "subject", "action", "outcome"} <= columns:
+    if not {"id", "subject", "action", "outcome"} <= set(columns_of(connection, "atoms")):
         return
-    wanted = ("id", "subject", "action", "outcome", "consequences", "confidence", "source", "created_at", "timestamp",
-              "source_memory_id")  # fmt: skip
-    shown = [column for column in wanted if column in columns]
-    statement = f"select {', '.join(map(quoted, shown))} from atoms order by {quoted('rowid')}"
-    for line, row in enumerate(rows(connection, statement), 1):
-        told = dict(zip(shown, row, strict=True))
+    for line, told in enumerate(records(connection, "atoms", _OF_ATOMS, {}, quoted("rowid")), 1):
         try:
             yield _finding(told, line, file)
         except RowError as error:

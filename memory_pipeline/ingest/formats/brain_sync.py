@@ -219,16 +219,12 @@ class _Writing:
             "compressed_from": made_mark(memory.id, memory.content, new.source_ids, memory.compressed_from),
         }
         rowid = self._insert(self._table, row)
-        if self._has_index_to_write():
-            index = quoted(f"{self._table}_fts")
-            self._run(f"insert into {index} (rowid, content) values (?, ?)", [rowid, memory.content])
-        return rowid if self._has_numbers else key
-
-    def _has_index_to_write(self) -> bool:
-        """Whether there is an index of words into which no trigger writes what is added to the table."""
+        # An index of words into which no trigger writes what is added to the table.
         index = f"{self._table}_fts"
         is_there = "content" in columns_of(self._connection, index) and self._row != quoted("id")
-        return is_there and index not in self._written_by_triggers()
+        if is_there and index not in self._written_by_triggers():
+            self._run(f"insert into {quoted(index)} (rowid, content) values (?, ?)", [rowid, memory.content])
+        return rowid if self._has_numbers else key
 
     def _written_by_triggers(self) -> set[str]:
         """The tables into which triggers insert when a memory is added, as SQLite tells when it prepares this."""

@@ -276,8 +276,7 @@ class Conversation:
             return
         yield from filter(None, (self._message(node_id, skipped) for node_id in path))
         others = self._parents.keys() - set(path)
-        if count := sum(isinstance(self._message(node_id, Skipped()), Message) for node_id in others):
-            skipped.add(DRAFTS, count)
+        skipped.add(DRAFTS, sum(isinstance(self._message(node_id, Skipped()), Message) for node_id in others))
 
     def _message(self, node_id: str, skipped: Skipped) -> Message | str | None:
         query = "select message from messages where node = ?"

@@ -66,8 +66,8 @@ class ClaudeCodeImporter(FilesImporter):
         yield from chosen_files(path, found, choice, skipped)
         if choice.among is None:
             folders = {path, *map(_folder_of, found)}
-            if subagents := sum(1 for folder in folders for _ in folder.glob("*/subagents/*.jsonl")):
-                skipped.add("files of subagents", subagents)
+            subagents = sum(1 for folder in folders for _ in folder.glob("*/subagents/*.jsonl"))
+            skipped.add("files of subagents", subagents)
 
     def read_file(self, file: OneFile) -> Reading:
         """Every turn of a transcript, or every memory of a memory file."""

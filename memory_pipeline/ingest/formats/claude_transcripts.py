@@ -170,8 +170,7 @@ def _why_no_human(line: Mapping[str, Any]) -> str | None:
 def humans_own(words: str, skipped: Skipped) -> str:
     """What the human typed, without what the program put around it."""
     words, reminders = _REMINDERS.taken_off(words)
-    if reminders:
-        skipped.add(OF_SYSTEM, reminders)
+    skipped.add(OF_SYSTEM, reminders)
     if words.lstrip().startswith(_COMPACTED):
         skipped.add("texts about a compaction")
         return ""
@@ -180,8 +179,7 @@ def humans_own(words: str, skipped: Skipped) -> str:
         told = _COMMAND.match(words)
         return told["typed"] if told and len(told["typed"].split()) >= _LEAST_WORDS else ""
     words, results = _RESULTS.taken_off(words)
-    if results:
-        skipped.add(_COMMANDS, results)
+    skipped.add(_COMMANDS, results)
     return words
 
 

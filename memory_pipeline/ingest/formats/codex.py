@@ -104,7 +104,8 @@ class CodexImporter(FilesImporter):
             while following and following.line <= entry.first_line:
                 current, following = following, next(origin, None)
             words = _TASK_REFS.sub("", entry.text)
-            if _leads_elsewhere(entry) or not words.strip() or _NOTHING.fullmatch(words.strip()):
+            leads_elsewhere = any(_INDEXES.fullmatch(title.strip("*_: ")) for title in entry.above)
+            if leads_elsewhere or not words.strip() or _NOTHING.fullmatch(words.strip()):
                 skipped.add("lines of an index")
                 continue
             if len(words.split()) == 1:
@@ -203,10 +204,6 @@ def _project_of(place: str) -> str | None:
     if not re.match(r"[/~$]|[A-Za-z]:|\\\\", path) or len(path.split()) > 12:
         return None
     return project_name(re.split(r"[/\\]", path)[-1])
-
-
-def _leads_elsewhere(entry: Entry) -> bool:
-    return any(_INDEXES.fullmatch(title.strip("*_: ")) for title in entry.above)
 
 
 def _type_of(text: str, entry: Entry) -> str:

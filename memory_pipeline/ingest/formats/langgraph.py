@@ -15,7 +15,7 @@ from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowE
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_of, time_to_come
 from memory_pipeline.ingest.importer import Importer, OneFile, readable_name
-from memory_pipeline.ingest.sqlite_files import beside, columns_of, reading, rows, shows_table, unless_longer
+from memory_pipeline.ingest.sqlite_files import beside, columns_of, reading, records, shows_table
 from memory_pipeline.ingest.values import MAX_CONTENT
 from memory_pipeline.records import Source
 from memory_pipeline.records.identifiers import MAX_ID
@@ -75,13 +75,10 @@ def _rows_at(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield from read_rows(path)
         return
     with reading(path) as connection:
-        columns = columns_of(connection, "store")
-        if not set(columns) >= NEEDED:
+        if not set(columns_of(connection, "store")) >= NEEDED:
             raise InputError(f"'{path}' has no table 'store' of LangGraph; check the path")
-        wanted = [column for column in _COLUMNS if column in columns]
-        shown = [unless_longer(c, 4 * MAX_CONTENT) if c == "value" else c for c in wanted]
-        for row in rows(connection, f"select {', '.join(shown)} from store order by prefix, key"):
-            yield readable_name(path.name), dict(zip(wanted, row, strict=True))
+        for row in records(connection, "store", _COLUMNS, {"value": 4 * MAX_CONTENT}, "prefix, key"):
+            yield readable_name(path.name), row
 
 
 def _parsed(value: object) -> object:

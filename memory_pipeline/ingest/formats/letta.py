@@ -104,7 +104,7 @@ class _Reader:
             yield from self._block(block, number, moment, quality)
         yield from self._passages(document.get("passages"))
         files = document.get("files")
-        if isinstance(files, list) and files:
+        if isinstance(files, list):
             self.skipped.add("files that were attached", len(files))
         line = 0
         for agent in agents:

@@ -140,8 +140,7 @@ class _Export:
             line, item = found
             yield from self._memory(item, line)
         relations = sum(1 for one in json_items(self.file.path, "relations") if not isinstance(one, Broken))
-        if relations:
-            self.file.skipped.add("relations of the graph", relations)
+        self.file.skipped.add("relations of the graph", relations)
 
     def read_history(self) -> Reading:
         """The memories as the last events of a history left them."""

@@ -132,8 +132,7 @@ def without_what_was_brought(words: str, skipped: Skipped) -> str:
             done = mark.end()
     if begun is None or done > begun:
         kept.append(words[done:])
-    if blocks:
-        skipped.add(OF_SYSTEM, blocks)
+    skipped.add(OF_SYSTEM, blocks)
     return "".join(kept) if blocks else words
 
 

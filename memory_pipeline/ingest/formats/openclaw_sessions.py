@@ -122,7 +122,8 @@ def _read_database(file: OneFile, transcripts: Transcripts) -> Reading:
             yield from read_session(
                 archived_events_of(connection, session, generation, part), session, part, transcripts
             )
-        if cold := count_cold(connection):
+        if columns_of(connection, "session_transcript_cold_archives"):  # from where OpenClaw takes back what is opened
+            (cold,) = connection.execute("select count(*) from session_transcript_cold_archives").fetchone()
             file.skipped.add("sessions in cold storage", cold)
 
 
@@ -168,8 +169,7 @@ def _left(files: list[Path], agent: Path, skipped: Skipped) -> list[Path]:
         for file, parts in told.items()
         if parts["fate"] == "deleted" or parts["session"] in deleted or str(_header_of(file).get("id")) in deleted
     }
-    if gone:
-        skipped.add(_DELETED, len(gone))
+    skipped.add(_DELETED, len(gone))
     return [file for file in files if file not in gone]
 
 
@@ -250,13 +250,6 @@ def archives_of(connection: sqlite3.Connection) -> list[tuple[str, str]]:
     wanted = "reason = 'reset' order by session_id, created_at, generation"
     statement = f"select session_id, generation from session_transcript_archives where {wanted}"
     return [(str(session), str(generation)) for session, generation in rows(connection, statement)]
-
-
-def count_cold(connection: sqlite3.Connection) -> int:
-    """How many sessions lie in cold storage, from where OpenClaw takes them back when they are opened."""
-    if not columns_of(connection, "session_transcript_cold_archives"):
-        return 0
-    return int(connection.execute("select count(*) from session_transcript_cold_archives").fetchone()[0])
 
 
 def events_of(connection: sqlite3.Connection, session: str, file: str, limit: int) -> Events:
