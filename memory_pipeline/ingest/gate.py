@@ -266,12 +266,8 @@ def _json(text: str | None, counts: Counter[str]) -> str | None:
 
 def as_memory(candidate: Candidate) -> Memory:
     """The memory of a candidate that leaves nothing open, with the hashes of its content; RowError if it does."""
-    own, project, created, tokens = (
-        candidate.native_id,
-        candidate.project_id,
-        candidate.created_at,
-        candidate.token_count,
-    )
+    own, project = candidate.native_id, candidate.project_id
+    created, tokens = candidate.created_at, candidate.token_count
     if own is None or project is None or created is None or tokens is None:
         raise RowError("the row lacks an id, a project, a time or its token count")
     content_hash, shape_hash = hashes_of(candidate.content)

@@ -99,16 +99,18 @@ class _Reader:
             agents, blocks = [], []
         else:
             raise InputError(f"'{self.path}' has neither agents nor core_memory of Letta; check the path")
-        moment, quality = self._time(document)
+        # When the file was exported: no block is younger.
+        exported = self._told_time(document, "updated_at") or self._told_time(document, "created_at")
+        undated = (exported, "mtime") if exported else self.file.undated
         for number, block in enumerate(blocks, 1):
-            yield from self._block(block, number, moment, quality)
+            yield from self._block(block, number, undated)
         yield from self._passages(document.get("passages"))
         files = document.get("files")
         if isinstance(files, list):
             self.skipped.add("files that were attached", len(files))
         line = 0
         for agent in agents:
-            line = yield from self._messages(agent, document, line, moment, quality)
+            line = yield from self._messages(agent, document, line, undated)
 
     def _document(self) -> Any:
         """The file as JSON; some are a text that is JSON itself."""
@@ -125,11 +127,6 @@ class _Reader:
             raise InputError(f"'{self.path}' is not JSON that can be read ({str(error)[:200]})") from error
         except OSError as error:
             raise InputError(f"'{self.path}' cannot be read: {error.strerror or error}") from error
-
-    def _time(self, document: Mapping[str, Any]) -> tuple[datetime, str]:
-        """When the file was exported: no block is younger."""
-        told = self._told_time(document, "updated_at") or self._told_time(document, "created_at")
-        return (told, "mtime") if told else self.file.undated
 
     def _told_time(self, told: Mapping[str, Any], name: str) -> datetime | None:
         """A time as it stands there; None for none that can be read."""
@@ -159,7 +156,7 @@ class _Reader:
                 kept.append(block)
         return kept
 
-    def _block(self, block: object, line: int, moment: datetime, quality: str) -> Reading:
+    def _block(self, block: object, line: int, undated: tuple[datetime, str]) -> Reading:
         try:
             if not isinstance(block, Mapping):
                 raise RowError(f"the block is {values.shown(block)}, which is not an object")
@@ -176,7 +173,7 @@ class _Reader:
             return
         created = self._told_time(block, "created_at")
         newest = self._told_time(block, "updated_at") if created else None
-        moment, quality = (created, "exact") if created else (moment, quality)
+        moment, quality = (created, "exact") if created else undated
         text, masked = redact(clean_text(text)) if self.file.masks else (clean_text(text), {})
         counts = tuple(sorted(masked.items()))
         category = slug(label)
@@ -218,7 +215,7 @@ class _Reader:
                 yield Rejected.of(self.name, line, str(error), text if isinstance(text, str) else "")
 
     def _messages(
-        self, agent: Mapping[str, Any], document: Mapping[str, Any], line: int, moment: datetime, quality: str
+        self, agent: Mapping[str, Any], document: Mapping[str, Any], line: int, undated: tuple[datetime, str]
     ) -> Generator[Item, None, int]:
         """The turns of an agent; returns the line of the last one. Its messages have ids of this file alone."""
         messages = agent.get("messages")
@@ -227,7 +224,7 @@ class _Reader:
         if _is_background(agent):
             self.skipped.add("messages of background agents", len(messages))
             return line + len(messages)
-        transcripts = replace(Transcripts.of(LettaImporter.name, self.file), undated=(moment, quality))
+        transcripts = replace(Transcripts.of(LettaImporter.name, self.file), undated=undated)
         through_tool = _speaks_through_tool(agent, document)
         for message in messages:
             line += 1

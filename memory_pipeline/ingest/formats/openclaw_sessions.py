@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -175,18 +175,12 @@ def _left(files: list[Path], agent: Path, skipped: Skipped) -> list[Path]:
 
 def _deleted_in(agent: Path) -> frozenset[str]:
     """The sessions of an agent that the user deleted, by the names of files and by the database."""
-    found = set()
-    for file in agent.glob("sessions/*.jsonl.deleted*"):
-        told = _TRANSCRIPT.fullmatch(file.name)
-        if told:
-            found.add(told["session"])
+    names = [_TRANSCRIPT.fullmatch(file.name) for file in agent.glob("sessions/*.jsonl.deleted*")]
+    found = {told["session"] for told in names if told}
     database = database_in(agent)
     if database:
-        try:
-            with reading(database) as connection:
-                found |= deleted_sessions(connection)
-        except InputError:
-            pass  # it is told when the database itself is read
+        with suppress(InputError), reading(database) as connection:  # it is told when the database itself is read
+            found |= deleted_sessions(connection)
     return frozenset(found)
 
 
