@@ -49,22 +49,16 @@ class Claims:
         #: Ids of rows with missing sources.
         self.loosened: set[str] = set()
 
-    def __len__(self) -> int:
-        return len(self._claims)
-
     def add(self, entry: Admitted) -> bool:
         """Keep a row until the file is read. Returns False if a row with the same id is already waiting."""
         memory = entry.memory
         if memory.id in self._claims:
             return False
-        into = memory.consolidated_into_id
+        into, project = memory.consolidated_into_id, self._same(memory.project_id)
         sources = tuple(self._same(link.source_id) for link in entry.links)
         made_from = tuple(self._same(link.source_id) for link in entry.links if link.relation not in BESIDE)
-        place = self._file.seek(0, 2)
-        project = self._same(memory.project_id)
-        claim = _Claim(
-            project, into and self._same(into), sources, sources if made_from == sources else made_from, place
-        )
+        made_from = sources if made_from == sources else made_from
+        claim = _Claim(project, into and self._same(into), sources, made_from, self._file.seek(0, 2))
         self._claims[self._same(memory.id)] = claim
         pickle.dump(entry, self._file, pickle.HIGHEST_PROTOCOL)
         return True

@@ -141,7 +141,10 @@ def write_rows(
         raise OutputError(
             f"memories of this store came from a file named '{path.name}'; name another file than '{path}'"
         )
-    rows = _rows(memories, links)
+    sources: dict[str, list[LineageLink]] = defaultdict(list)
+    for link in links:
+        sources[link.memory_id].append(link)
+    rows = (export_row(memory, sources[memory.id]) for memory in memories)
     with writing_whole(path, lambda found: is_export(name, found), force=force, keep_equal=True) as file:
         _write(name, file, map(_line if name == "jsonl" else _parquet_row, rows))
     return len(memories)
@@ -181,14 +184,6 @@ def is_export(name: str, path: Path) -> bool:
     except (ValueError, RecursionError):
         return False
     return is_export_row(row)
-
-
-def _rows(memories: list[Memory], links: list[LineageLink]) -> Iterator[dict[str, Any]]:
-    sources: dict[str, list[LineageLink]] = defaultdict(list)
-    for link in links:
-        sources[link.memory_id].append(link)
-    for memory in memories:
-        yield export_row(memory, sources[memory.id])
 
 
 def _write_everything(tx: Transaction, name: str, file: BinaryIO) -> int:

@@ -111,7 +111,13 @@ def _read_database(file: OneFile, transcripts: Transcripts) -> Reading:
         if not shows_table(file.path, EVENTS):
             raise InputError(f"'{file.path}' has no table 'transcript_events'")
         forgotten, deleted = forgotten_sessions(connection), deleted_sessions(connection)
-        for session in left_out(sessions_of(connection), forgotten, file.skipped):
+        for session, has_human in sessions_of(connection):
+            if session in forgotten:
+                file.skipped.add("sessions that were deleted")
+                continue
+            if not has_human:
+                file.skipped.add("sessions of cron jobs, heartbeats and subagents")
+                continue
             part = part_name(file.name, readable_name(session))
             yield from read_session(events_of(connection, session, part, MAX_LINE_BYTES), session, part, transcripts)
         for session, generation in archives_of(connection):
@@ -288,19 +294,6 @@ def archived_events_of(connection: sqlite3.Connection, session: str, generation:
                     yield _event(number, line, None, None, file, MAX_LINE_BYTES)
 
     return read
-
-
-def left_out(sessions: list[Session], forgotten: frozenset[str], skipped: Skipped) -> list[str]:
-    """The sessions that are read; the others are counted."""
-    told = []
-    for session in sessions:
-        if session.session_id in forgotten:
-            skipped.add("sessions that were deleted")
-        elif not session.has_human:
-            skipped.add("sessions of cron jobs, heartbeats and subagents")
-        else:
-            told.append(session.session_id)
-    return told
 
 
 def _event(
