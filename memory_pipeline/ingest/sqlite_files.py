@@ -97,10 +97,13 @@ def rows(
 
 
 def records(
-    connection: sqlite3.Connection, table: str, wanted: Sequence[str], limits: Mapping[str, int], order: str = "rowid"
+    connection: sqlite3.Connection, table: str, wanted: Sequence[str], limits: Mapping[str, int], order: str = '"rowid"'
 ) -> Iterator[dict[str, Any]]:
     """The rows of a table with those of the wanted columns that it has. `limits`: by column, the most bytes of a value;
-    a longer one is None."""
+    a longer one is None.
+
+    Quoted, `rowid` is a mere text where a table has none, and sorts nothing.
+    """
     present = columns_of(connection, table)
     names = [name for name in wanted if name in present]
     shown = [unless_longer(name, limits[name]) if name in limits else quoted(name) for name in names]

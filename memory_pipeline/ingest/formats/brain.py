@@ -125,8 +125,7 @@ class _Memories:
 
     def read(self) -> Reading:
         """Each row as a candidate, in the order in which they were written."""
-        limits = {"content": _MOST_BYTES}
-        told = enumerate(records(self._connection, self._table, _WANTED, limits, quoted("rowid")), 1)
+        told = enumerate(records(self._connection, self._table, _WANTED, {"content": _MOST_BYTES}), 1)
         while page := list(islice(told, _PAGE)):
             vectors = self._vectors.of(page) if self._vectors else {}
             for line, row in page:
@@ -280,7 +279,7 @@ def _atoms(connection: sqlite3.Connection, file: OneFile) -> Reading:
     """The atoms, each with the memory that it rests on."""
     if not {"id", "subject", "action", "outcome"} <= set(columns_of(connection, "atoms")):
         return
-    for line, told in enumerate(records(connection, "atoms", _OF_ATOMS, {}, quoted("rowid")), 1):
+    for line, told in enumerate(records(connection, "atoms", _OF_ATOMS, {}), 1):
         try:
             yield _finding(told, line, file)
         except RowError as error:
