@@ -30,10 +30,17 @@ from memory_pipeline.demo.scorecard import DemoResult
 from memory_pipeline.documents import Document
 from memory_pipeline.forgetting.forget import ForgetPreview, Forgotten
 from memory_pipeline.ingest import IMPORTERS
-from memory_pipeline.ingest.export_rows import columns_of_everything, export_columns
-from memory_pipeline.ingest.full_export import FIRST, FORMAT, LAST, MEMORY, VERSION
-from memory_pipeline.ingest.stores.brain_sync import BrainSync
-from memory_pipeline.ingest.summary import ImportReport
+from memory_pipeline.ingest.candidates import ImportReport
+from memory_pipeline.ingest.exporting import (
+    FIRST,
+    FORMAT,
+    LAST,
+    MEMORY,
+    VERSION,
+    columns_of_everything,
+    export_columns,
+)
+from memory_pipeline.ingest.formats.brain_sync import BrainSync
 from memory_pipeline.ingest.values import (
     MAX_CONTENT,
     MAX_DEPTH,

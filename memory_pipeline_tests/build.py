@@ -25,9 +25,8 @@ from memory_pipeline.consolidation.distillers.extractive import Extractive
 from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.errors import EmbeddingError
-from memory_pipeline.ingest.candidates import Candidate
+from memory_pipeline.ingest.candidates import Candidate, ImportSummary
 from memory_pipeline.ingest.importing import import_memories
-from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.models import Declined, Session
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.choose import Lexical

@@ -218,9 +218,8 @@ def _memory_of(night: Night, one: Extraction, turn: Memory, as_of: datetime) -> 
     It is as old as its turn, and known from the end of its day.
     """
     # Importers and masking take long to load, and a night without conversations makes no such memory.
-    from memory_pipeline.ingest.admission import Occurrences, admit
     from memory_pipeline.ingest.candidates import Candidate, RowError
-    from memory_pipeline.ingest.gate import check_candidate, mask_candidate
+    from memory_pipeline.ingest.gate import Gate
 
     candidate = Candidate(
         native_id=derived_id("extracted", one.id, one.text),
@@ -237,10 +236,7 @@ def _memory_of(night: Night, one: Extraction, turn: Memory, as_of: datetime) -> 
         source=Source(EXTRACTED, turn.source.file, turn.source.line),
     )
     try:
-        check_candidate(candidate)
-        if night.settings.import_.redact:
-            candidate, _ = mask_candidate(candidate)
-        return admit(candidate, Occurrences(), one.project_id, night.embedder, as_of).memory
+        return Gate(one.project_id, night.embedder, as_of, night.settings.import_.redact).admit(candidate).memory
     except RowError as error:
         night.log.warning("what was extracted from '%s' is no memory: %s", one.turn_id, error)
         return None

@@ -22,8 +22,8 @@ from memory_pipeline.records import SourceEntry, SourceFile, SourceReading
 from memory_pipeline.store import Store
 
 if TYPE_CHECKING:  # importers and masking are loaded by a night that has a source
+    from memory_pipeline.ingest.candidates import ImportSummary
     from memory_pipeline.ingest.sources import SourceContents
-    from memory_pipeline.ingest.summary import ImportSummary
     from memory_pipeline.models.embedders.missing import Progress
 
 
@@ -117,8 +117,8 @@ def waiting_edits(
 
 def import_source(store: Store, settings: Settings, source: SourceTable, progress: Progress) -> ImportSummary:
     """Import everything that a source holds now, outside a night; returns what the import did."""
+    from memory_pipeline.ingest.candidates import ImportSummary
     from memory_pipeline.ingest.sources import read_source
-    from memory_pipeline.ingest.summary import ImportSummary
 
     now = datetime.now(UTC)
     contents = read_source(

@@ -1,11 +1,17 @@
-"""What a reader passes on: a candidate memory, or a row that it had to reject."""
+"""What a reader passes on: a candidate memory, or a row that it had to reject; and what an import made of them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Any
 
+from pydantic import Field
+
+from memory_pipeline.documents import Document
+from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Causal, MemoryBase
 from memory_pipeline.text.counts import how_many
 
@@ -33,6 +39,17 @@ class Candidate(MemoryBase):
     token_count: int | None = None
     typed_under: tuple[str, ...] | None = None
     own_words: str | None = None
+
+
+def dated(moment: datetime | None, quality: str = "exact") -> dict[str, Any]:
+    """The fields of a candidate that tell when it was created; the time of the import stands for None."""
+    if moment is None:
+        return {"created_at_quality": "import"}
+    return {
+        "created_at": moment.astimezone(UTC),
+        "utc_offset": minutes_ahead(moment),
+        "created_at_quality": quality,
+    }
 
 
 #: How the reason begins if a whole file could not be opened or decoded.
@@ -66,8 +83,8 @@ class Skipped:
     """Counts of what a reader skipped on purpose, by what it is, in the plural; of what it read in another way; and of
     long entries that it split. `silent`: by reason, the files that gave no memory."""
 
-    counts: dict[str, int] = field(default_factory=dict)
-    noted: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    noted: Counter[str] = field(default_factory=Counter)
     split: int = 0
     silent: dict[str, list[str]] = field(default_factory=dict)
 
@@ -76,12 +93,13 @@ class Skipped:
         self.silent.setdefault(why, []).append(file)
 
     def add(self, why: str, number: int = 1) -> None:
-        """Add to a count."""
-        self.counts[why] = self.counts.get(why, 0) + number
+        """Add to a count; nothing, if there is nothing to be counted."""
+        if number:
+            self.counts[why] += number
 
     def note(self, what: str) -> None:
         """Count something that was read, and about which its user should know."""
-        self.noted[what] = self.noted.get(what, 0) + 1
+        self.noted[what] += 1
 
 
 _PLURALS = (("that have ", "that has "), ("that were ", "that was "), ("that are ", "that is "))
@@ -121,3 +139,104 @@ Reading = Iterator[Item]
 
 class RowError(ValueError):
     """A value in a row cannot be used; the message says which and why."""
+
+
+_SHOWN = 100
+#: Why an entry is left out that a person has had forgotten.
+FORGOTTEN_BEFORE = "entries that were forgotten ('memory-pipeline forget')"
+_COUNTS = ("read", "imported", "unchanged", "new_versions", "replaced", "embedded", "quarantined", "split", "expired")
+
+
+class RejectedRow(Document):
+    """A row that could not be imported."""
+
+    file: str = Field(description="The file.")
+    line: int = Field(description="The line or row in it; 0 if the whole file was refused.")
+    reason: str = Field(description="Why.")
+    excerpt: str = Field(description="The start of its content, with secrets masked.")
+
+
+class ImportReport(Document):
+    """The result of an import."""
+
+    read: int = Field(description="Entries that were read.")
+    imported: int = Field(description="Entries that became memories.")
+    unchanged: int = Field(description="Entries that the store already had.")
+    new_versions: int = Field(
+        description="Imported entries whose id the store had with other content; each became a memory of its own."
+    )
+    replaced: int = Field(description="Memories that were archived because the import has other words under their id.")
+    expired: int = Field(description="Entries whose time is over in their source: archived, and found at half weight.")
+    embedded: int = Field(description="Memories that were given a vector.")
+    quarantined: int = Field(description="Entries that could not be imported.")
+    rejected: tuple[RejectedRow, ...] = Field(
+        description=f"The first {_SHOWN} entries that could not be imported; the store keeps all."
+    )
+    masked: dict[str, int] = Field(description="How many secrets, addresses and phone numbers were masked, by kind.")
+    dates: dict[str, int] = Field(
+        description="How many imported memories have which kind of creation time: `exact` (day and time were given), "
+        "`date` (only a day), `mtime` (the time of the file), `import` (the time of the import, because nothing else "
+        "was known)."
+    )
+    projects: dict[str, int] = Field(description="How many memories were imported into which project.")
+    skipped: dict[str, int] = Field(description="How much was left out on purpose, by reason.")
+    silent_files: dict[str, tuple[str, ...]] = Field(
+        description="The files that gave no memory, by the reason, which says what reads them."
+    )
+    split: int = Field(description="Long entries that became several memories, split between sentences.")
+    embedding_error: str | None = Field(description="Why not everything has a vector, or null.")
+    notes: tuple[str, ...] = Field(description="Sentences about the import as a whole.")
+
+
+@dataclass
+class ImportSummary:
+    """The result of an import. `dates` counts the origins of creation times; `masked` what was masked, by kind.
+
+    `rejected` has the first quarantined rows; the store keeps all. `notes` are sentences for a person.
+    """
+
+    read: int = 0
+    imported: int = 0
+    unchanged: int = 0
+    new_versions: int = 0
+    replaced: int = 0
+    expired: int = 0
+    embedded: int = 0
+    quarantined: int = 0
+    rejected: list[Rejected] = field(default_factory=list)
+    masked: Counter[str] = field(default_factory=Counter)
+    dates: Counter[str] = field(default_factory=Counter)
+    projects: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    silent_files: dict[str, list[str]] = field(default_factory=dict)
+    split: int = 0
+    embedding_error: str | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def as_report(self) -> ImportReport:
+        """The summary as it stands now, as `--json` prints it."""
+        return ImportReport.model_validate(self, from_attributes=True)
+
+    def note_skipped(self, skipped: Skipped) -> None:
+        """Take over what the reader skipped and split."""
+        self.skipped, self.split, self.silent_files = skipped.counts, skipped.split, skipped.silent
+        self.notes += [f"Note: {in_numbers({what: number})}." for what, number in sorted(skipped.noted.items())]
+
+    def add(self, other: ImportSummary) -> None:
+        """Add the summary of another import."""
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.rejected += other.rejected
+        self.masked += other.masked
+        self.dates += other.dates
+        self.projects += other.projects
+        self.skipped += other.skipped
+        for why, files in other.silent_files.items():
+            self.silent_files[why] = [*self.silent_files.get(why, []), *files]
+        self.embedding_error = self.embedding_error or other.embedding_error
+        self.notes += other.notes
+
+    def reject(self, rejected: list[Rejected]) -> None:
+        """Count quarantined rows and keep the first ones to show."""
+        self.quarantined += len(rejected)
+        self.rejected += rejected[: max(0, _SHOWN - len(self.rejected))]

@@ -12,9 +12,11 @@ from __future__ import annotations
 import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
 
-from memory_pipeline.ingest.memories import Admitted
+from memory_pipeline.ingest.gate import Admitted
 from memory_pipeline.records import BESIDE, MADE
 
 #: Longest chain of replacements that a file may contain; `check` follows 100.
@@ -47,22 +49,16 @@ class Claims:
         #: Ids of rows with missing sources.
         self.loosened: set[str] = set()
 
-    def __len__(self) -> int:
-        return len(self._claims)
-
     def add(self, entry: Admitted) -> bool:
         """Keep a row until the file is read. Returns False if a row with the same id is already waiting."""
         memory = entry.memory
         if memory.id in self._claims:
             return False
-        into = memory.consolidated_into_id
+        into, project = memory.consolidated_into_id, self._same(memory.project_id)
         sources = tuple(self._same(link.source_id) for link in entry.links)
         made_from = tuple(self._same(link.source_id) for link in entry.links if link.relation not in BESIDE)
-        place = self._file.seek(0, 2)
-        project = self._same(memory.project_id)
-        claim = _Claim(
-            project, into and self._same(into), sources, sources if made_from == sources else made_from, place
-        )
+        made_from = sources if made_from == sources else made_from
+        claim = _Claim(project, into and self._same(into), sources, made_from, self._file.seek(0, 2))
         self._claims[self._same(memory.id)] = claim
         pickle.dump(entry, self._file, pickle.HIGHEST_PROTOCOL)
         return True
@@ -103,17 +99,15 @@ class Claims:
             self.drop(wrong)
 
     def _leave_out_sources(self, look_up: LookUp) -> None:
-        known = look_up({source for claim in self._claims.values() for source in claim.sources} - self._claims.keys())
+        named = {source for claim in self._claims.values() for source in claim.sources}
+        known = dict(look_up(named - self._claims.keys()))
+        known |= {memory_id: claim.project_id for memory_id, claim in self._claims.items()}
         for memory_id, claim in self._claims.items():
-            kept = tuple(source for source in claim.sources if self._project_of(source, known) == claim.project_id)
+            kept = tuple(source for source in claim.sources if known.get(source) == claim.project_id)
             if kept != claim.sources:
                 made_from = tuple(source for source in claim.made_from if source in kept)
                 self._claims[memory_id] = replace(claim, sources=kept, made_from=made_from)
                 self.loosened.add(memory_id)
-
-    def _project_of(self, memory_id: str, known: Mapping[str, str]) -> str | None:
-        waiting = self._claims.get(memory_id)
-        return waiting.project_id if waiting else known.get(memory_id)
 
     def groups(self) -> Iterator[list[str]]:
         """The ids of the waiting rows, one list per connected group."""
@@ -126,7 +120,7 @@ class Claims:
             return memory_id
 
         for memory_id, claim in self._claims.items():
-            for other in _named(claim):
+            for other in filter(None, (*claim.sources, claim.into)):
                 if other in leader:
                     one, two = first(memory_id), first(other)
                     leader[max(one, two)] = min(one, two)
@@ -155,28 +149,16 @@ class Claims:
         return found or dict.fromkeys(_endless(made), "it was made from itself, by a circle of sources")
 
 
-def _named(claim: _Claim) -> tuple[str, ...]:
-    return (*claim.sources, claim.into) if claim.into else claim.sources
-
-
 def _endless(leads_to: Mapping[str, tuple[str, ...]], most: int | None = None) -> list[str]:
     """The nodes from which no end is reached within `most` steps, found by removing ends repeatedly."""
-    waiting_for: dict[str, int] = {}
-    back: dict[str, list[str]] = {}
-    for one, others in leads_to.items():
-        waiting_for[one] = sum(other in leads_to for other in others)
-        for other in others:
-            back.setdefault(other, []).append(one)
-    ends = [one for one, number in waiting_for.items() if number == 0]
+    sorter = TopologicalSorter({one: leads_to.keys() & others for one, others in leads_to.items()})
+    with suppress(CycleError):  # what leads to no circle can be sorted still
+        sorter.prepare()
+    left = dict.fromkeys(leads_to)
     steps = 0
-    while ends and (most is None or steps < most):
+    while (most is None or steps < most) and (ends := sorter.get_ready()):
         steps += 1
-        following = []
+        sorter.done(*ends)
         for end in ends:
-            del waiting_for[end]
-            for one in back.get(end, ()):
-                waiting_for[one] -= 1
-                if waiting_for[one] == 0:
-                    following.append(one)
-        ends = following
-    return list(waiting_for)
+            del left[end]
+    return list(left)

@@ -89,15 +89,17 @@ def _zone_or_none(name: str) -> tzinfo | None:
 def file_date(name: str) -> tuple[date, time | None] | None:
     """The day (and `HHMM`, if given) at the start of a file's name or in it, or None."""
     match = _FILE_DATE.search(name)
-    if not match:
-        return None
+    day = _day(*match.group(1, 2, 3)) if match else None
+    return (day, time(int(match[4]), int(match[5])) if match[4] else None) if match and day else None
+
+
+def _day(year: str | int, month: str | int, number: str | int) -> date | None:
+    """A day that a memory can have; None for any other."""
     try:
-        day = date(int(match[1]), int(match[2]), int(match[3]))
+        day = date(int(year), int(month), int(number))
     except ValueError:
         return None
-    if not FIRST_MEMORY.year <= day.year < _NO_YEAR:
-        return None
-    return day, time(int(match[4]), int(match[5])) if match[4] else None
+    return day if FIRST_MEMORY.year <= day.year < _NO_YEAR else None
 
 
 def written_time(text: str, day: date | None, default_zone: tzinfo) -> tuple[datetime, str] | None:
@@ -107,17 +109,12 @@ def written_time(text: str, day: date | None, default_zone: tzinfo) -> tuple[dat
     """
     dated = _DATE.search(text)
     if dated:
-        try:
-            day = date(int(dated[1]), int(dated[2]), int(dated[3]))
-        except ValueError:
-            return None
-        if not FIRST_MEMORY.year <= day.year < _NO_YEAR:
-            return None
+        day = _day(*dated.group(1, 2, 3))
     clock = _CLOCK.search(text)
     if day is None:
         return None
     if clock is None:
-        return (at_midnight(day, default_zone), "date") if dated else None
+        return (_at_midnight(day, default_zone), "date") if dated else None
     hour = int(clock[1])
     half = (clock[4] or "").lower()
     hour = hour % 12 + 12 if half == "pm" and hour <= 12 else 0 if half == "am" and hour == 12 else hour
@@ -158,13 +155,8 @@ def begins_with_time(line: str) -> bool:
 def _stated_day(part: Mapping[str, str], day: date | None) -> date | None:
     month = part["month"]
     number = int(month) if month.isdecimal() else _MONTHS.index(month[:3].lower()) + 1
-    year = int(part["year"]) if "year" in part else day.year if day else 0
-    if not FIRST_MEMORY.year <= year < _NO_YEAR:
-        return None
-    try:
-        return date(year, number, int(re.sub(r"\D", "", part["date"])))
-    except ValueError:
-        return None
+    year = part.get("year", day.year if day else 0)
+    return _day(year, number, re.sub(r"\D", "", part["date"]))
 
 
 def _zone_after_clock(text: str, *, is_dated: bool) -> tzinfo | None:
@@ -178,7 +170,7 @@ def _zone_after_clock(text: str, *, is_dated: bool) -> tzinfo | None:
     return _zone_or_none(name.upper()) or _zone_or_none(name) if name else None
 
 
-def at_midnight(day: date, default_zone: tzinfo) -> datetime:
+def _at_midnight(day: date, default_zone: tzinfo) -> datetime:
     """The start of a day in a zone."""
     return datetime.combine(day, time(), default_zone)
 
@@ -217,7 +209,7 @@ def _to_datetime(value: object, default_zone: tzinfo, name: str) -> datetime | N
         if isinstance(value, datetime):
             return _by_the_clock(value, default_zone)
         if isinstance(value, date):
-            return at_midnight(value, default_zone)
+            return _at_midnight(value, default_zone)
         if isinstance(value, int | float) and not isinstance(value, bool):
             return _from_epoch(value).astimezone(default_zone)
         if isinstance(value, str):

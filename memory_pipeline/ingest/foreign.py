@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from memory_pipeline.files.writing import real_path
-from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.gate import NEVER_ARCHIVED
+from memory_pipeline.ingest.candidates import RowError, Skipped
+from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.values import NEVER_ARCHIVED
 from memory_pipeline.moments import FIRST_MEMORY
 from memory_pipeline.records import EXPIRED
 from memory_pipeline.records.identifiers import MAX_ID
 from memory_pipeline.text.hidden import METADATA
 
 _DIGEST = 32
+_FAR = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 def foreign_id(format_name: str, *native: object) -> str:
@@ -42,6 +44,11 @@ def project_of_directory(path: Path) -> str:
     return project_name(real_path(path).name)
 
 
+def slug(words: str) -> str:
+    """A heading or a name as a category: its words in lower case, with hyphens."""
+    return "-".join(re.findall(r"[^\W_]+", words.lower()))[:60].strip("-")
+
+
 def part_name(file: str, part: str) -> str:
     """The name of one conversation in a file of several, as the sources of its memories give it."""
     return f"{file}#{part}"
@@ -60,6 +67,19 @@ def file_time(path: Path, now: datetime, zone: tzinfo) -> tuple[datetime, str]:
     except (OSError, OverflowError, ValueError):  # removed since, or a time beyond the calendar
         return now, "import"
     return (written.astimezone(zone), "mtime") if FIRST_MEMORY <= written <= now else (now, "import")
+
+
+def newest_of(created: datetime | None, updated: datetime | None) -> datetime | None:
+    """When what another program created, and may have updated since, was said; None if it does not tell."""
+    return max(created, updated or created).astimezone(UTC) if created else None
+
+
+def time_to_come(value: object, zone: tzinfo) -> datetime | None:
+    """A time at which something ends; what cannot be read is no time."""
+    try:
+        return parse_moment(value, zone, _FAR)
+    except RowError:
+        return None
 
 
 def archive_expired(
@@ -102,8 +122,7 @@ def blank_wrappers(text: str, skipped: Skipped) -> str:
     if "(untrusted" not in text and "EXTERNAL_UNTRUSTED" not in text:
         return text
     blanked = _without_external(METADATA.sub(lambda found: "\n" * found[0].count("\n"), text))
-    if count := _lines_in(text) - _lines_in(blanked):
-        skipped.add(WRAPPERS, count)
+    skipped.add(WRAPPERS, _lines_in(text) - _lines_in(blanked))
     return blanked
 
 

@@ -12,21 +12,18 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, tzinfo
-from functools import cached_property
-from pathlib import Path
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
-from memory_pipeline.ingest.file_choice import readable_name
-from memory_pipeline.ingest.full_export import FIRST, FORMAT, LAST, MEMORY, VERSION, table_of
-from memory_pipeline.ingest.gate import check_candidate
-from memory_pipeline.ingest.lines import bounded_lines, opened
-from memory_pipeline.ingest.memories import as_memory
+from memory_pipeline.ingest.exporting import FIRST, LAST, MEMORY, VERSION, table_of
+from memory_pipeline.ingest.gate import as_memory, check_candidate
+from memory_pipeline.ingest.importer import OneFile
 from memory_pipeline.ingest.rows import candidate_from_row
 from memory_pipeline.ingest.tables import parquet_rows, read_row
-from memory_pipeline.ingest.values import check_json
+from memory_pipeline.ingest.text_files import bounded_lines, opened
+from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_json
 from memory_pipeline.records import LineageLink, Source
 from memory_pipeline.records.drafts import read_draft
 from memory_pipeline.store import AUDIT_LOG, FOLLOWING_TABLES, Store, put_in_blank_place, remove_store, schema_number
@@ -34,22 +31,11 @@ from memory_pipeline.store import AUDIT_LOG, FOLLOWING_TABLES, Store, put_in_bla
 _BATCH_ROWS = 500
 _BATCH_CHARS = 4_000_000
 _MEMORY_LIMIT_MB = 192
-#: Longest line of an export: the largest memory with all its metadata.
 _PROPOSAL = "proposal"
+#: Longest line of an export: the largest memory with all its metadata.
 _MAX_LINE = 64_000_000
 
 ALTERED = "it was altered after it was written"
-
-
-@dataclass
-class _Survey:
-    """The result of one pass through a file: the number of records by kind, the first and the last record, and any
-    error."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    first: dict[str, Any] = field(default_factory=dict)
-    last: dict[str, Any] = field(default_factory=dict)
-    wrong: str | None = None
 
 
 class Item(NamedTuple):
@@ -61,31 +47,29 @@ class Item(NamedTuple):
     size: int
 
 
-@dataclass(frozen=True)
+@dataclass
 class FullExport:
     """A file with everything of a store. Iterating over it gives its memories, as any reader does."""
 
-    path: Path
+    file: OneFile
     format: str
-    zone: tzinfo
-    now: datetime
-    max_line_bytes: int
+    _first: dict[str, Any] = field(default_factory=dict)
+    _last: dict[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """The file's name as text."""
-        return readable_name(self.path.name)
+        return self.file.name
 
     def __iter__(self) -> Iterator[Candidate | Rejected]:
         """The memories, each as a candidate, and the rows that could not be read."""
         for item in self.items():
             if isinstance(item, Rejected):
                 yield item
-            elif item.kind == MEMORY and item.size > self.max_line_bytes:
-                yield Rejected(self.name, item.line, f"the row is longer than {self.max_line_bytes} bytes")
+            elif item.kind == MEMORY and item.size > MAX_LINE_BYTES:
+                yield Rejected(self.name, item.line, f"the row is longer than {MAX_LINE_BYTES} bytes")
             elif item.kind == MEMORY:
-                read = read_row(item.row, self.name, item.line, self.zone, self.now, self.format)
-                yield _with_token_count(read, item.row)
+                yield _with_token_count(read_row(item.row, item.line, self.file, self.format), item.row)
 
     def items(self) -> Iterator[Item | Rejected]:
         """Every record between the first and the last."""
@@ -105,51 +89,41 @@ class FullExport:
 
     def what_is_wrong(self) -> str | None:
         """Why the file is not complete and unaltered, or None. Raises InputError for a file of a newer program."""
-        if self._survey.wrong:
-            return self._survey.wrong
-        if self._survey.last.get("records") != dict(self._survey.counts):
+        counts: Counter[str] = Counter()
+        for item in self._all():
+            if isinstance(item, Rejected):
+                return f"line {item.line}: {item.reason}"
+            if self._last:
+                return f"something follows its last record, at line {item.line}"
+            if item.kind == LAST:
+                self._last = item.row
+                continue
+            counts[item.kind] += 1
+            if item.kind == FIRST:
+                self._check_version(item)
+                self._first = item.row
+        if not self._last:
+            return "its last record is missing: it was truncated"
+        if self._last.get("records") != dict(counts):
             return "it does not contain as many records as its last one says"
-        if self._survey.last.get("sha256") != self.digest():
-            return ALTERED
-        return None
+        return None if self._last.get("sha256") == self.digest() else ALTERED
 
     @property
     def contents(self) -> object:
-        """The contents hash of the exporting store if this program computes it the same way, else None."""
-        same = self._survey.first.get("schema") == schema_number()
-        return self._survey.last.get("contents") if same else None
-
-    @cached_property
-    def _survey(self) -> _Survey:
-        survey = _Survey()
-        for item in self._all():
-            if isinstance(item, Rejected):
-                survey.wrong = f"line {item.line}: {item.reason}"
-            elif survey.last:
-                survey.wrong = f"something follows its last record, at line {item.line}"
-            elif item.kind == LAST:
-                survey.last = item.row
-            else:
-                survey.counts[item.kind] += 1
-            if survey.wrong:
-                return survey
-            if isinstance(item, Item) and item.kind == FIRST:
-                self._check_version(item)
-                survey.first = item.row
-        if not survey.last:
-            survey.wrong = "its last record is missing: it was truncated"
-        return survey
+        """The contents hash of the exporting store if this program computes it the same way, else None. Known after
+        `what_is_wrong`."""
+        return self._last.get("contents") if self._first.get("schema") == schema_number() else None
 
     def digest(self) -> str:
         """SHA-256 of the file without its last line; for a Parquet file, of the payloads of all rows but the last."""
         digest = hashlib.sha256()
         if self.format == "parquet":
             payload = ""
-            for _, row in parquet_rows(self.path):
+            for _, row in parquet_rows(self.file.path):
                 digest.update(payload.encode())
                 payload = str(row["payload"]) if isinstance(row, dict) else ""
             return digest.hexdigest()
-        with self.path.open("rb") as file:
+        with self.file.path.open("rb") as file:
             before = b""
             for line in file:
                 digest.update(before)
@@ -160,21 +134,21 @@ class FullExport:
         schema, newest = item.row.get("schema"), schema_number()
         if item.row.get("version") != VERSION or not isinstance(schema, int) or schema > newest:
             raise InputError(
-                f"'{self.path}' was exported by a newer program (version {item.row.get('version')}, schema {schema}; "
-                f"this one knows {VERSION} and {newest}); install that one"
+                f"'{self.file.path}' was exported by a newer program (version {item.row.get('version')}, schema "
+                f"{schema}; this one knows {VERSION} and {newest}); install that one"
             )
 
     def _all(self) -> Iterator[Item | Rejected]:
         return self._of_jsonl() if self.format == "jsonl" else self._of_parquet()
 
     def _of_jsonl(self) -> Iterator[Item | Rejected]:
-        with opened(self.path) as file:
+        with opened(self.file.path) as file:
             for number, line, too_long in bounded_lines(file, _MAX_LINE):
                 item = None if too_long else _item(number, line)
                 yield item or Rejected(self.name, number, "the line is not a record of an export", line[:160])
 
     def _of_parquet(self) -> Iterator[Item | Rejected]:
-        for number, row in parquet_rows(self.path):
+        for number, row in parquet_rows(self.file.path):
             if isinstance(row, str):
                 yield Rejected(self.name, number, row)
                 continue
@@ -187,21 +161,6 @@ class FullExport:
                 yield Item(number, MEMORY, {**row, **more.row}, size)
             else:
                 yield more
-
-
-def is_full_export(path: Path, name: str) -> bool:
-    """Whether a file starts like an export of everything."""
-    if name == "jsonl":
-        with opened(path) as file:
-            first = _item(1, file.readline(4096))
-    elif name == "parquet":
-        row = next((row for _, row in parquet_rows(path)), None)
-        first = None
-        if isinstance(row, dict) and isinstance(row.get("payload"), str):
-            first = _item(1, row["payload"])
-    else:
-        return False
-    return first is not None and first.kind == FIRST and first.row.get("format") == FORMAT
 
 
 def is_empty(store: Store) -> bool:
@@ -260,21 +219,19 @@ def _fill(incoming: Store, export: FullExport, actor: str) -> str | None:
     """Write all records into a separate store. Returns why it is not sound, or None."""
     with incoming.writing(actor) as tx:
         tables = tx.transfer.tables()
-    batches = _batches(export.items())
     at_audit = False
     with incoming.small_steps(_MEMORY_LIMIT_MB):
-        while load := _load(batches):
+        for kind, items in _batches(export.items()):
+            table = table_of(kind)
             try:
                 with incoming.writing(actor) as tx:
-                    for kind, items in load:
-                        if kind == MEMORY:
-                            _insert(tx, items, export)
-                            continue
-                        table = table_of(kind)
-                        if table == AUDIT_LOG and not at_audit:
-                            tx.transfer.replace_audit_log()
-                            at_audit = True
-                        tx.transfer.insert(table, tables[table], [item.row for item in items])
+                    if kind == MEMORY:
+                        _insert(tx, items, export)
+                        continue
+                    if table == AUDIT_LOG and not at_audit:
+                        tx.transfer.replace_audit_log()
+                        at_audit = True
+                    tx.transfer.insert(table, tables[table], [item.row for item in items])
             except MemoryPipelineError as error:
                 return f"its {kind} records do not fit: {error}"
         with incoming.writing(actor) as tx:
@@ -295,18 +252,7 @@ def _insert(tx: Any, items: list[Item], export: FullExport) -> None:
         candidate = candidate_from_row(item.row, Source(export.format, export.name, item.line), UTC, None)
         candidate = _with_token_count(candidate, item.row)
         check_candidate(candidate)
-        if candidate.native_id is None or candidate.project_id is None or candidate.created_at is None:
-            raise RowError(f"line {item.line} lacks an id, a project or a time")
-        if candidate.token_count is None:
-            raise RowError(f"line {item.line} lacks its token count")
-        memory = as_memory(
-            candidate,
-            candidate.native_id,
-            candidate.project_id,
-            candidate.content,
-            candidate.created_at,
-            candidate.token_count,
-        )
+        memory = as_memory(candidate)
         memories.append(replace(memory, updated_at=_updated_at(item)))
         links += [LineageLink(memory.id, *link) for link in candidate.source_links]
     tx.memories.add(memories)
@@ -338,18 +284,6 @@ def _batches(items: Iterable[Item | Rejected]) -> Iterator[tuple[str, list[Item]
         size += item.size
     if batch:
         yield batch[0].kind, batch
-
-
-def _load(batches: Iterator[tuple[str, list[Item]]]) -> list[tuple[str, list[Item]]]:
-    """As many batches as fit into one transaction."""
-    load: list[tuple[str, list[Item]]] = []
-    rows = 0
-    while rows < _BATCH_ROWS and (batch := next(batches, None)):
-        load.append(batch)
-        rows += len(batch[1])
-        if sum(item.size for item in batch[1]) > _BATCH_CHARS // 2:
-            break
-    return load
 
 
 def _item(number: int, text: str, kind: object = None) -> Item | None:

@@ -1,5 +1,5 @@
-"""The gate that every candidate passes, whatever its format: it admits only what the store, a night and an export
-can handle.
+"""The gate that every candidate passes, whatever its format: it admits only what the store, a night and an export can
+handle, masked, and as a memory with its own id, a new version of one, or a row for quarantine.
 
 Whether or not a reader is strict, the gate checks that every text can be stored, every number is finite, every limit
 is kept, and the fields that nights set are consistent. Claims about other memories are checked later (claims.py).
@@ -11,36 +11,57 @@ import hashlib
 import json
 import math
 import re
+import sqlite3
 from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
 from memory_pipeline.ingest.dates import check_moment
+from memory_pipeline.ingest.importer import row_id
 from memory_pipeline.ingest.values import (
     MAX_CONTENT,
     MAX_LABELS,
     MAX_NAME,
     MAX_PATH,
     MAX_SOURCES,
+    NEVER_ARCHIVED,
     check_json,
     check_storable,
 )
-from memory_pipeline.records import BESIDE, EXPIRED, EXTRACTED, MADE, MOST_OFFSET, RELATIONS, REPEATED, Memory, Source
+from memory_pipeline.models.embedders import Embedder, check_vectors
+from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.records import (
+    BESIDE,
+    EXPIRED,
+    EXTRACTED,
+    MADE,
+    MOST_OFFSET,
+    RELATIONS,
+    REPEATED,
+    LineageLink,
+    Memory,
+    MemoryBase,
+    Source,
+)
 from memory_pipeline.records.columns import columns_of
 from memory_pipeline.records.identifiers import MAX_ID
 from memory_pipeline.store import FORGOTTEN_ID
-from memory_pipeline.text.normalise import clean_text
+from memory_pipeline.text.hidden import is_blank
+from memory_pipeline.text.kinds import kind_of
+from memory_pipeline.text.normalise import clean_text, content_hash, hashes_of
 from memory_pipeline.text.redaction import redact
+from memory_pipeline.text.subject import words_alone
 
 #: The digests at the end of ids that this program generates.
 _DIGESTS = re.compile(r"(?:[:#@][0-9a-f]{12,64}|~\d+)+$")
-#: At or above this importance, a memory is critical and was never archived (setting `compression.critical_floor`).
-NEVER_ARCHIVED = 2.5
-
+_EXCERPT = 160
 _FIELDS = tuple(field.name for field in fields(Candidate) if field.name != "embedding")
+_AS_TOLD = [column.name for column in columns_of(MemoryBase)]
 _LIMITS = {
     "content": MAX_CONTENT,
     "own_words": MAX_CONTENT,
@@ -71,11 +92,6 @@ def check_candidate(candidate: Candidate) -> None:
         raise RowError("content is empty")
     _check_history(candidate)
     _check_sources(candidate)
-
-
-def makes_claims(candidate: Candidate) -> bool:
-    """Whether the row refers to other memories: its sources or its replacement."""
-    return bool(candidate.source_links) or candidate.consolidated_into_id is not None
 
 
 def _check(value: object, name: str) -> None:
@@ -193,12 +209,6 @@ def mask_candidate(candidate: Candidate) -> tuple[Candidate, Counter[str]]:
     return masked, counts
 
 
-def mask_rejected(rejected: Rejected) -> Rejected:
-    """Mask secrets in the file name, the reason (which may quote a value) and the excerpt."""
-    file, reason, excerpt = (redact(clean_text(part))[0] for part in (rejected.file, rejected.reason, rejected.excerpt))
-    return replace(rejected, file=file, reason=reason, excerpt=excerpt)
-
-
 def mask_id(name: str) -> str:
     """An id with its secrets masked and a digest of the whole id; an id without secrets is unchanged."""
     return _masked_id(name)[0]
@@ -252,3 +262,192 @@ def _json(text: str | None, counts: Counter[str]) -> str | None:
         return _id(value, counts) if isinstance(value, str) else value
 
     return json.dumps(masked(json.loads(text)), sort_keys=True)
+
+
+def as_memory(candidate: Candidate) -> Memory:
+    """The memory of a candidate that leaves nothing open, with the hashes of its content; RowError if it does."""
+    own, project = candidate.native_id, candidate.project_id
+    created, tokens = candidate.created_at, candidate.token_count
+    if own is None or project is None or created is None or tokens is None:
+        raise RowError("the row lacks an id, a project, a time or its token count")
+    content_hash, shape_hash = hashes_of(candidate.content)
+    return Memory(
+        **{name: getattr(candidate, name) for name in _AS_TOLD},
+        id=own,
+        project_id=project,
+        created_at=created,
+        effective_date=candidate.effective_date or created,
+        content_hash=content_hash,
+        shape_hash=shape_hash,
+        token_count=tokens,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """What an import writes for one row; `masked` counts its secrets by kind, also those that its reader masked."""
+
+    memory: Memory
+    links: tuple[LineageLink, ...]
+    embedding: tuple[float, ...] | None
+    embedding_model: str | None
+    masked: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def makes_claims(self) -> bool:
+        """Whether it refers to other memories: its sources or its replacement."""
+        return bool(self.links) or self.memory.consolidated_into_id is not None
+
+
+class Occurrences:
+    """Counts on disk how often each key occurred: a file may have more rows than fit in memory."""
+
+    def __init__(self) -> None:
+        self._table = sqlite3.connect("")  # SQLite's own temporary file, removed with the connection
+        self._table.execute("create table seen (key blob primary key, times integer) without rowid")
+
+    def count(self, key: str) -> int:
+        """Count the key and return how often it has occurred so far."""
+        digest = hashlib.sha256(key.encode()).digest()
+        (times,) = self._table.execute(
+            "insert into seen values (?, 1) on conflict do update set times = times + 1 returning times", [digest]
+        ).fetchone()
+        return int(times)
+
+
+def storable(rejected: Rejected, mask: bool) -> Rejected:
+    """A rejected row in the form that is stored and shown."""
+    file, reason, excerpt = map(clean_text, (rejected.file, rejected.reason, rejected.excerpt))
+    if mask:  # the reason may quote a value
+        file, reason, excerpt = (redact(part)[0] for part in (file, reason, excerpt))
+    return Rejected(file, min(max(rejected.line, 0), 2**31 - 1), reason, excerpt[:_EXCERPT])
+
+
+@dataclass
+class Gate:
+    """The gate of one import. `project`: that of candidates that name none; `now` replaces a missing date."""
+
+    project: str
+    embedder: Embedder
+    now: datetime
+    mask: bool
+    occurrences: Occurrences = field(default_factory=Occurrences)
+
+    def admit(self, candidate: Candidate) -> Admitted:
+        """The memory of a candidate, with its links and its vector.
+
+        Raises RowError for what cannot be stored, and EmbeddingError for a bad vector.
+        """
+        check_candidate(candidate)
+        check_times(candidate)
+        masked = Counter(dict(candidate.masked))
+        if self.mask:
+            before = candidate.content
+            candidate, found = mask_candidate(candidate)
+            masked += found
+            if candidate.content != before:  # a vector is one of the words, which are others now
+                candidate = replace(candidate, embedding=None, embedding_model=None)
+        content = clean_text(candidate.content).strip("\n")
+        if is_blank(content):
+            raise RowError("content is empty")
+        project = candidate.project_id or self.project
+        own = candidate.native_id or _derived(candidate, project, content, self.occurrences)
+        _check_vector(candidate, own, self.embedder)
+        if candidate.typed_under is not None:  # after the id, which depends on what the row says
+            candidate = replace(candidate, memory_type=kind_of(content, candidate.typed_under))
+        if candidate.created_at is None:
+            candidate = replace(candidate, created_at=self.now, created_at_quality="import")
+        tokens = candidate.token_count or self.embedder.count_tokens(content)
+        candidate = replace(candidate, content=content, native_id=own, project_id=project, token_count=tokens)
+        links = tuple(LineageLink(own, source, relation, score) for source, relation, score in candidate.source_links)
+        return Admitted(as_memory(candidate), links, candidate.embedding, candidate.embedding_model, masked)
+
+
+def _derived(candidate: Candidate, project: str, content: str, occurrences: Occurrences) -> str:
+    """An id derived from what was read: an entry always gets the same id, wherever it is in its file."""
+    from memory_pipeline.ingest.formats import IMPORTERS  # whose candidates come here
+
+    importer = IMPORTERS.get(candidate.source.connector)
+    stem = importer.id_stem(project, content, candidate) if importer else row_id(project, content, candidate)
+    times = occurrences.count(stem)
+    return _short_id(stem if times == 1 else f"{stem}~{times}")
+
+
+def _check_vector(candidate: Candidate, memory_id: str, embedder: Embedder) -> None:
+    if candidate.embedding is None:
+        return
+    if candidate.embedding_model is None:
+        raise RowError("embedding comes without embedding_model; name the model, or leave the vector out")
+    same = candidate.embedding_model == embedder.name
+    vector: Vectors = np.array([candidate.embedding], dtype=np.float32)
+    dimension = embedder.dimension if same else vector.shape[1]
+    check_vectors(vector, [memory_id], dimension, candidate.embedding_model)
+
+
+@dataclass
+class Found:
+    """The new memories of a batch, and the outcome of the others."""
+
+    fresh: list[Admitted]
+    wrong: list[Rejected] = field(default_factory=list)
+    unchanged: int = 0
+    new_versions: int = 0
+
+
+def only_new(admitted: list[Admitted], known: dict[str, tuple[str, str]]) -> Found:
+    """The memories that are not in the store yet. Changed content under a known id becomes a new version."""
+    fresh: dict[str, Admitted] = {}
+    found = Found([])
+    for entry in admitted:
+        memory = entry.memory
+        before = known.get(memory.id)
+        if before is None and memory.id in fresh:
+            before = (fresh[memory.id].memory.project_id, fresh[memory.id].memory.content_hash)
+        version = version_id(memory)
+        if before is None:
+            fresh[memory.id] = entry
+        elif before[0] != memory.project_id:
+            reason = f"id '{memory.id}' belongs to project '{before[0]}'; import it there, or give it another id"
+            found.wrong.append(reject_memory(memory, reason))
+        elif says_same(memory, before[1]) or version in known or version in fresh:
+            found.unchanged += 1
+        else:
+            found.new_versions += 1
+            fresh[version] = replace(entry, memory=replace(memory, id=version))
+    found.fresh = list(fresh.values())
+    return found
+
+
+def says_same(memory: Memory, digest: str) -> bool:
+    """Whether words with this hash are those of a memory, with or without its lead-in: it may stand beside them."""
+    if digest == memory.content_hash:
+        return True
+    alone = words_alone(memory.lead_in, memory.content)
+    return alone != memory.content and digest == content_hash(alone)
+
+
+def version_id(memory: Memory) -> str:
+    """The id of changed content whose own id already has different content."""
+    return version_of(memory.id, memory.content_hash)
+
+
+def version_of(memory_id: str, digest: str) -> str:
+    """The id of content with this hash if `memory_id` already has different content."""
+    return _short_id(f"{memory_id}@{digest[:12]}")
+
+
+def _short_id(memory_id: str) -> str:
+    """The id, or a hash-based replacement if it is longer than an import allows."""
+    if len(memory_id) <= MAX_ID:
+        return memory_id
+    return f"{memory_id[: MAX_ID - 33]}~{hashlib.sha256(memory_id.encode()).hexdigest()[:32]}"
+
+
+def reject_candidate(candidate: Candidate, reason: str) -> Rejected:
+    """The row of a candidate for quarantine."""
+    return Rejected.of(candidate.source.file or "-", candidate.source.line or 0, reason, candidate.content)
+
+
+def reject_memory(memory: Memory, reason: str) -> Rejected:
+    """The row of a memory for quarantine."""
+    return Rejected.of(memory.source.file or "-", memory.source.line or 0, reason, memory.content)

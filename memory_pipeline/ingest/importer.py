@@ -1,18 +1,133 @@
-"""The description of an import format: a class derived from `Importer`, listed in `formats`."""
+"""The description of an import format: a class derived from `Importer`, listed in `formats`; and which files of a
+directory it reads."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
+from pathspec import GitIgnoreSpec
+
+from memory_pipeline.config.memory_sources import COPIES, NO_MEMORIES
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped
-from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice, readable_name
+from memory_pipeline.errors import InputError
+from memory_pipeline.files.writing import resolve_links
+from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
+from memory_pipeline.ingest.foreign import file_time
+
+#: Why a file gives no memory.
+EXCLUDED = "left out by a pattern; a pattern '!FILE' in the source's exclude takes one back"
+
+
+@dataclass(frozen=True)
+class FileChoice:
+    """Files by their path relative to the directory, with patterns as in `.gitignore`.
+
+    `include`: only files that match (all, if empty). `exclude`: besides those that hold no memories; a pattern that
+    begins with `!` takes a file back. `among`: only these files, whose choice was made before.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    among: frozenset[str] | None = None
+
+    @classmethod
+    def of(cls, files: Iterable[str]) -> FileChoice:
+        """Exactly these files."""
+        return cls(among=frozenset(files))
+
+    def takes(self, relative: str) -> bool:
+        """Whether a file is read."""
+        if self.among is not None:
+            return relative in self.among
+        return not self._excluded.match_file(relative) and (not self.include or self._included.match_file(relative))
+
+    def count_left_out(self, relative: str, skipped: Skipped) -> None:
+        """Count a file that is not read, unless the choice was made before."""
+        if self.among is None:
+            skipped.add_file(EXCLUDED, relative)
+            skipped.add("backup copies" if is_copy(relative) else "files without memories, or excluded")
+
+    @cached_property
+    def _excluded(self) -> GitIgnoreSpec:
+        return GitIgnoreSpec.from_lines([*NO_MEMORIES, *COPIES, *self.exclude])
+
+    @cached_property
+    def _included(self) -> GitIgnoreSpec:
+        return GitIgnoreSpec.from_lines(self.include)
+
+
+#: Every file that holds memories.
+ALL_FILES = FileChoice()
+_COPIES = GitIgnoreSpec.from_lines(COPIES)
+
+
+def is_copy(relative: str) -> bool:
+    """Whether a file is a copy that was left beside another one, by its name."""
+    return _COPIES.match_file(relative)
+
+
+def readable_name(name: str) -> str:
+    """A file name as text that can be stored: file names are bytes, and those that are not UTF-8 are written as
+    `\\xe9`, as line breaks are."""
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def chosen_files(
+    root: Path, found: Iterable[Path], choice: FileChoice, skipped: Skipped, place: str = "directory"
+) -> Iterator[tuple[str, Path]]:
+    """Each file that is chosen once, by its path below the directory; links that leave the directory are skipped."""
+    base, seen = resolve_links(root), set[Path]()
+    for file in found:
+        try:
+            real = resolve_links(file)
+            if not file.is_file() or real in seen:
+                continue
+        except OSError:
+            continue
+        seen.add(real)
+        name = readable_name(file.relative_to(root).as_posix())
+        if not real.is_relative_to(base):
+            skipped.add(f"links out of the {place}")
+        elif choice.takes(name):
+            yield name, file
+        else:
+            choice.count_left_out(name, skipped)
+
+
+@dataclass(frozen=True)
+class OneFile:
+    """A file that is read, under the name that its memories have for it.
+
+    `zone` is that of times that name none, `now` replaces a missing date, and `skipped` counts what is skipped on
+    purpose.
+    """
+
+    path: Path
+    name: str
+    zone: tzinfo
+    now: datetime
+    settings: Settings
+    skipped: Skipped
+
+    @cached_property
+    def undated(self) -> tuple[datetime, str]:
+        """The time of what tells none, and its quality: when the file was last changed."""
+        return file_time(self.path, self.now, self.zone)
+
+    @property
+    def masks(self) -> bool:
+        """Whether secrets are masked before the file is split: a key may span many lines."""
+        return self.settings.import_.redact
 
 
 class Importer(ABC):
@@ -25,13 +140,14 @@ class Importer(ABC):
     takes: ClassVar[str] = "a file"
     takes_directory: ClassVar[bool | None] = False
 
-    @abstractmethod
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """Stream the memories at a path, and the rows that cannot become memories.
+        """Stream the memories at a path, and the rows that cannot become memories. A format of files gives `read_file`
+        instead. Raises InputError if nothing can be read."""
+        return self.read_file(OneFile(path, readable_name(path.name), default_zone, now, settings, skipped))
 
-        `default_zone` is the zone of times that name none, `now` replaces a missing date, and `skipped` counts what
-        is skipped on purpose. Raises InputError if nothing can be read.
-        """
+    def read_file(self, file: OneFile) -> Reading:
+        """The same of one file."""
+        raise NotImplementedError
 
     def read_chosen(
         self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
@@ -94,17 +210,28 @@ class Importer(ABC):
 
 
 class FilesImporter(Importer):
-    """A format of several files, some of which may be chosen: its class gives `read_chosen` and `files`."""
+    """A format of several files, some of which may be chosen: its class gives `files`, and `read_file` for each of
+    them. `lacks` says what a path has none of that is not of this format, and what to give."""
+
+    lacks: ClassVar[str]
 
     def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
         """The memories of every file. Raises InputError if there is none."""
         return self.read_chosen(path, default_zone, now, settings, skipped, ALL_FILES)
 
-    @abstractmethod
     def read_chosen(
         self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
     ) -> Reading:
-        """The memories of the chosen files. Raises InputError if there is none."""
+        """The memories of the chosen files; one that cannot be read costs only itself. Raises InputError if there is
+        none."""
+        files = list(self.files(path, choice, skipped))
+        if not files and choice.among is None:
+            raise InputError(f"'{path}' has {self.lacks}")
+        for name, file in files:
+            try:
+                yield from self.read_file(OneFile(file, name, default_zone, now, settings, skipped))
+            except (InputError, OSError, EOFError, zlib.error) as error:
+                yield Rejected(name, 0, f"{UNREADABLE}: {error}")
 
     @abstractmethod
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:

@@ -2,25 +2,39 @@
 
 Importing is idempotent and streams its input; a bad row goes to quarantine with file, line and reason, and the
 others are imported. Each batch is one transaction, so an interruption leaves complete batches and a second run
-completes the import.
+completes the import. What an agent or a person tells, one memory at a time, is written here too.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime
-from itertools import chain, islice
+from typing import Literal
 
 import numpy as np
 
 from memory_pipeline.errors import EmbeddingError, InputError, MemoryPipelineError, OtherModelError
-from memory_pipeline.ingest.admission import (
+from memory_pipeline.ingest.candidates import (
+    FORGOTTEN_BEFORE,
+    Candidate,
+    Finding,
+    ImportSummary,
+    Item,
+    Rejected,
+    RowError,
+)
+from memory_pipeline.ingest.claims import Claims
+from memory_pipeline.ingest.full_import import FullExport, bring_what_follows, is_empty, restore
+from memory_pipeline.ingest.gate import (
+    Admitted,
     Found,
-    Occurrences,
-    admit,
+    Gate,
+    check_times,
+    mask_id,
     only_new,
     reject_candidate,
     reject_memory,
@@ -28,29 +42,14 @@ from memory_pipeline.ingest.admission import (
     storable,
     version_id,
 )
-from memory_pipeline.ingest.candidates import Candidate, Finding, Item, Rejected, RowError
-from memory_pipeline.ingest.claims import Claims
-from memory_pipeline.ingest.full_import import FullExport, bring_what_follows, is_empty, restore
-from memory_pipeline.ingest.gate import (
-    NEVER_ARCHIVED,
-    check_candidate,
-    check_times,
-    makes_claims,
-    mask_candidate,
-    mask_id,
-)
-from memory_pipeline.ingest.memories import Admitted
-from memory_pipeline.ingest.summary import ImportSummary
-from memory_pipeline.ingest.values import identifier
+from memory_pipeline.ingest.values import NEVER_ARCHIVED, identifier
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.missing import Progress, embed_missing
 from memory_pipeline.records import EXPIRED, Atom, Causal, LineageLink, Memory, derived_id
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline.text.counts import how_many
-from memory_pipeline.text.normalise import clean_text
+from memory_pipeline.text.normalise import clean_text, embedding_text
 from memory_pipeline.text.redaction import redact
-
-_PAGE = 500
 
 
 @dataclass
@@ -80,9 +79,8 @@ class Versions:
     def settle(self, store: Store, at: datetime, critical_floor: float, actor: str) -> int:
         """Write what was noted; returns how many memories were replaced."""
         replaced = 0
-        ids = list(self._todays)
-        for start in range(0, len(ids), _PAGE):
-            page = {own: self._todays[own] for own in ids[start : start + _PAGE]}
+        for ids in _pages(list(self._todays)):
+            page = {own: self._todays[own] for own in ids}
             with store.writing(actor) as tx:
                 tx.memories.take_back(list(page.values()), at=at)
                 versions = tx.lineage.active_versions(list(page))
@@ -109,28 +107,28 @@ def bring_findings(store: Store, findings: Sequence[Finding], *, project: str, m
         return []
     counts: Counter[str] = Counter()
     no_vectors = np.empty((0, 0), dtype=np.float32)
+    as_id: Callable[[str], str] = mask_id if mask else str
+    as_text: Callable[[str], str] = (lambda text: redact(clean_text(text))[0]) if mask else clean_text
     with store.writing(actor) as tx:
         known = {atom.id for atom in tx.atoms.read(retracted=True)}
-        memories = tx.memories.read({_id(one, mask) for finding in findings for one in finding.source_ids})
+        memories = tx.memories.read({as_id(one) for finding in findings for one in finding.source_ids})
         for finding in findings:
-            atom_id = _id(finding.native_id, mask)
+            atom_id = as_id(finding.native_id)
             if atom_id in known:
                 counts["known"] += 1
                 continue
             known.add(atom_id)
-            sources = {_id(one, mask) for one in finding.source_ids}
+            sources = {as_id(one) for one in finding.source_ids}
             standing = [m.id for m in memories.values() if m.id in sources and m.project_id == project]
-            causal = finding.causal
-            told = (causal.subject, causal.action, causal.outcome, causal.consequences)
             tx.atoms.write(
                 Atom(
                     atom_id,
                     project,
-                    Causal(*(_storable(part, mask) for part in told)),
+                    Causal(*map(as_text, astuple(finding.causal))),
                     finding.confidence,
                     tuple(sorted(standing)),
                     finding.created_at,
-                    stated_by=_storable(finding.stated_by, mask),
+                    stated_by=as_text(finding.stated_by),
                 ),
                 no_vectors,
                 (),
@@ -138,15 +136,6 @@ def bring_findings(store: Store, findings: Sequence[Finding], *, project: str, m
             )
             counts["new"] += 1
     return [f"{how_many(counts['new'], 'causal atom')} imported, {counts['known']} known already."]
-
-
-def _id(native_id: str, mask: bool) -> str:
-    return mask_id(native_id) if mask else native_id
-
-
-def _storable(text: str, mask: bool) -> str:
-    text = clean_text(text)
-    return redact(text)[0] if mask else text
 
 
 _log = logging.getLogger(__name__)
@@ -187,17 +176,17 @@ def import_memories(
         with store.small_steps(_MEMORY_LIMIT_MB):
             _embed_what_is_missing(store, embedder, summary, progress, actor)
         return summary
-    ongoing = _ImportInProgress(store, summary, Occurrences(), Claims(), project, embedder, now, mask, actor, accept)
+    ongoing = _ImportInProgress(store, summary, Gate(project, embedder, now, mask), actor, accept)
     findings: list[Finding] = []
-    stream = _without_findings(iter(reading), findings)
-    first = list(islice(stream, 1))  # a file that is refused as a whole must not create a store
-    stream = chain(first, stream)
+    stream = iter(reading)
+    batch = _next_batch(stream, findings)  # a file that is refused as a whole must not create a store
     with store.small_steps(_MEMORY_LIMIT_MB):
         with store.writing(actor):
             pass  # an import of nothing still creates a store that nights can run on
-        while batch := _next_batch(stream):
+        while batch:
             ongoing.take(batch)
             progress("import", summary.read, 0)
+            batch = _next_batch(stream, findings)
         ongoing.admit_claims()
         if critical_floor is not None and not isinstance(reading, FullExport):
             summary.replaced = ongoing.versions.settle(store, now, critical_floor, actor)
@@ -233,22 +222,17 @@ def _restored(store: Store, export: FullExport, summary: ImportSummary, actor: s
     return True
 
 
-def _without_findings(stream: Iterator[Item], findings: list[Finding]) -> Iterator[Candidate | Rejected]:
-    """The rows; findings, which rest on memories, are put aside until these are in."""
-    for item in stream:
-        if isinstance(item, Finding):
-            findings.append(item)
-        else:
-            yield item
-
-
-def _next_batch(stream: Iterator[Candidate | Rejected]) -> list[Candidate | Rejected]:
-    """Limits of one transaction: a number of rows, or a number of characters."""
+def _next_batch(stream: Iterator[Item], findings: list[Finding]) -> list[Candidate | Rejected]:
+    """Rows up to the limits of one transaction: a number of rows, or a number of characters. Findings, which rest on
+    memories, are put aside until these are in."""
     batch: list[Candidate | Rejected] = []
     size = 0
     while len(batch) < _BATCH and size < _BATCH_CHARS and (item := next(stream, None)) is not None:
-        batch.append(item)
-        size += len(item.content) if isinstance(item, Candidate) else len(item.excerpt)
+        if isinstance(item, Finding):
+            findings.append(item)
+        else:
+            batch.append(item)
+            size += len(item.content) if isinstance(item, Candidate) else len(item.excerpt)
     return batch
 
 
@@ -258,14 +242,10 @@ class _ImportInProgress:
 
     store: Store
     summary: ImportSummary
-    occurrences: Occurrences
-    claims: Claims
-    project: str
-    embedder: Embedder
-    now: datetime
-    mask: bool
+    gate: Gate
     actor: str
     accept: Callable[[Memory], Memory | None]
+    claims: Claims = field(default_factory=Claims)
     versions: Versions = field(default_factory=Versions)
 
     def take(self, batch: list[Candidate | Rejected]) -> None:
@@ -276,19 +256,18 @@ class _ImportInProgress:
         for item in batch:
             if isinstance(item, Candidate):
                 try:
-                    check_candidate(item)
-                    check_times(item)
-                    item, counts = self._masked(item)
-                    entry = admit(item, self.occurrences, self.project, self.embedder, self.now)
+                    entry = self.gate.admit(item)
                     memory = self.accept(entry.memory)
                     if memory is None:
                         continue
                     entry = replace(entry, memory=memory)
-                    self.summary.masked += counts
-                    if not makes_claims(item):
+                    self.summary.masked += entry.masked
+                    if not entry.makes_claims:
                         plain.append(entry)
-                    elif not self.claims.add(entry):
-                        rejected += self._second_of(entry.memory)
+                    elif not self.claims.add(entry):  # a second row with this id
+                        if self.claims.waiting(memory.id).memory.content_hash != memory.content_hash:
+                            raise RowError(f"id '{memory.id}' appears in the file twice, with different content")
+                        self.summary.unchanged += 1
                 except (RowError, EmbeddingError) as error:
                     rejected.append(reject_candidate(item, str(error)))
                 except Exception as error:
@@ -296,30 +275,16 @@ class _ImportInProgress:
                     rejected.append(reject_candidate(item, f"the row cannot be imported ({type(error).__name__})"))
         self._write([[entry] for entry in plain], rejected)
 
-    def _masked(self, candidate: Candidate) -> tuple[Candidate, Counter[str]]:
-        """The candidate with its secrets masked, and the counts by kind, including what its reader had already
-        masked."""
-        counts = Counter(dict(candidate.masked))
-        if not self.mask:
-            return candidate, counts
-        masked, found = mask_candidate(candidate)
-        if masked.content != candidate.content:  # a vector is one of the words, which are others now
-            masked = replace(masked, embedding=None, embedding_model=None)
-        return masked, counts + found
-
-    def _second_of(self, memory: Memory) -> list[Rejected]:
-        """A row whose id is already waiting: either identical, or different content, which is an error."""
-        if self.claims.waiting(memory.id).memory.content_hash == memory.content_hash:
-            self.summary.unchanged += 1
-            return []
-        return [reject_memory(memory, f"id '{memory.id}' appears in the file twice, with different content")]
-
     def admit_claims(self) -> None:
         """Admit the rows whose claims about other memories are confirmed, and report the others."""
         self._pass_over_known()
         rejected = [reject_memory(entry.memory, why) for entry, why in self.claims.refuse(self._projects_of)]
         self._write([], rejected)
-        self._say_what_was_loosened()
+        if loosened := len(self.claims.loosened.intersection(self.claims.ids())):
+            self.summary.notes.append(
+                f"{loosened} memories name sources that neither the file nor the store has; "
+                "they were imported without them."
+            )
         groups: list[list[Admitted]] = []
         for group in self.claims.groups():
             groups.append([self.claims.waiting(memory_id) for memory_id in group])
@@ -328,14 +293,6 @@ class _ImportInProgress:
                 self._write(groups, [])
                 groups = []
         self._write(groups, [])
-
-    def _say_what_was_loosened(self) -> None:
-        loosened = len(self.claims.loosened.intersection(self.claims.ids()))
-        if loosened:
-            self.summary.notes.append(
-                f"{loosened} memories name sources that neither the file nor the store has; "
-                "they were imported without them."
-            )
 
     def _pass_over_known(self) -> None:
         """Handle rows that are already in the store, which stay unchanged."""
@@ -398,17 +355,21 @@ class _ImportInProgress:
             tx.memories.follow_expiry(over, NEVER_ARCHIVED)
             self.versions.note(tx, admitted, known, found)
             tx.memories.add([entry.memory for entry in found.fresh])
-            tx.memories.place([_as_known(entry.memory, known) for entry in admitted if entry.memory.id in known])
+            # What was read again, under the id that the store has its words under.
+            again = [memory for memory in map(_memory, admitted) if memory.id in known]
+            places = [m if says_same(m, known[m.id][1]) else replace(m, id=version_id(m)) for m in again]
+            tx.memories.place(places)
             tx.lineage.add([link for entry in found.fresh for link in entry.links])
             for entry in found.fresh:
                 if entry.embedding is not None and entry.embedding_model is not None:
                     vector = np.array([entry.embedding], dtype=np.float32)
                     tx.vectors.add([entry.memory.id], vector, entry.embedding_model)
-            refused = [storable(item, self.mask) for item in [*rejected, *found.wrong]]
-            tx.journal.keep_quarantine([(r.file, r.line, r.reason, r.excerpt) for r in refused], self.now)
+            refused = [storable(item, self.gate.mask) for item in [*rejected, *found.wrong]]
+            tx.journal.keep_quarantine([(r.file, r.line, r.reason, r.excerpt) for r in refused], self.gate.now)
         self.summary.expired += sum(memory.archived_by == EXPIRED for memory in map(_memory, admitted))
         self.summary.imported += len(found.fresh)
-        self.summary.skipped_forgotten(len(left_out))
+        if left_out:
+            self.summary.skipped[FORGOTTEN_BEFORE] += len(left_out)
         self.summary.unchanged += found.unchanged
         self.summary.new_versions += found.new_versions
         self.summary.reject(refused)
@@ -418,11 +379,6 @@ class _ImportInProgress:
 
 def _memory(entry: Admitted) -> Memory:
     return entry.memory
-
-
-def _as_known(memory: Memory, known: Mapping[str, tuple[str, str]]) -> Memory:
-    """A memory that was read again, under the id that the store has its words under."""
-    return memory if says_same(memory, known[memory.id][1]) else replace(memory, id=version_id(memory))
 
 
 def _pages(ids: list[str]) -> Iterator[list[str]]:
@@ -442,3 +398,74 @@ def _embed_what_is_missing(
         summary.embedding_error = str(error)
     except EmbeddingError as error:
         summary.embedding_error = f"{error}; the next night tries again"
+
+
+Outcome = Literal["created", "unchanged", "new_version"]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What became of a memory that was told: the memory as the store has it, what was masked in it, by kind, and the
+    number of the log's entry from which on the store has it."""
+
+    memory: Memory
+    outcome: Outcome
+    masked: Counter[str]
+    sequence: int
+
+
+def remember(
+    store: Store, candidate: Candidate, project: str, embedder: Embedder, *, actor: str, now: datetime, mask: bool
+) -> Told:
+    """Write a candidate as a memory of a project. It has its vector at once, unless the embedder fails: then the next
+    night embeds it.
+
+    An id that the store has with the same words changes nothing; with other words, these become a memory of their
+    own. Raises InputError for what cannot be stored, which is quarantined.
+    """
+    try:
+        identifier(project, "the project's name")
+        identifier(candidate.native_id, "id")
+        entry = Gate(project, embedder, now, mask).admit(candidate)
+        check_times(candidate, now)
+        entry = replace(entry, memory=_with_an_id_of_its_own(store, entry.memory))
+    except (RowError, EmbeddingError) as error:
+        rejected = storable(reject_candidate(candidate, str(error)), mask)
+        if store.exists():
+            with store.writing(actor) as tx:
+                tx.journal.keep_quarantine([(rejected.file, rejected.line, rejected.reason, rejected.excerpt)], now)
+        raise InputError(f"this cannot be remembered: {error}") from None
+    try:
+        vector = embedder.embed([embedding_text(entry.memory.content)])
+    except EmbeddingError:
+        vector = np.empty((0, embedder.dimension), dtype=np.float32)
+    with store.writing(actor) as tx:
+        known = tx.memories.existing([entry.memory.id, version_id(entry.memory)])
+        found = only_new([entry], known)
+        if found.wrong:
+            raise InputError(f"this cannot be remembered: {found.wrong[0].reason}")
+        if not found.fresh:
+            same = (
+                entry.memory.id if known[entry.memory.id][1] == entry.memory.content_hash else version_id(entry.memory)
+            )
+            return Told(tx.memories.read([same])[same], "unchanged", entry.masked, 0)
+        memory = found.fresh[0].memory
+        if tx.forgotten.among([entry.memory]):
+            raise InputError("this cannot be remembered: a person has had it forgotten in this project")
+        tx.memories.add([memory])
+        if len(vector):
+            tx.vectors.add([memory.id], vector, embedder.name)
+        sequence = tx.recallable.generation().sequence
+    return Told(memory, "new_version" if found.new_versions else "created", entry.masked, sequence)
+
+
+def _with_an_id_of_its_own(store: Store, memory: Memory) -> Memory:
+    """The memory with another id if another project has the one it was given: nobody learns of what another project has
+    (law 8)."""
+    if not store.exists():
+        return memory
+    with store.reading() as tx:
+        owner = tx.memories.existing([memory.id]).get(memory.id)
+    if owner is None or owner[0] == memory.project_id:
+        return memory
+    return replace(memory, id=f"{memory.id}@{hashlib.sha256(memory.project_id.encode()).hexdigest()[:12]}")

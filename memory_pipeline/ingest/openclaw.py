@@ -12,25 +12,25 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, tzinfo
+from datetime import date, datetime, time, tzinfo
 from pathlib import Path
 from typing import Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import resolve_links
-from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
-from memory_pipeline.ingest.dates import at_midnight, file_date, leading_time, written_time
-from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
+from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped, dated
+from memory_pipeline.ingest.dates import file_date, leading_time, written_time
 from memory_pipeline.ingest.foreign import (
     EMPTY_LABELS,
     blank_wrappers,
     file_time,
     project_of_directory,
+    slug,
     why_no_memory,
     without_scores,
 )
-from memory_pipeline.ingest.importer import FilesImporter
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter
 from memory_pipeline.ingest.markdown import (
     AGENT_LINE,
     HUMAN_LINE,
@@ -55,7 +55,6 @@ from memory_pipeline.ingest.openclaw_files import (
     workspace_files,
 )
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LABELS
-from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import MEMORY_TYPES, Source
 from memory_pipeline.text.kinds import kind_of
 from memory_pipeline.text.normalise import LEADING_STAMP
@@ -70,8 +69,12 @@ _TYPE_LINE = re.compile(r"^(?:memory_)?type:[ \t]*[\"']?([\w -]{1,40})", re.MULT
 _INDEX_LINK = re.compile(
     r"\W{0,4}(?:\[[^\]\n]{1,300}\]\((?P<path>[^)\n]{1,300}\.md)\)|\[\[(?P<name>[^\]\n]{1,200})\]\])"
 )
+_MARKED = re.compile(r"\[(CURATE|TEMPORARY)\]", re.IGNORECASE)
 _MASK = re.compile(r"\[REDACTED:(secret|email|phone)\]")
 _MASK_AS_WORD = re.compile("\ue000(secret|email|phone)\ue001")
+
+#: An entry, and its time with its quality.
+_Timed = tuple[Entry, tuple[datetime, str]]
 
 
 class OpenClawImporter(FilesImporter):
@@ -89,8 +92,8 @@ class OpenClawImporter(FilesImporter):
         self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
     ) -> Reading:
         """Every entry of the chosen files."""
-        rules = settings.import_
-        return read_openclaw(path, default_zone, now, MAX_ENTRY_TOKENS, skipped, choice, mask=rules.redact)
+        mask = settings.import_.redact
+        return read_openclaw(path, default_zone, now, MAX_ENTRY_TOKENS, skipped, choice, mask=mask)
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """Every file of the workspace that is chosen."""
@@ -141,13 +144,10 @@ def read_openclaw(
         )
     recalls = recall_counts(root)
     for file in files:
-        elsewhere = _read_elsewhere(root) if file.role == "long-term" else frozenset()
+        # The files of which an index in long-term notes says less than they do.
+        others = workspace_files(root, Skipped(), ALL_FILES) if file.role == "long-term" else ()
+        elsewhere = frozenset(resolve_links(other.path) for other in others)
         yield from _read_file(file, default_zone, now, max_tokens, skipped, recalls, mask, elsewhere)
-
-
-def _read_elsewhere(root: Path) -> frozenset[Path]:
-    """The files of a workspace of which an index says less than they do."""
-    return frozenset(resolve_links(file.path) for file in workspace_files(root, Skipped(), ALL_FILES))
 
 
 def _leads_to(text: str, file: WorkspaceFile, elsewhere: frozenset[Path]) -> bool:
@@ -184,32 +184,45 @@ def _read_file(
     why_silent = SESSION_DUMP if is_session_dump(text) else NO_ENTRY
     file = replace(file, stated_type=_stated_type(text))
     text = blank_wrappers(blank_managed(text.split("\n"), skipped), skipped)
-    dated = file_date(file.path.name)
-    day = dated[0] if dated else None
-    fallback, quality = _file_time(file, dated, default_zone, now)
-    if fallback > now and dated:
+    day, clock = file_date(file.path.name) or (None, None)
+    undated = file_time(file.path, now, default_zone)
+    if day:
+        undated = datetime.combine(day, clock or time(), default_zone), "exact" if clock else "date"
+    if undated[0] > now and day:
         yield Rejected(file.relative, 0, f"the file's date {day} is in the future")
         return
     note, masked = _masked_note(text) if mask else (parse_note(text), ())
-    times = []
     leading = [entry for entry in note.entries if _leads_to(entry.text, file, elsewhere)]
-    if leading:
-        skipped.add("lines of an index", len(leading))
+    skipped.add("lines of an index", len(leading))
     entries = [entry for entry in note.entries if entry not in leading and not _is_nothing(entry, skipped)]
     file = replace(file, has_human_turns=any(HUMAN_LINE.match(f"{entry.text} ") for entry in entries))
-    is_title = file.is_named_by_title
-    if note.empty_labels:
-        skipped.add(EMPTY_LABELS, note.empty_labels)
+    skipped.add(EMPTY_LABELS, note.empty_labels)
     if not entries:
         skipped.add_file(why_silent, file.relative)
+    timed = []
     for entry in entries:
-        moment, how = _entry_time(entry, day, default_zone) or (fallback, quality)
-        times.append((moment, how) if moment <= now else (fallback, quality))
-    for entry, (moment, how) in _equal_ones_by_time(entries, times):
+        told = _entry_time(entry, day, default_zone)
+        timed.append((entry, told if told and told[0] <= now else undated))
+    for entry, when in _equal_ones_by_time(timed):
+        is_titled = file.is_named_by_title and entry.path[:1] == (note.title,)
         for part in parts_of_entry(entry, max_tokens, skipped):
-            found = part.describe(_candidate(file, entry, part.content, moment, how, recalls))
-            headings = found.headings[1:] if is_title and entry.path[:1] == (note.title,) else found.headings
-            yield replace(found, content=without_scores(found.content), headings=headings, masked=masked)
+            tags = {tag.lower() for tag in _HASHTAG.findall(part.content)}
+            tags |= {tag.lower() for tag in _MARKED.findall(" ".join((*entry.path, part.content)))}
+            found = part.describe(
+                Candidate(
+                    content=part.content,
+                    source=Source(OpenClawImporter.name, file.relative, entry.first_line),
+                    memory_type=_type_of(entry, part.content, file),
+                    categories=_categories(entry, file),
+                    tags=tuple(sorted(tags))[:MAX_LABELS],
+                    pinned=file.role == "identity",
+                    reuse_count=recalled(recalls, file.relative, entry),
+                    masked=masked,
+                    **dated(*when),
+                )
+            )
+            headings = found.headings[1:] if is_titled else found.headings
+            yield replace(found, content=without_scores(found.content), headings=headings)
             masked = ()
 
 
@@ -225,16 +238,12 @@ def _is_nothing(entry: Entry, skipped: Skipped) -> bool:
     return is_dump
 
 
-def _equal_ones_by_time(
-    entries: Sequence[Entry], times: Sequence[tuple[datetime, str]]
-) -> Iterator[tuple[Entry, tuple[datetime, str]]]:
+def _equal_ones_by_time(timed: Sequence[_Timed]) -> list[_Timed]:
     """The entries in the order of the file, those of one text among them by their times."""
-    alike: dict[str, list[int]] = defaultdict(list)
-    for number in sorted(range(len(entries)), key=lambda number: times[number][0], reverse=True):
-        alike[entries[number].text].append(number)
-    for entry in entries:
-        number = alike[entry.text].pop()
-        yield entries[number], times[number]
+    alike: dict[str, list[_Timed]] = defaultdict(list)
+    for one in sorted(timed, key=lambda one: one[1][0], reverse=True):
+        alike[one[0].text].append(one)
+    return [alike[entry.text].pop() for entry, _ in timed]
 
 
 def _masked_note(text: str) -> tuple[Note, tuple[tuple[str, int], ...]]:
@@ -259,25 +268,6 @@ def _masked_note(text: str) -> tuple[Note, tuple[tuple[str, int], ...]]:
 
 def _unword(text: str) -> str:
     return _MASK_AS_WORD.sub("[REDACTED:\\1]", text)
-
-
-def _candidate(
-    file: WorkspaceFile, entry: Entry, text: str, moment: datetime, quality: str, recalls: dict[str, Any]
-) -> Candidate:
-    tags = {tag.lower() for tag in _HASHTAG.findall(text)}
-    tags |= {tag.lower() for tag in re.findall(r"\[(CURATE|TEMPORARY)\]", " ".join((*entry.path, text)), re.I)}
-    return Candidate(
-        content=text,
-        source=Source(OpenClawImporter.name, file.relative, entry.first_line),
-        memory_type=_type_of(entry, text, file),
-        categories=_categories(entry, file),
-        tags=tuple(sorted(tags))[:MAX_LABELS],
-        created_at=moment.astimezone(UTC),
-        utc_offset=minutes_ahead(moment),
-        created_at_quality=quality,
-        pinned=file.role == "identity",
-        reuse_count=recalled(recalls, file.relative, entry),
-    )
 
 
 def _type_of(entry: Entry, text: str, file: WorkspaceFile) -> str:
@@ -305,40 +295,21 @@ def _categories(entry: Entry, file: WorkspaceFile) -> tuple[str, ...]:
         words = re.sub(
             r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?|\b(?:UTC|GMT|[A-Z]{2,3}T)\b", " ", title
         )
-        slug = "-".join(re.findall(r"[^\W_]+", words.lower()))[:60].strip("-")
-        if slug and slug not in names:
-            names.append(slug)
+        if (category := slug(words)) and category not in names:
+            names.append(category)
     return tuple(names[:2]) or (file.role,)
 
 
-def _entry_time(entry: Entry, day: Any, default_zone: tzinfo) -> tuple[datetime, str] | None:
+def _entry_time(entry: Entry, day: date | None, default_zone: tzinfo) -> tuple[datetime, str] | None:
     """The time with which the entry begins, else that of its innermost dated heading."""
-    moment = leading_time(entry.text, day or _day_above(entry), default_zone)
+    # The innermost dated heading gives the day in a file whose name has no date.
+    above = next((found[0] for title in reversed(entry.above) if (found := file_date(title))), None)
+    moment = leading_time(entry.text, day or above, default_zone)
     if moment:
         return moment, "exact"
     stamps = [stamp.group() for words in (entry.text, entry.lead.words) if (stamp := LEADING_STAMP.match(words))]
     subjects = [*stamps, *reversed(entry.above)]
     for subject in subjects:
-        found = written_time(subject, day, default_zone)
-        if found:
-            return found
+        if told := written_time(subject, day, default_zone):
+            return told
     return None
-
-
-def _day_above(entry: Entry) -> date | None:
-    """The day that the innermost dated heading names, for a clock time in a file whose name has no date."""
-    return next((dated[0] for title in reversed(entry.above) if (dated := file_date(title))), None)
-
-
-def _file_time(file: WorkspaceFile, dated: Any, default_zone: tzinfo, now: datetime) -> tuple[datetime, str]:
-    if dated is None:
-        return file_time(file.path, now, default_zone)
-    day, clock = dated
-    if clock is None:
-        return at_midnight(day, default_zone), "date"
-    return datetime.combine(day, clock, default_zone), "exact"
-
-
-def parse_workspace_file(path: Path, skipped: Skipped) -> Note:
-    """Split a single file into entries, to inspect how its lines are read."""
-    return parse_note(blank_managed(text_of(path, skipped).split("\n"), skipped))

@@ -15,12 +15,11 @@ from typing import Any
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.markers import MANAGERS, is_sealed_page, without_blocks
-from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.export_rows import is_export_row
-from memory_pipeline.ingest.file_choice import FileChoice, is_copy, readable_name
-from memory_pipeline.ingest.lines import FALLBACK, RECODED, encoding_of
+from memory_pipeline.ingest.exporting import is_export_row
+from memory_pipeline.ingest.importer import FileChoice, OneFile, chosen_files, is_copy, readable_name
 from memory_pipeline.ingest.markdown import Entry
+from memory_pipeline.ingest.text_files import FALLBACK, RECODED, encoding_of
 from memory_pipeline.text.normalise import clean_text
 
 _LONG_TERM = ("MEMORY.md", "memory.md")
@@ -63,7 +62,6 @@ _SESSION_MARK = re.compile(r"^\s*-\s+\*\*Session (?:Key|ID)\*\*", re.MULTILINE)
 _HEADING = re.compile(r"^(#{1,6})\s+\S")
 #: Why a file gives no memory, and what reads it.
 OUTSIDE = "outside of memory/, DailyLogs/ and raw/; 'import basic-memory DIRECTORY' reads a folder of notes"
-EXCLUDED = "left out by a pattern; a pattern '!FILE' in the source's exclude takes one back"
 BY_PROGRAM = "written by a program"
 SESSION_DUMP = "dumps of sessions; 'import openclaw-sessions' reads the conversations themselves"
 NO_ENTRY = "nothing but headings, front matter, managed blocks or marks of other programs"
@@ -90,8 +88,6 @@ class WorkspaceFile:
 
 def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterator[WorkspaceFile]:
     """Each chosen file once, even if one name links to another; links that leave the workspace are skipped."""
-    seen: set[Path] = set()
-    base = resolve_links(root)
     named = [(root / name, "long-term") for name in _LONG_TERM] + [(root / name, "identity") for name in _IDENTITY]
     roles = {"memory": "daily", "DailyLogs": "daily", "raw": "conversation"}
     for folder in _FOLDERS:
@@ -102,8 +98,7 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
         named += [(path, "daily") for path in sorted(root.glob("*.md")) if _A_DAY.fullmatch(path.name)]
     if choice.among is None and not is_plain:
         copies = [file for place in (root, *(root / folder for folder in _FOLDERS)) for file in place.glob("*.md?*")]
-        if number := sum(is_copy(file.name) for file in copies):
-            skipped.add("backup copies", number)
+        skipped.add("backup copies", sum(is_copy(file.name) for file in copies))
         known = {*_LONG_TERM, *_IDENTITY, *_AGENTS}
         left = [*root.glob("*.md"), *root.glob("*/*.md")]
         for path in left:
@@ -118,21 +113,9 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
             ):
                 skipped.add("files of Markdown outside of memory/, DailyLogs/ and raw/")
                 skipped.add_file(OUTSIDE, relative)
-    for path, role in named:
-        if not path.is_file():
-            continue
-        real = resolve_links(path)
-        if not real.is_relative_to(base):
-            skipped.add("links out of the workspace")
-        elif real not in seen:
-            seen.add(real)
-            relative = readable_name(path.relative_to(root).as_posix())
-            if choice.takes(relative):
-                yield WorkspaceFile(path, relative, role)
-            else:
-                choice.count_left_out(relative, skipped)
-                if choice.among is None:
-                    skipped.add_file(EXCLUDED, relative)
+    role_of = dict(reversed(named))
+    for relative, path in chosen_files(root, [path for path, _ in named], choice, skipped, "workspace"):
+        yield WorkspaceFile(path, relative, role_of[path])
 
 
 def _markdown_below(root: Path, folder: str) -> list[Path]:
@@ -198,8 +181,7 @@ def blank_managed(lines: list[str], skipped: Skipped) -> str:
         return "\n" * (len(lines) - 1)
     before = sum(bool(line.strip()) for line in lines)
     lines = without_blocks(text, MANAGERS).split("\n")
-    if emptied := before - sum(bool(line.strip()) for line in lines):
-        skipped.add("lines of managed blocks", emptied)
+    skipped.add("lines of managed blocks", before - sum(bool(line.strip()) for line in lines))
     for start, line in enumerate(lines):
         if _MANAGED_HEADINGS.match(line):
             level = len(line) - len(line.lstrip("#"))
@@ -235,6 +217,16 @@ def text_of(path: Path, skipped: Skipped) -> str:
     if text.count("\ufffd") > _MOST_UNREADABLE * len(text):
         raise InputError("it is no text in UTF-8; convert it, or exclude it from the source")
     return clean_text(text)
+
+
+def note_text(file: OneFile) -> str | None:
+    """The text of a note without this program's blocks; None for a note that a program wrote, which is counted. Raises
+    OSError, and InputError for what is no text."""
+    text = text_of(file.path, file.skipped)
+    if is_written_by_program(text):
+        file.skipped.add("files that a program wrote")
+        return None
+    return without_blocks(text)
 
 
 def recall_counts(root: Path) -> dict[str, Any]:

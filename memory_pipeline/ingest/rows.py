@@ -34,7 +34,9 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
     content = _content(row)
     role = values.text_value(row, "role")
     tags = values.labels(row, "tags")
-    when = _first(row, "created_at", "timestamp", "date")
+    if role:  # one that is neither a human's nor an agent's keeps its own name
+        tags = tuple(dict.fromkeys((*tags, speaker_of(role) or f"role:{role}")))
+    when = values.first_of(row, "created_at", "timestamp", "date")
     created = parse_moment(when, default_zone, now)
     known = ("date" if names_a_day(when) else "exact") if created else "import"
     told = {column.name: _value(row, column, default_zone, now) for column in _AS_TOLD}
@@ -42,6 +44,7 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
         raise RowError("archived is true but archived_at is missing")
     stated = values.text_value(row, "memory_type") or ("conversation" if role else "")
     quality = row.get("created_at_quality")
+    offset = values.whole_number(row, "utc_offset", -MOST_OFFSET, MOST_OFFSET)
     return Candidate(
         **{name: value for name, value in told.items() if value is not None},
         content=content,
@@ -50,9 +53,9 @@ def candidate_from_row(row: Mapping[str, Any], source: Source, default_zone: tzi
         project_id=values.identifier(row.get("project_id"), "project_id"),
         memory_type=stated if stated in MEMORY_TYPES else "other",
         typed_under=None if stated in MEMORY_TYPES else (stated,),
-        tags=_with_speaker(tags, role),
+        tags=tags,
         created_at=_utc(created),
-        utc_offset=_offset(row, created),
+        utc_offset=minutes_ahead(created) if created and offset is None else offset or 0,
         created_at_quality=str(quality) if quality in TIME_QUALITIES else known,
         effective_date=_utc(parse_moment(row.get("effective_date"), default_zone, now, "effective_date")),
         source_links=_links(row),
@@ -71,14 +74,6 @@ def is_turn(row: Mapping[str, Any]) -> bool:
     """Whether a row is a turn of a conversation: it has a role, and states no other type."""
     role, stated = row.get("role"), row.get("memory_type")
     return isinstance(role, str) and bool(role.strip()) and (values.is_absent(stated) or stated == "conversation")
-
-
-def _with_speaker(tags: tuple[str, ...], role: str | None) -> tuple[str, ...]:
-    """The tags, with that of who speaks; a role that is neither a human's nor an agent's keeps its own name."""
-    if not role:
-        return tags
-    tag = speaker_of(role) or f"role:{role}"
-    return tags if tag in tags else (*tags, tag)
 
 
 def _value(row: Mapping[str, Any], column: Column, default_zone: tzinfo, now: datetime | None) -> Any:
@@ -103,12 +98,6 @@ def _value(row: Mapping[str, Any], column: Column, default_zone: tzinfo, now: da
 
 def _utc(moment: datetime | None) -> datetime | None:
     return None if moment is None else moment.astimezone(UTC)
-
-
-def _offset(row: Mapping[str, Any], created: datetime | None) -> int:
-    """The offset that the row states, or that of its time."""
-    told = values.whole_number(row, "utc_offset", -MOST_OFFSET, MOST_OFFSET)
-    return told if told is not None else minutes_ahead(created) if created else 0
 
 
 def _content(row: Mapping[str, Any]) -> str:
@@ -191,7 +180,3 @@ def _vector(row: Mapping[str, Any]) -> tuple[float, ...] | None:
         return tuple(float(number) for number in value)
     except (TypeError, ValueError, OverflowError):
         raise RowError("embedding is not a list of numbers") from None
-
-
-def _first(row: Mapping[str, Any], *names: str) -> object:
-    return next((row[name] for name in names if row.get(name) is not None), None)

@@ -18,15 +18,14 @@ from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend, resolve_links
-from memory_pipeline.ingest.admission import says_same, version_id
-from memory_pipeline.ingest.candidates import UNREADABLE, Finding, Item, Rejected, Skipped
+from memory_pipeline.ingest.candidates import UNREADABLE, Finding, ImportSummary, Item, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.exporting import is_export
-from memory_pipeline.ingest.file_choice import FileChoice
 from memory_pipeline.ingest.foreign import project_of_directory
 from memory_pipeline.ingest.formats import IMPORTERS, check_path, importer_of, read_format
+from memory_pipeline.ingest.gate import says_same, version_id
+from memory_pipeline.ingest.importer import FileChoice
 from memory_pipeline.ingest.importing import import_memories
-from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.missing import Progress
@@ -137,12 +136,11 @@ def find_files(source: SourceTable, settings: Settings, skipped: Skipped) -> lis
     """The files of a source, by name. Raises InputError if it cannot be read at all."""
     importer, path = importer_of(source.format), Path(source.path)
     check_path(importer, path)
-    choice = FileChoice(source.include, source.exclude)
     found: list[FoundFile] = []
     others = _files_of_others(source, settings, before=True)
     left_to = ""
     try:
-        for name, file in importer.files(path, choice, skipped):
+        for name, file in _files_of(source, skipped):
             owner = others.get(resolve_links(file)) if others else None
             if owner and project_of(owner) == project_of(source):
                 left_to = owner.name
@@ -155,10 +153,17 @@ def find_files(source: SourceTable, settings: Settings, skipped: Skipped) -> lis
     if not found and left_to:
         raise InputError(f"every file of '{path}' is read by source '{left_to}' already; remove one of the two")
     if not found:
+        choice = FileChoice(source.include, source.exclude)
         for _ in importer.read_chosen(path, UTC, datetime.now(UTC), settings, Skipped(), choice):
             break  # a format says itself what a directory lacks
         raise InputError(f"'{path}' has no file that format {source.format} reads; check its path and patterns")
     return sorted(found, key=lambda file: file.name)
+
+
+def _files_of(source: SourceTable, skipped: Skipped) -> Iterator[tuple[str, Path]]:
+    """The files that a source chooses, by name."""
+    choice = FileChoice(source.include, source.exclude)
+    return importer_of(source.format).files(Path(source.path), choice, skipped)
 
 
 def _files_of_others(source: SourceTable, settings: Settings, *, before: bool) -> dict[Path, SourceTable]:
@@ -175,8 +180,7 @@ def _files_of_others(source: SourceTable, settings: Settings, *, before: bool) -
         if not (place.is_relative_to(there) or there.is_relative_to(place)) or other.format not in IMPORTERS:
             continue
         with suppress(OSError, InputError):
-            choice = FileChoice(other.include, other.exclude)
-            for _, file in importer_of(other.format).files(Path(other.path), choice, Skipped()):
+            for _, file in _files_of(other, Skipped()):
                 found.setdefault(resolve_links(file), other)
     return found
 
@@ -189,8 +193,7 @@ def overlaps(source: SourceTable, settings: Settings) -> list[str]:
         return []
     shared: Counter[str] = Counter()
     with suppress(OSError, InputError):
-        choice = FileChoice(source.include, source.exclude)
-        for _, file in importer_of(source.format).files(Path(source.path), choice, Skipped()):
+        for _, file in _files_of(source, Skipped()):
             if owner := others.get(resolve_links(file)):
                 shared[owner.name] += 1
     told = []
@@ -289,19 +292,17 @@ def read_source(
     cannot be read at all; a file that cannot be read costs only itself. With `everything`, unchanged files
     are read too.
     """
-    if _may_have_moved(source) and store.exists():
-        with store.reading() as tx:
-            source = _with_known_project(source, tx.sources.projects().get(source.name, ()))
     skipped = Skipped()
     path = Path(source.path)
-    files = find_files(source, settings, skipped)
-    check_not_ours(source)
     known: dict[str, SourceFile] = {}
     seen_before: dict[str, datetime] = {}
     if store.exists():
         with store.reading() as tx:
+            source = _with_known_project(source, tx.sources.projects().get(source.name, ()))
             known = {} if everything else tx.sources.files(source.name)
             seen_before = tx.sources.pending(source.name)
+    files = find_files(source, settings, skipped)
+    check_not_ours(source)
     importer = importer_of(source.format)
     contents = SourceContents(files, vanished=tuple(sorted(known.keys() - {file.name for file in files})))
     contents.said = frozenset(filter(importer.is_said_for_good, {*known, *(file.name for file in files)}))

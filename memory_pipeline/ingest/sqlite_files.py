@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import psutil
@@ -93,6 +94,21 @@ def rows(
     with closing(connection.execute(statement, parameters)) as cursor:
         while page := cursor.fetchmany(_PAGE):
             yield from page
+
+
+def records(
+    connection: sqlite3.Connection, table: str, wanted: Sequence[str], limits: Mapping[str, int], order: str = '"rowid"'
+) -> Iterator[dict[str, Any]]:
+    """The rows of a table with those of the wanted columns that it has. `limits`: by column, the most bytes of a value;
+    a longer one is None.
+
+    Quoted, `rowid` is a mere text where a table has none, and sorts nothing.
+    """
+    present = columns_of(connection, table)
+    names = [name for name in wanted if name in present]
+    shown = [unless_longer(name, limits[name]) if name in limits else quoted(name) for name in names]
+    for row in rows(connection, f"select {', '.join(shown)} from {quoted(table)} order by {order}"):
+        yield dict(zip(names, row, strict=True))
 
 
 def shows_table(path: Path, *needed: tuple[str, frozenset[str]]) -> bool:

@@ -9,29 +9,31 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any, TextIO
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
-from memory_pipeline.ingest.file_choice import readable_name
-from memory_pipeline.ingest.importer import Importer
-from memory_pipeline.ingest.lines import FALLBACK, RECODED, bounded_lines, opened
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError
+from memory_pipeline.ingest.exporting import begins_everything
+from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
+from memory_pipeline.ingest.text_files import FALLBACK, NO_OBJECT, RECODED, bounded_lines, json_object, opened
 from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, words_in
-from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_storable
+from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_storable, first_line
 from memory_pipeline.records import Source
 from memory_pipeline.text.redaction import redact
 
 #: Rows in memory at once; few, because a row may have megabytes.
 _ROWS = 256
 _log = logging.getLogger(__name__)
-#: The start of the reason for a line without any row.
-NO_OBJECT = "the line is not a JSON object"
 #: What may stand between the columns of a CSV file, in words: a comma, or what spreadsheets write elsewhere.
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+#: Characters of a line that are looked at to tell the format.
+_LONGEST = 1 << 20
+EVERYTHING = "everything of a store, as this program exports it"
+_TURNS = "turns of a conversation, one JSON object a line"
+#: Columns of which transcripts of agents have at least one in every line; a row of memories has none.
+_OF_TRANSCRIPTS = frozenset({"sessionId", "parentUuid", "uuid", "parentId", "payload"})
 
 
 class JsonlImporter(Importer):
@@ -40,15 +42,34 @@ class JsonlImporter(Importer):
     name = "jsonl"
     about = "A file with one JSON object per line: memories, or turns of a conversation."
 
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """Every line."""
-        return read_jsonl(path, default_zone, now, settings, skipped)
+    def read_file(self, file: OneFile) -> Reading:
+        """Every line. One that is too long, broken or incomplete is rejected; the others are read."""
+        name, most, transcripts = file.name, MAX_LINE_BYTES, Transcripts.of(self.name, file)
+        with opened(file.path) as lines:
+            for number, line, too_long in bounded_lines(lines, most):
+                if too_long or (len(line) > most // 4 and len(line.encode("utf-8", "surrogatepass")) > most):
+                    yield Rejected(name, number, f"the line is longer than {most} bytes")
+                elif text := line.lstrip("\ufeff").strip():
+                    row = _row_of_line(text, name, number)
+                    if isinstance(row, Rejected):
+                        yield row
+                    elif is_turn(row):
+                        yield from _said_in(row, number, file, transcripts)
+                    else:
+                        yield read_row(row, number, file, self.name)
 
     def evidence(self, path: Path) -> str | None:
         """JSON objects with a text in `content`, one a line."""
-        from memory_pipeline.ingest.formats import sign_of_jsonl
-
-        return sign_of_jsonl(path)
+        try:
+            if is_full_export(path, self.name):
+                return EVERYTHING
+            with opened(path) as file:
+                for _, line, too_long in bounded_lines(file, _LONGEST):
+                    if text := line.lstrip("\ufeff").strip():
+                        return None if too_long else _sign_in(json.loads(text))
+        except (InputError, ValueError, RecursionError, OSError):
+            return None
+        return None
 
     def guess(self, path: Path, rejected: Sequence[Rejected]) -> str:
         """A file without any JSON object is often a CSV."""
@@ -57,123 +78,119 @@ class JsonlImporter(Importer):
         return f"; is it a CSV? then use 'memory-pipeline import {csv_name} {path}'" if is_other else ""
 
 
+def is_full_export(path: Path, name: str) -> bool:
+    """Whether a file starts like an export of everything."""
+    text: object = None
+    if name == JsonlImporter.name:
+        with opened(path) as file:
+            text = file.readline(4096)
+    elif name == ParquetImporter.name:
+        row = next((row for _, row in parquet_rows(path)), None)
+        text = row.get("payload") if isinstance(row, dict) else None
+    try:
+        record = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(record, dict) and begins_everything(record)
+
+
+def _sign_in(row: Any) -> str | None:
+    if not isinstance(row, Mapping) or _OF_TRANSCRIPTS & row.keys():
+        return None
+    if isinstance(row.get("content"), str):
+        return _TURNS if row.get("role") else "JSON objects with content, one a line"
+    message = row.get("message")
+    if isinstance(message, Mapping) and {"role", "content"} <= message.keys() and "type" not in row:
+        return _TURNS
+    return None
+
+
+def _row_of_line(text: str, name: str, number: int) -> Mapping[str, object] | Rejected:
+    """The object in a line of JSON."""
+    try:
+        row = json_object(check_storable(text, "the line"))
+    except RowError as error:
+        return Rejected.of(name, number, str(error), text)
+    message = row.get("message")
+    if isinstance(message, Mapping) and "content" not in row:
+        return {"timestamp": row.get("timestamp"), **message}
+    return row
+
+
+def _said_in(row: Mapping[str, Any], number: int, file: OneFile, transcripts: Transcripts) -> Reading:
+    """The turn in a row; what nobody said is counted."""
+    content, role = row.get("content"), row["role"]
+    if is_nobody(role):
+        file.skipped.add(RESULTS if str(role).strip().lower().startswith(("tool", "function")) else OF_SYSTEM)
+        return
+    if not content and (row.get("tool_calls") or row.get("function_call")):
+        file.skipped.add(CALLS)
+        return
+    if isinstance(content, list):
+        content = words_in(content, file.skipped)
+        if not content:
+            return
+    read = read_row({**row, "content": content}, number, file, JsonlImporter.name)
+    yield from transcripts.in_parts(read) if isinstance(read, Candidate) else (read,)
+
+
+def read_row(row: Mapping[str, Any], number: int, file: OneFile, connector: str) -> Candidate | Rejected:
+    """The memory in a row, or the reason why there is none. Nothing in a row affects its neighbours."""
+    if names_project_otherwise(row):
+        file.skipped.add(PROJECT_NOT_READ)
+    try:
+        return candidate_from_row(row, Source(connector, file.name, number), file.zone, file.now)
+    except RowError as error:
+        reason = str(error)
+    except Exception as error:
+        _log.warning("a row of %s could not be read", file.name, exc_info=True)
+        reason = f"the row cannot be read ({type(error).__name__})"
+    content = row.get("content")
+    return Rejected.of(file.name, number, reason, content if isinstance(content, str) else "")
+
+
 class CsvImporter(Importer):
     """A CSV file with a header."""
 
     name = "csv"
     about = "A CSV file with a header, one memory per row; columns have commas, semicolons or tabs between them."
 
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """Every row."""
-        return read_csv(path, default_zone, now, MAX_LINE_BYTES, skipped)
+    def read_file(self, file: OneFile) -> Reading:
+        """Every row: columns are separated as in the header, and lists are JSON or have semicolons between their items.
+
+        A row is named by its first line. A broken row costs only that line: reading continues with the next one.
+        """
+        with opened(file.path, newline="", guess=True) as text:
+            if text.encoding == FALLBACK:
+                file.skipped.note(RECODED)
+            records = _Records(text, MAX_LINE_BYTES)
+            _, header = next(records, (0, []))
+            if isinstance(header, list) and "content" not in header:
+                header = records.separated_otherwise(header)
+            if isinstance(header, str) or "content" not in header:
+                raise InputError(f"'{file.path}' has no column 'content'; {_what_it_has(header, records.separator)}")
+            told = SEPARATORS[records.separator]
+            for number, fields in records:
+                if isinstance(fields, str):
+                    yield Rejected(file.name, number, fields)
+                elif any(fields[len(header) :]):
+                    reason = (
+                        f"the row has {len(fields)} fields, the header names {len(header)}; quote texts with {told}"
+                    )
+                    yield Rejected.of(file.name, number, reason, records.separator.join(fields))
+                elif fields:
+                    yield read_row(dict(zip(header, fields, strict=False)), number, file, self.name)
 
     def evidence(self, path: Path) -> str | None:
         """A header with the column `content`."""
-        from memory_pipeline.ingest.formats import sign_of_csv
-
-        return sign_of_csv(path)
-
-
-def read_jsonl(path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-    """One JSON object per line. A line that is too long, broken or incomplete is rejected; the others are read."""
-    name, most = readable_name(path.name), MAX_LINE_BYTES
-    transcripts = Transcripts(JsonlImporter.name, default_zone, now, settings, skipped)
-    with opened(path) as file:
-        for number, line, too_long in bounded_lines(file, most):
-            if too_long or (len(line) > most // 4 and _bytes(line) > most):
-                yield Rejected(name, number, f"the line is longer than {most} bytes")
-            elif text := line.lstrip("\ufeff").strip():
-                row = _row_of_line(text, name, number)
-                if isinstance(row, Mapping) and names_project_otherwise(row):
-                    skipped.add(PROJECT_NOT_READ)
-                if isinstance(row, Rejected):
-                    yield row
-                elif is_turn(row):
-                    yield from _said_in(row, name, number, transcripts)
-                else:
-                    yield read_row(row, name, number, default_zone, now, JsonlImporter.name)
-
-
-def _row_of_line(text: str, name: str, number: int) -> Mapping[str, object] | Rejected:
-    """The object in a line of JSON."""
-    try:
-        row = json.loads(check_storable(text, "the line"))
-    except RowError as error:
-        return Rejected.of(name, number, str(error), text)
-    except json.JSONDecodeError as error:
-        where = f", it breaks off at character {error.pos + 1}" if text.startswith("{") else ""
-        return Rejected.of(name, number, f"{NO_OBJECT}{where}", text)
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or endless brackets
-        return Rejected.of(name, number, f"{NO_OBJECT} that can be read ({type(error).__name__})", text)
-    if isinstance(row, Mapping) and isinstance(row.get("message"), Mapping) and "content" not in row:
-        row = {"timestamp": row.get("timestamp"), **row["message"]}
-    if isinstance(row, list):
-        return Rejected.of(name, number, "the line is a JSON list; write one object per line", text)
-    if not isinstance(row, Mapping) or not row:
-        return Rejected.of(name, number, f"{NO_OBJECT} with content", text)
-    return row
-
-
-def _said_in(row: Mapping[str, object], name: str, number: int, transcripts: Transcripts) -> Reading:
-    """The turn in a row; what nobody said is counted."""
-    content, role = row.get("content"), row["role"]
-    if is_nobody(role):
-        transcripts.skipped.add(RESULTS if str(role).strip().lower().startswith(("tool", "function")) else OF_SYSTEM)
-        return
-    if not content and (row.get("tool_calls") or row.get("function_call")):
-        transcripts.skipped.add(CALLS)
-        return
-    if isinstance(content, list):
-        content = words_in(content, transcripts.skipped)
-        if not content:
-            return
-    read = read_row({**row, "content": content}, name, number, transcripts.zone, transcripts.now, JsonlImporter.name)
-    yield from transcripts.in_parts(read) if isinstance(read, Candidate) else (read,)
-
-
-def read_row(
-    row: Mapping[str, object], name: str, number: int, default_zone: tzinfo, now: datetime, connector: str
-) -> Candidate | Rejected:
-    """The memory in a row, or the reason why there is none. Nothing in a row affects its neighbours."""
-    try:
-        return candidate_from_row(row, Source(connector, name, number), default_zone, now)
-    except RowError as error:
-        reason = str(error)
-    except Exception as error:
-        _log.warning("a row of %s could not be read", name, exc_info=True)
-        reason = f"the row cannot be read ({type(error).__name__})"
-    content = row.get("content")
-    return Rejected.of(name, number, reason, content if isinstance(content, str) else "")
-
-
-def read_csv(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int, skipped: Skipped) -> Reading:
-    """A header, then one memory per row; columns are separated as in the header, and lists are JSON or have semicolons
-    between their items.
-
-    A row is named by its first line. A broken row costs only that line: reading continues with the next one.
-    """
-    name = readable_name(path.name)
-    with opened(path, newline="", guess=True) as file:
-        if file.encoding == FALLBACK:
-            skipped.note(RECODED)
-        records = _Records(file, max_line_bytes)
-        _, header = next(records, (0, []))
-        if isinstance(header, list) and "content" not in header:
-            header = records.separated_otherwise(header)
-        if isinstance(header, str) or "content" not in header:
-            raise InputError(f"'{path}' has no column 'content'; {_what_it_has(header, records.separator)}")
-        told = SEPARATORS[records.separator]
-        for number, fields in records:
-            if isinstance(fields, str):
-                yield Rejected(name, number, fields)
-            elif any(fields[len(header) :]):
-                reason = f"the row has {len(fields)} fields, the header names {len(header)}; quote texts with {told}"
-                yield Rejected.of(name, number, reason, records.separator.join(fields))
-            elif fields:
-                row = dict(zip(header, fields, strict=False))
-                if names_project_otherwise(row):
-                    skipped.add(PROJECT_NOT_READ)
-                yield read_row(row, name, number, default_zone, now, CsvImporter.name)
+        try:
+            with opened(path, newline="", guess=True) as file:
+                line = file.readline(_LONGEST).lstrip("\ufeff")
+            named = any("content" in next(csv.reader([line], delimiter=separator), []) for separator in SEPARATORS)
+        except (InputError, ValueError, OSError, csv.Error):
+            return None
+        is_json = line.lstrip().startswith(("{", "["))
+        return "a header with the column 'content'" if named and not is_json else None
 
 
 def _what_it_has(header: str | list[str], separator: str) -> str:
@@ -262,52 +279,33 @@ def shown(names: str | Sequence[str]) -> str:
     return redact(str(names))[0][:400]
 
 
-def _bytes(line: str) -> int:
-    return len(line.encode("utf-8", "surrogatepass"))
-
-
 class ParquetImporter(Importer):
     """A Parquet file."""
 
     name = "parquet"
     about = "A Parquet file with one memory per row."
 
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """Every row."""
-        return read_parquet(path, default_zone, now, MAX_LINE_BYTES, skipped)
+    def read_file(self, file: OneFile) -> Reading:
+        """Every row. Raises InputError for a file that is not Parquet or has no column `content`."""
+        for number, row in parquet_rows(file.path):
+            content = row if isinstance(row, str) else row.get("content")
+            if isinstance(row, str):
+                yield Rejected(file.name, number, row)
+            elif isinstance(content, str) and len(content.encode("utf-8", "surrogatepass")) > MAX_LINE_BYTES:
+                yield Rejected(file.name, number, f"the content is longer than {MAX_LINE_BYTES} bytes")
+            else:
+                yield read_row(row, number, file, self.name)
 
     def evidence(self, path: Path) -> str | None:
         """Parquet's mark, and the column `content`."""
-        from memory_pipeline.ingest.formats import sign_of_parquet
-
-        return sign_of_parquet(path)
-
-
-def read_parquet(path: Path, default_zone: tzinfo, now: datetime, max_line_bytes: int, skipped: Skipped) -> Reading:
-    """One memory per row. Raises InputError for a file that is not Parquet or has no column `content`."""
-    name = readable_name(path.name)
-    for number, row in parquet_rows(path):
-        if isinstance(row, str):
-            yield Rejected(name, number, row)
-            continue
-        content = row.get("content")
-        if isinstance(content, str) and len(content.encode("utf-8", "surrogatepass")) > max_line_bytes:
-            yield Rejected(name, number, f"the content is longer than {max_line_bytes} bytes")
-        else:
-            if names_project_otherwise(row):
-                skipped.add(PROJECT_NOT_READ)
-            yield read_row(row, name, number, default_zone, now, ParquetImporter.name)
-
-
-def parquet_columns(path: Path) -> list[str]:
-    """The names of the columns of a file. Raises InputError for one that is not Parquet."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return list(pq.read_schema(path).names)
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise InputError(f"'{path}' is not a readable Parquet file: {_first_line(error)}") from error
+        try:
+            with path.open("rb") as file:
+                if file.read(4) != b"PAR1":
+                    return None
+            whole = is_full_export(path, self.name)
+        except (InputError, ValueError, OSError):
+            return None
+        return EVERYTHING if whole else "a Parquet table with the column 'content'"
 
 
 def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
@@ -320,7 +318,7 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
         names = file.schema_arrow.names
         sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise InputError(f"'{path}' is not a readable Parquet file: {_first_line(error)}") from error
+        raise InputError(f"'{path}' is not a readable Parquet file: {first_line(error)}") from error
     with file:
         if "content" not in names:
             raise InputError(f"'{path}' has no column 'content'; it has {shown(names)}")
@@ -342,7 +340,7 @@ def _rows_of_group(file: Any, group: int, before: int, size: int) -> Iterator[tu
                 yield before + read, row
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         first, last = before + read + 1, before + max(size, read + 1)
-        yield first, f"rows {first} to {last} cannot be read, the file is damaged there: {_first_line(error)}"
+        yield first, f"rows {first} to {last} cannot be read, the file is damaged there: {first_line(error)}"
 
 
 def _rows_of_batch(batch: Any) -> Iterator[dict[str, Any] | str]:
@@ -375,8 +373,4 @@ def _cell(name: str, cell: Any) -> Any:
     try:
         return cell.as_py()
     except (ValueError, OverflowError, LookupError, TypeError) as error:
-        return _Unreadable(f"{name} cannot be read: {_first_line(error)}")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+        return _Unreadable(f"{name} cannot be read: {first_line(error)}")

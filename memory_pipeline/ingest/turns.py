@@ -10,17 +10,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from typing import Literal
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.files.markers import MANAGERS, without_blocks
-from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped, dated
 from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.importer import OneFile
 from memory_pipeline.ingest.markdown import parts_of
 from memory_pipeline.ingest.openclaw_files import is_our_page
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
-from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
 from memory_pipeline.text.normalise import clean_text
 from memory_pipeline.text.redaction import redact
@@ -117,20 +117,6 @@ def without_put_in(text: str, skipped: Skipped) -> str:
     return "".join([*kept, text[done:]])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """One turn of a conversation. `file` and `line`: its conversation, and its order in it; `told_at`: its time as the
-    transcript gives it; `native_id`: the message's own id, after the name of its format."""
-
-    speaker: Speaker
-    words: str
-    file: str
-    line: int
-    told_at: object = None
-    native_id: str | None = None
-    project: str | None = None
-
-
 @dataclass
 class Transcripts:
     """Makes memories of the turns of one import. `undated`: the time and its quality of turns that tell none."""
@@ -142,32 +128,46 @@ class Transcripts:
     skipped: Skipped
     undated: tuple[datetime, str] | None = None
 
-    def memories(self, turn: Turn) -> Reading:
-        """The memory of a turn, or several of a long one; the reason, if its time or its words cannot be used."""
-        try:
-            yield from self._memories(turn)
-        except RowError as error:
-            yield Rejected.of(turn.file, turn.line, str(error), turn.words)
+    @classmethod
+    def of(cls, connector: str, file: OneFile) -> Transcripts:
+        """The turns of one file, which is as old as those that tell no time."""
+        return cls(connector, file.zone, file.now, file.settings, file.skipped, file.undated)
 
-    def _memories(self, turn: Turn) -> Iterator[Candidate]:
-        if not turn.words.strip():
+    def memories(
+        self,
+        speaker: Speaker,
+        words: str,
+        file: str,
+        line: int,
+        *,
+        told_at: object = None,
+        native_id: str | None = None,
+        project: str | None = None,
+    ) -> Reading:
+        """The memory of a turn, or several of a long one; the reason, if its time or its words cannot be used.
+
+        `file` and `line`: its conversation, and its order in it; `told_at`: its time as the transcript gives it;
+        `native_id`: the message's own id, after the name of its format.
+        """
+        if not words.strip():
             return
-        if _BROKEN.search(turn.words):
-            self.skipped.add("characters that are none", len(_BROKEN.findall(turn.words)))
-        moment, quality = self._time(turn)
-        yield from self.in_parts(
-            Candidate(
-                content=turn.words,
-                source=Source(self.connector, turn.file, turn.line),
-                native_id=turn.native_id,
-                project_id=turn.project,
-                memory_type="conversation",
-                tags=(turn.speaker,),
-                created_at=moment.astimezone(UTC),
-                utc_offset=minutes_ahead(moment),
-                created_at_quality=quality,
+        self.skipped.add("characters that are none", len(_BROKEN.findall(words)))
+        try:
+            moment = parse_moment(told_at, self.zone, self.now, "timestamp")
+            when = (moment, "exact") if moment else self.undated or (self.now, "import")
+            yield from self.in_parts(
+                Candidate(
+                    content=words,
+                    source=Source(self.connector, file, line),
+                    native_id=native_id,
+                    project_id=project,
+                    memory_type="conversation",
+                    tags=(speaker,),
+                    **dated(*when),
+                )
             )
-        )
+        except RowError as error:
+            yield Rejected.of(file, line, str(error), words)
 
     def in_parts(self, said: Candidate) -> Iterator[Candidate]:
         """What was said, without what this program put in, in parts that are not too long; nothing if nothing else was
@@ -178,18 +178,12 @@ class Transcripts:
         if is_our_page(words):
             self.skipped.add(OUR_OWN)
             return
-        rules = self.settings.import_
         masked: Counter[str] = Counter()
-        if rules.redact and len(words) > MAX_ENTRY_TOKENS * 4:  # before it is split: a key may span many lines
+        # Before it is split: a key may span many lines.
+        if self.settings.import_.redact and len(words) > MAX_ENTRY_TOKENS * 4:
             words, masked = redact(words)
         native = said.native_id
         for number, part in enumerate(parts_of(words, MAX_ENTRY_TOKENS, self.skipped), start=1):
             own = native if native is None or number == 1 else f"{native}~{number}"
             yield replace(said, content=part, native_id=own, masked=tuple(sorted(masked.items())))
             masked = Counter()
-
-    def _time(self, turn: Turn) -> tuple[datetime, str]:
-        moment = parse_moment(turn.told_at, self.zone, self.now, "timestamp")
-        if moment is not None:
-            return moment, "exact"
-        return self.undated or (self.now, "import")

@@ -33,6 +33,8 @@ MAX_DIMENSION = 16_384
 MAX_DEPTH = 20
 #: Maximum length of the path of a source file.
 MAX_PATH = 4096
+#: At or above this importance, a memory is critical and was never archived (setting `compression.critical_floor`).
+NEVER_ARCHIVED = 2.5
 
 _SHOWN = 40
 
@@ -53,9 +55,19 @@ def shown(value: object) -> str:
     return "'" + "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[:_SHOWN]) + "'"
 
 
+def first_line(error: Exception) -> str:
+    """What an error says first, for a message; its kind if it says nothing."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+
+
 def is_absent(value: object) -> bool:
     """Whether a row has no value there: null, an empty text, or NaN, which tables use for missing values."""
     return value is None or (isinstance(value, str) and value == "") or (isinstance(value, float) and math.isnan(value))
+
+
+def first_of(row: Mapping[str, Any], *names: str) -> object:
+    """The value of the first of some columns that has one."""
+    return next((row[name] for name in names if not is_absent(row.get(name))), None)
 
 
 def check_storable(text: str, name: str) -> str:

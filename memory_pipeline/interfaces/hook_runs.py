@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_pipeline.errors import InputError, MemoryPipelineError
-from memory_pipeline.ingest.agents.openclaw_sessions import EVENTS, database_in, sessions_of
+from memory_pipeline.ingest.formats.openclaw_sessions import EVENTS, database_in, sessions_of
 from memory_pipeline.ingest.sqlite_files import reading, shows_table
 from memory_pipeline.interfaces.hooked import event_name
 from memory_pipeline.orchestration.home import load_project_settings

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, MemoryPipelineError, NotFoundError, StoreBusyError
 from memory_pipeline.ingest.candidates import Candidate, RowError
-from memory_pipeline.ingest.remembering import remember
+from memory_pipeline.ingest.importing import remember
 from memory_pipeline.ingest.values import check_storable, identifier
 from memory_pipeline.models.embedders import Embedder, choose_embedder
 from memory_pipeline.recall.asking import ANSWER_S, BUDGET, Reply, ask_model

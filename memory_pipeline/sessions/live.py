@@ -11,9 +11,9 @@ from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.files.writing import cause_and_mend
-from memory_pipeline.ingest.agents.claude_code import ClaudeCodeImporter, project_by_place
 from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.file_choice import ALL_FILES
+from memory_pipeline.ingest.formats.claude_code import ClaudeCodeImporter, project_by_place
+from memory_pipeline.ingest.importer import ALL_FILES
 from memory_pipeline.records import SessionUsage, TriggerEvent
 from memory_pipeline.sessions.documents import TriggerShown
 from memory_pipeline.sessions.triggers import judge

@@ -14,13 +14,13 @@ from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend
-from memory_pipeline.ingest.agents.claude_code import ClaudeCodeImporter
-from memory_pipeline.ingest.agents.openclaw_events import Events, read_session
-from memory_pipeline.ingest.agents.openclaw_sessions import events_of
 from memory_pipeline.ingest.candidates import Candidate, Item, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
-from memory_pipeline.ingest.lines import json_records, opened
+from memory_pipeline.ingest.formats.claude_code import ClaudeCodeImporter
+from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
+from memory_pipeline.ingest.formats.openclaw_sessions import events_of
 from memory_pipeline.ingest.sqlite_files import reading
+from memory_pipeline.ingest.text_files import json_records, opened
 from memory_pipeline.ingest.turns import Transcripts
 from memory_pipeline.ingest.values import MAX_LINE_BYTES
 from memory_pipeline.records import Turn, derived_id

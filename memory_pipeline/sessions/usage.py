@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Literal
 from memory_pipeline.config.compaction import Compaction
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend
-from memory_pipeline.ingest.agents.openclaw_sessions import WITHOUT_HUMAN, database_in, forgotten_sessions
+from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, database_in, forgotten_sessions
 from memory_pipeline.ingest.sqlite_files import columns_of, reading, rows
 from memory_pipeline.records.conversation import MOST_TOKENS
 

@@ -14,7 +14,8 @@ import pytest
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.ingest import import_memories, read_format
 from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.openclaw import parse_workspace_file
+from memory_pipeline.ingest.markdown import parse_note
+from memory_pipeline.ingest.openclaw_files import blank_managed, text_of
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import run
@@ -30,7 +31,7 @@ NOW = datetime(2026, 6, 1, tzinfo=UTC)
 def test_no_line_of_the_workspace_is_lost() -> None:
     for path in sorted(WORKSPACE.rglob("*.md")):
         skipped = Skipped()
-        note = parse_workspace_file(path, skipped)
+        note = parse_note(blank_managed(text_of(path, skipped).split("\n"), skipped))
         covered = {n for e in note.entries for n in range(e.first_line, e.last_line + 1)} | set(note.structure)
         lines = path.read_text(encoding="utf-8").split("\n")
         lost = [n for n, line in enumerate(lines, start=1) if line.strip() and n not in covered]

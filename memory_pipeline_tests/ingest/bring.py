@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_pipeline.ingest import import_memories, importer_of, read_format
-from memory_pipeline.ingest.candidates import Candidate, Rejected, Skipped
-from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.ingest.candidates import Candidate, ImportSummary, Rejected, Skipped
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store

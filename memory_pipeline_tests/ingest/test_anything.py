@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.ingest import IMPORTERS, export_memories, import_memories, read_format
-from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.ingest.candidates import ImportSummary, Skipped
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, run, settings_for

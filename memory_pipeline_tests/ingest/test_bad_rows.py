@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import import_memories, read_format, tables
-from memory_pipeline.ingest.candidates import Candidate, Rejected, Skipped
+from memory_pipeline.ingest.candidates import Candidate, ImportSummary, Rejected, Skipped
 from memory_pipeline.ingest.dates import file_date, parse_moment, written_time, zone
-from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store

@@ -16,8 +16,7 @@ import pytest
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import import_memories, importer_of, read_format
-from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.ingest.candidates import ImportSummary, Skipped
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.recall.project import ProjectMemory

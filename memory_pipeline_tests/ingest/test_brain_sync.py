@@ -285,7 +285,7 @@ def test_a_kill_at_any_point_leaves_the_file_as_it_was_or_complete(store: Store,
     before = contents(path)
     code = (
         "import sys; from datetime import UTC, datetime; from pathlib import Path;"
-        "from memory_pipeline.store import Store; from memory_pipeline.ingest.stores.brain_sync import sync_brain;"
+        "from memory_pipeline.store import Store; from memory_pipeline.ingest.formats.brain_sync import sync_brain;"
         "sync_brain(Store(Path(sys.argv[1])), Path(sys.argv[2]), UTC, now=datetime.now(UTC))"
     )
     killed = subprocess.run(

@@ -14,7 +14,6 @@ import pytest
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import importer_of
-from memory_pipeline.ingest.agents import chatgpt
 from memory_pipeline.store import Store
 from memory_pipeline_tests.ingest.bring import bring, memories_of, read
 
@@ -173,10 +172,7 @@ def test_a_damaged_archive_and_a_directory_without_an_export_are_told(tmp_path: 
         read(tmp_path, FORMAT)
 
 
-def test_a_conversation_of_any_length_is_kept_on_disk_until_its_branch_is_known(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(chatgpt, "_MOST_IN_MEMORY", 40)
+def test_a_conversation_of_any_length_is_kept_on_disk_until_its_branch_is_known(tmp_path: Path) -> None:
     told = [message(f"m{n}", "user", f"Turn number {n} \u00e9.") for n in range(20)]
     found = read(export(tmp_path / "conversations.json", conversation(*told)), FORMAT)
     assert found.words == [f"Turn number {n} \u00e9." for n in range(20)]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.ingest import json_stream
-from memory_pipeline.ingest.json_stream import Broken, Unreadable, json_items
+from memory_pipeline.ingest import text_files
+from memory_pipeline.ingest.text_files import Broken, Unreadable, json_items
 
 
 @pytest.mark.parametrize(
@@ -60,18 +60,18 @@ def test_whatever_the_pieces_are_in_which_a_document_is_read_the_items_are_the_s
     (tmp_path / "a.json").write_text(told.replace('"a ', '"\\udfffa '))
     expected = ["\ufffd" + str(items[0]), None, *items[2:4], None, items[5]]
     for size in range(1, 40):
-        monkeypatch.setattr(json_stream, "_CHUNK", size)
+        monkeypatch.setattr(text_files, "_CHUNK", size)
         assert [one[1] for one in json_items(tmp_path / "a.json", "") if not isinstance(one, Broken)] == expected
 
 
 def test_what_goes_beyond_a_limit_costs_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_stream, "LONGEST_TEXT", 100)
-    monkeypatch.setattr(json_stream, "LARGEST_VALUE", 1000)
+    monkeypatch.setattr(text_files, "LONGEST_TEXT", 100)
+    monkeypatch.setattr(text_files, "LARGEST_VALUE", 1000)
     long, deep = "\\u00e9" * 80, "[" * 501 + '"]"' + "]" * 501
     values = [f'{{"a": "{long}"}}', f'{{"{long}": 1}}', deep, f'{{"a": {deep}, "b": 1}}', json.dumps([1] * 500)]
     (tmp_path / "a.json").write_text(f"[0, {', 1, '.join(values)}, 2]")
     for size in (1, 7, 64):
-        monkeypatch.setattr(json_stream, "_CHUNK", size)
+        monkeypatch.setattr(text_files, "_CHUNK", size)
         told = [one[1] for one in json_items(tmp_path / "a.json", "") if not isinstance(one, Broken)]
         reasons = [one.reason for one in told if isinstance(one, Unreadable)]
         assert [one for one in told if not isinstance(one, Unreadable)] == [0, 1, 1, 1, 1, 2]
@@ -94,7 +94,7 @@ def test_what_goes_beyond_a_limit_costs_itself(tmp_path: Path, monkeypatch: pyte
 def test_no_document_takes_more_than_its_length(tmp_path: Path, before: bytes, piece: bytes, after: bytes) -> None:
     (tmp_path / "a.json").write_bytes(before + piece * (20_000_000 // len(piece)) + after)
     code = (
-        "import psutil, sys, time; from pathlib import Path; from memory_pipeline.ingest.json_stream import json_items;"
+        "import psutil, sys, time; from pathlib import Path; from memory_pipeline.ingest.text_files import json_items;"
         "found = list(json_items(Path(sys.argv[1]), ''));"
         "print(psutil.Process().memory_info().rss >> 20, time.process_time())"
     )
@@ -113,7 +113,7 @@ def test_a_large_document_is_never_in_memory_as_a_whole(tmp_path: Path) -> None:
         file.write("]")
     # The peak that the system counts for a process includes that of the one it was forked from.
     code = (
-        "import psutil, sys; from pathlib import Path; from memory_pipeline.ingest.json_stream import json_items;"
+        "import psutil, sys; from pathlib import Path; from memory_pipeline.ingest.text_files import json_items;"
         "size = lambda: psutil.Process().memory_info().rss // 1024;"
         "print(*max((size(), number) for number, _ in json_items(Path(sys.argv[1]), '') if number % 500 == 1))"
     )

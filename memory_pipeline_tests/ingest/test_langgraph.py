@@ -14,7 +14,7 @@ import pytest
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import importer_of
-from memory_pipeline.ingest.stores.langgraph import words_of
+from memory_pipeline.ingest.formats.langgraph import words_of
 from memory_pipeline.store import Store
 from memory_pipeline_tests.ingest.bring import bring_twice
 

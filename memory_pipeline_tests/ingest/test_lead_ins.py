@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory_pipeline.ingest.admission import version_id
+from memory_pipeline.ingest.gate import version_id
 from memory_pipeline.ingest.markdown import parse_note
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Memory, Source

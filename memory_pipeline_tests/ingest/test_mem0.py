@@ -14,8 +14,8 @@ import pytest
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.ingest import importer_of
+from memory_pipeline.ingest.formats import mem0
 from memory_pipeline.ingest.sqlite_files import reading
-from memory_pipeline.ingest.stores import mem0
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import run, settings_for
 from memory_pipeline_tests.ingest.bring import bring_twice

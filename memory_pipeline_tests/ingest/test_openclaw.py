@@ -13,13 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.candidates import Candidate, Rejected, Skipped, in_numbers
-from memory_pipeline.ingest.file_choice import ALL_FILES
+from memory_pipeline.ingest.candidates import Candidate, ImportSummary, Rejected, Skipped, in_numbers
 from memory_pipeline.ingest.formats import the_format_of
+from memory_pipeline.ingest.importer import ALL_FILES
 from memory_pipeline.ingest.markdown import parse_note
 from memory_pipeline.ingest.openclaw import read_openclaw
 from memory_pipeline.ingest.openclaw_files import workspace_files
-from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline_tests.build import NOW
 
 

@@ -20,8 +20,7 @@ from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_ba
 from memory_pipeline.demo.generate import LAST_DAY, ZONES
 from memory_pipeline.demo.workspace import demo_directory
 from memory_pipeline.ingest import export_memories, import_memories, read_format
-from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.ingest.candidates import ImportSummary, Skipped
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall.atoms import state_atom
 from memory_pipeline.records import Causal

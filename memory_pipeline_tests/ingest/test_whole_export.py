@@ -25,9 +25,8 @@ from memory_pipeline.consolidation.review.resolution import Decision, resolve_co
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import export_memories, import_memories, read_format
-from memory_pipeline.ingest.candidates import Rejected, Skipped
-from memory_pipeline.ingest.full_export import json_line
-from memory_pipeline.ingest.summary import ImportSummary
+from memory_pipeline.ingest.candidates import ImportSummary, Rejected, Skipped
+from memory_pipeline.ingest.exporting import json_line
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.store import RECORD_NAMES, Store
 from memory_pipeline.store.transfer import LEFT_BEHIND

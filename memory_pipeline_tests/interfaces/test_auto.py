@@ -9,8 +9,8 @@ import pytest
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import IMPORTERS, importer_of, recognise, the_format_of
+from memory_pipeline.ingest.formats import find_places
 from memory_pipeline.ingest.importer import Importer
-from memory_pipeline.ingest.usual_places import find_places
 from memory_pipeline_tests.interfaces.in_process import command
 
 pytestmark = pytest.mark.usefixtures("in_home")

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.openclaw import parse_workspace_file
+from memory_pipeline.ingest.markdown import parse_note
+from memory_pipeline.ingest.openclaw_files import blank_managed, text_of
 from memory_pipeline.interfaces.cli import output
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
 
@@ -130,7 +131,8 @@ def test_what_a_command_prints_into_a_workspace_is_not_read_back(tmp_path: Path)
     text = "## Notes\n- the port is 5432 (2026-03-02) [a]\n<!-- memory-pipeline:output:end -->\n- more"
     with page.open("a") as file, redirect_stdout(file):
         output.emit(None, as_json=False, text=text)
-    entries = [entry.text for entry in parse_workspace_file(page, Skipped()).entries]
+    text = blank_managed(text_of(page, Skipped()).split("\n"), Skipped())
+    entries = [entry.text for entry in parse_note(text).entries]
     assert entries == ["10:00 my own line"]
     with (tmp_path / "list.txt").open("w") as file, redirect_stdout(file):
         output.emit(None, as_json=False, text=text)

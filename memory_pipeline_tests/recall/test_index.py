@@ -17,7 +17,7 @@ import pytest
 
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import StoreBusyError, StoreError
-from memory_pipeline.ingest.remembering import remember
+from memory_pipeline.ingest.importing import remember
 from memory_pipeline.interfaces.operations import SearchRequest
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall import index as index_module

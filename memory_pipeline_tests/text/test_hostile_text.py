@@ -18,16 +18,16 @@ from memory_pipeline.files.markers import (
     without_blocks,
 )
 from memory_pipeline.files.shared_blocks import lines_put_in
-from memory_pipeline.ingest.agents.chatgpt import without_citations
-from memory_pipeline.ingest.agents.claude_transcripts import humans_own
-from memory_pipeline.ingest.agents.openclaw_events import without_what_was_brought
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.foreign import blank_wrappers, why_no_memory, without_scores
+from memory_pipeline.ingest.formats.basic_memory import is_relation, observation_in
+from memory_pipeline.ingest.formats.brain import archived_here
+from memory_pipeline.ingest.formats.chatgpt import without_citations
+from memory_pipeline.ingest.formats.claude_transcripts import humans_own
+from memory_pipeline.ingest.formats.letta import without_reminders
+from memory_pipeline.ingest.formats.openclaw_events import without_what_was_brought
 from memory_pipeline.ingest.markdown import parse_note, split_front_matter
 from memory_pipeline.ingest.openclaw_files import is_written_by_program
-from memory_pipeline.ingest.stores.basic_memory import is_relation, observation_in
-from memory_pipeline.ingest.stores.brain import archived_here
-from memory_pipeline.ingest.stores.letta import without_reminders
 from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.periods.entries import Entry
 from memory_pipeline.periods.making import without_copies

@@ -113,7 +113,7 @@ def sync_brain_(
     """Write abstractions, archive fields and the compression log back into a brain.db, in one transaction, after a
     verified copy of it. Only what came from this very brain is written back; a second sync changes nothing."""
     from memory_pipeline.ingest.dates import zone
-    from memory_pipeline.ingest.stores.brain_sync import sync_brain
+    from memory_pipeline.ingest.formats.brain_sync import sync_brain
 
     settings, opened = open_store(store)
     brain = (path or Path(settings.connectors.brain)).expanduser()

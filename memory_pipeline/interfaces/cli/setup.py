@@ -19,11 +19,9 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import real_path
 from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, read_format, the_format_of
-from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.candidates import ImportReport, Skipped
 from memory_pipeline.ingest.dates import zone
-from memory_pipeline.ingest.formats import AUTO
-from memory_pipeline.ingest.summary import ImportReport
-from memory_pipeline.ingest.usual_places import find_places, the_only_place
+from memory_pipeline.ingest.formats import AUTO, find_places, the_only_place
 from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.cli.nights import NightRequest, observe_store, run_night_job
 from memory_pipeline.interfaces.cli.output import complain

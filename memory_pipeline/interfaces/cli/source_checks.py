@@ -18,7 +18,7 @@ from memory_pipeline.consolidation.plan import next_night, night_of, waiting_in_
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.ingest import ImportSummary
-from memory_pipeline.ingest.candidates import Skipped, in_numbers
+from memory_pipeline.ingest.candidates import ImportReport, Skipped, in_numbers
 from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.ingest.sources import (
     FoundFile,
@@ -28,7 +28,6 @@ from memory_pipeline.ingest.sources import (
     overlaps,
     read_source,
 )
-from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.interfaces.cli.output import say
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.models.embedders.missing import Progress

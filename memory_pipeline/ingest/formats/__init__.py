@@ -1,39 +1,37 @@
-"""The import formats by name, and which of them a path is of. To add one, write a file with its `Importer` and add it
-to the list here."""
+"""The import formats by name, which of them a path is of, and the places where agents usually keep their memories. To
+add one, write a file with its `Importer` and add it to the list here."""
 
 from __future__ import annotations
 
-import csv
-import json
 import logging
 import shlex
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.files.writing import cause_and_mend, check_has_contents
-from memory_pipeline.ingest.agents.chatgpt import ChatGptImporter
-from memory_pipeline.ingest.agents.claude_code import ClaudeCodeImporter
-from memory_pipeline.ingest.agents.codex import CodexImporter
-from memory_pipeline.ingest.agents.openclaw_sessions import OpenClawSessionsImporter
+from memory_pipeline.files.writing import cause_and_mend, check_has_contents, real_path
 from memory_pipeline.ingest.candidates import Item, Skipped
-from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice
-from memory_pipeline.ingest.full_import import FullExport, is_full_export
-from memory_pipeline.ingest.importer import Importer
-from memory_pipeline.ingest.lines import bounded_lines, opened
+from memory_pipeline.ingest.formats.basic_memory import BasicMemoryImporter
+from memory_pipeline.ingest.formats.brain import BrainImporter
+from memory_pipeline.ingest.formats.chatgpt import ChatGptImporter
+from memory_pipeline.ingest.formats.claude_code import ClaudeCodeImporter
+from memory_pipeline.ingest.formats.codex import CodexImporter
+from memory_pipeline.ingest.formats.langgraph import LangGraphImporter
+from memory_pipeline.ingest.formats.letta import LettaImporter
+from memory_pipeline.ingest.formats.mcp_memory import McpMemoryImporter
+from memory_pipeline.ingest.formats.mem0 import Mem0Importer
+from memory_pipeline.ingest.formats.openclaw_sessions import OpenClawSessionsImporter
+from memory_pipeline.ingest.full_import import FullExport
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, Importer, OneFile, readable_name
 from memory_pipeline.ingest.openclaw import OpenClawImporter
-from memory_pipeline.ingest.stores.basic_memory import BasicMemoryImporter
-from memory_pipeline.ingest.stores.brain import BrainImporter
-from memory_pipeline.ingest.stores.langgraph import LangGraphImporter
-from memory_pipeline.ingest.stores.letta import LettaImporter
-from memory_pipeline.ingest.stores.mcp_memory import McpMemoryImporter
-from memory_pipeline.ingest.stores.mem0 import Mem0Importer
-from memory_pipeline.ingest.tables import SEPARATORS, CsvImporter, JsonlImporter, ParquetImporter, parquet_columns
-from memory_pipeline.ingest.values import MAX_LINE_BYTES
+from memory_pipeline.ingest.tables import CsvImporter, JsonlImporter, ParquetImporter, is_full_export
+from memory_pipeline.text.counts import how_many
 
 #: What stands for a format on the command line if the content is to tell it.
 AUTO = "auto"
@@ -82,7 +80,7 @@ def read_format(
     importer = importer_of(name)
     check_path(importer, path)
     if importer.takes_directory is False and is_full_export(path, name):
-        return FullExport(path, name, default_zone, now, MAX_LINE_BYTES)
+        return FullExport(OneFile(path, readable_name(path.name), default_zone, now, settings, skipped), name)
     return importer.read_chosen(path, default_zone, now, settings, skipped, choice)
 
 
@@ -158,60 +156,71 @@ def _filled(command: str, name: str, path: Path) -> str:
     return f"'{command.format(format=name, path=shlex.quote(str(path)))}'"
 
 
-#: Characters of a line that are looked at.
-_LONGEST = 1 << 20
-EVERYTHING = "everything of a store, as this program exports it"
-_TURNS = "turns of a conversation, one JSON object a line"
-#: Columns of which transcripts of agents have at least one in every line; a row of memories has none.
-_OF_TRANSCRIPTS = frozenset({"sessionId", "parentUuid", "uuid", "parentId", "payload"})
+#: Paths below the home directory, with the formats that are looked for there.
+_PLACES = (
+    (".openclaw/workspace", "openclaw"),
+    (".openclaw/agents", "openclaw-sessions"),
+    (".claude/projects", "claude-code"),
+    (".codex/memories", "codex"),
+    (".openclaw/workspace/brain.db", "brain"),
+    ("basic-memory", "basic-memory"),
+)
+#: Names the file of a brain, which may lie anywhere.
+_BRAIN = "HELIOS_DB_PATH"
 
 
-def sign_of_jsonl(path: Path) -> str | None:
-    """JSON objects with a text in `content`, one a line."""
-    try:
-        if is_full_export(path, "jsonl"):
-            return EVERYTHING
-        with opened(path) as file:
-            for _, line, too_long in bounded_lines(file, _LONGEST):
-                if text := line.lstrip("\ufeff").strip():
-                    return None if too_long else _of_row(json.loads(text))
-    except (InputError, ValueError, RecursionError, OSError):
-        return None
-    return None
+@dataclass(frozen=True, slots=True)
+class FoundPlace:
+    """A path with memories: its format, what shows it, and how many files it has."""
+
+    path: Path
+    format: str
+    evidence: str
+    files: int
+
+    @property
+    def told(self) -> str:
+        """What it is, in words."""
+        return f"{self.path} ({self.format}, {how_many(self.files, 'file')})"
+
+    @property
+    def command(self) -> str:
+        """The command that takes it."""
+        return f"memory-pipeline init {shlex.quote(str(self.path))}"
 
 
-def _of_row(row: Any) -> str | None:
-    if not isinstance(row, Mapping) or _OF_TRANSCRIPTS & row.keys():
-        return None
-    if isinstance(row.get("content"), str):
-        return _TURNS if row.get("role") else "JSON objects with content, one a line"
-    message = row.get("message")
-    if isinstance(message, Mapping) and {"role", "content"} <= message.keys() and "type" not in row:
-        return _TURNS
-    return None
+def find_places(environment: Mapping[str, str], home: Path, here: Path) -> list[FoundPlace]:
+    """The usual places that hold memories, each once, in a fixed order; the working directory comes last."""
+    asked: list[tuple[Path, str | None]] = [(home / name, format_) for name, format_ in _PLACES]
+    if environment.get(_BRAIN):
+        asked.insert(0, (Path(environment[_BRAIN]), "brain"))
+    found: dict[tuple[Path, str], FoundPlace] = {}
+    for path, format_ in [*asked, (here, None)]:
+        with suppress(InputError, OSError):
+            for place in _at(real_path(path), format_):
+                found.setdefault((place.path, place.format), place)
+    return list(found.values())
 
 
-def sign_of_csv(path: Path) -> str | None:
-    """A header with the column `content`."""
-    try:
-        with opened(path, newline="", guess=True) as file:
-            line = file.readline(_LONGEST).lstrip("\ufeff")
-        named = any("content" in next(csv.reader([line], delimiter=separator), []) for separator in SEPARATORS)
-    except (InputError, ValueError, OSError, csv.Error):
-        return None
-    if not named or line.lstrip().startswith(("{", "[")):
-        return None
-    return "a header with the column 'content'"
+def _at(path: Path, format_: str | None) -> list[FoundPlace]:
+    """What a path holds of one format, or, if none is named, of the only format that knows it."""
+    if not path.exists():
+        return []
+    signs = [one for one in recognise(path) if format_ in (None, one.importer.name)]
+    if len(signs) != 1:
+        return []
+    importer, evidence = signs[0]
+    return [FoundPlace(path, importer.name, evidence, sum(1 for _ in importer.files(path, ALL_FILES, Skipped())))]
 
 
-def sign_of_parquet(path: Path) -> str | None:
-    """Parquet's mark, and the column `content`."""
-    try:
-        with path.open("rb") as file:
-            if file.read(4) != b"PAR1":
-                return None
-        if "content" not in parquet_columns(path):
-            return None
-        return EVERYTHING if is_full_export(path, "parquet") else "a Parquet table with the column 'content'"
-    except (InputError, ValueError, OSError):
-        return None
+def the_only_place(places: list[FoundPlace]) -> FoundPlace:
+    """The place to take. Raises InputError unless there is exactly one."""
+    if len(places) == 1:
+        return places[0]
+    if not places:
+        usual = ", ".join(f"~/{name}" for name, _ in _PLACES)
+        raise InputError(
+            f"no memories were found in the usual places ({usual}, {_BRAIN}, the current directory); give the path "
+            "of a workspace, or see what the program can do with 'memory-pipeline demo'"
+        )
+    raise InputError("memories were found in several places; choose one by its path, with a command above")

@@ -9,22 +9,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
-from memory_pipeline.ingest.candidates import Candidate, Item, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.candidates import Candidate, Item, Reading, Rejected, RowError, dated
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.file_choice import readable_name
-from memory_pipeline.ingest.foreign import Blocks, file_time, foreign_id, project_name
-from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.foreign import Blocks, foreign_id, project_name, slug
+from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.markdown import parse_note, parts_of_entry
+from memory_pipeline.ingest.text_files import beginning
 from memory_pipeline.ingest.turns import (
     AGENT,
     CALLS,
@@ -32,12 +30,10 @@ from memory_pipeline.ingest.turns import (
     RESULTS,
     THOUGHTS,
     Transcripts,
-    Turn,
     speaker_of,
     words_in,
 )
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
-from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
 from memory_pipeline.text.normalise import clean_text
@@ -59,43 +55,32 @@ class LettaImporter(Importer):
     name = "letta"
     about = "An agent file of Letta (`.af`): memory blocks and conversations; or archival passages as JSON."
 
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+    def read_file(self, file: OneFile) -> Reading:
         """Every entry of every block, every turn, and every passage."""
-        yield from _Reader(path, default_zone, now, settings, skipped).read()
+        return _Reader(file).read()
 
     def evidence(self, path: Path) -> str | None:
         """Agents with blocks, or passages."""
-        try:
-            with path.open("rb") as file:
-                start = file.read(_BEGINNING).lstrip(b"\xef\xbb\xbf \t\r\n")
-        except OSError:
+        start = beginning(path, _BEGINNING).lstrip()
+        if not start.startswith(("{", '"{', "[")):
             return None
-        if not start.startswith((b"{", b'"{', b"[")):
-            return None
-        plain = start.replace(b'\\"', b'"')
-        if b'"agents"' in plain and (b'"memory_blocks"' in plain or b'"block_ids"' in plain):
+        plain = start.replace('\\"', '"')
+        if '"agents"' in plain and ('"memory_blocks"' in plain or '"block_ids"' in plain):
             return "agents with memory blocks of Letta"
-        if b'"core_memory"' in plain and b'"messages"' in plain:
+        if '"core_memory"' in plain and '"messages"' in plain:
             return "an agent with core memory of Letta"
-        return "archival passages of Letta" if b'"passage-' in plain and b'"text"' in plain else None
+        return "archival passages of Letta" if '"passage-' in plain and '"text"' in plain else None
 
     def default_project(self, path: Path) -> str:
         """The file's name."""
         return project_name(path.stem)
 
 
-@dataclass
 class _Reader:
     """One file."""
 
-    path: Path
-    zone: tzinfo
-    now: datetime
-    settings: Settings
-    skipped: Skipped
-
-    def __post_init__(self) -> None:
-        self.name = readable_name(self.path.name)
+    def __init__(self, file: OneFile) -> None:
+        self.file, self.path, self.name, self.skipped = file, file.path, file.name, file.skipped
 
     def read(self) -> Reading:
         """All of it, of whichever version."""
@@ -114,16 +99,18 @@ class _Reader:
             agents, blocks = [], []
         else:
             raise InputError(f"'{self.path}' has neither agents nor core_memory of Letta; check the path")
-        moment, quality = self._time(document)
+        # When the file was exported: no block is younger.
+        exported = self._told_time(document, "updated_at") or self._told_time(document, "created_at")
+        undated = (exported, "mtime") if exported else self.file.undated
         for number, block in enumerate(blocks, 1):
-            yield from self._block(block, number, moment, quality)
+            yield from self._block(block, number, undated)
         yield from self._passages(document.get("passages"))
         files = document.get("files")
-        if isinstance(files, list) and files:
+        if isinstance(files, list):
             self.skipped.add("files that were attached", len(files))
         line = 0
         for agent in agents:
-            line = yield from self._messages(agent, document, line, moment, quality)
+            line = yield from self._messages(agent, document, line, undated)
 
     def _document(self) -> Any:
         """The file as JSON; some are a text that is JSON itself."""
@@ -141,15 +128,10 @@ class _Reader:
         except OSError as error:
             raise InputError(f"'{self.path}' cannot be read: {error.strerror or error}") from error
 
-    def _time(self, document: Mapping[str, Any]) -> tuple[datetime, str]:
-        """When the file was exported: no block is younger."""
-        told = self._told_time(document, "updated_at") or self._told_time(document, "created_at")
-        return (told, "mtime") if told else file_time(self.path, self.now, self.zone)
-
     def _told_time(self, told: Mapping[str, Any], name: str) -> datetime | None:
         """A time as it stands there; None for none that can be read."""
         try:
-            return parse_moment(told.get(name), self.zone, self.now, name)
+            return parse_moment(told.get(name), self.file.zone, self.file.now, name)
         except RowError:
             return None
 
@@ -174,7 +156,7 @@ class _Reader:
                 kept.append(block)
         return kept
 
-    def _block(self, block: object, line: int, moment: datetime, quality: str) -> Reading:
+    def _block(self, block: object, line: int, undated: tuple[datetime, str]) -> Reading:
         try:
             if not isinstance(block, Mapping):
                 raise RowError(f"the block is {values.shown(block)}, which is not an object")
@@ -191,11 +173,10 @@ class _Reader:
             return
         created = self._told_time(block, "created_at")
         newest = self._told_time(block, "updated_at") if created else None
-        moment, quality = (created, "exact") if created else (moment, quality)
-        rules = self.settings.import_
-        text, masked = redact(clean_text(text)) if rules.redact else (clean_text(text), {})
+        moment, quality = (created, "exact") if created else undated
+        text, masked = redact(clean_text(text)) if self.file.masks else (clean_text(text), {})
         counts = tuple(sorted(masked.items()))
-        category = "-".join(re.findall(r"[^\W_]+", label.lower()))[:60].strip("-")
+        category = slug(label)
         for entry in parse_note(text).entries:
             for said in parts_of_entry(entry, MAX_ENTRY_TOKENS, self.skipped):
                 part = said.own_words
@@ -206,11 +187,9 @@ class _Reader:
                     native_id=foreign_id(LettaImporter.name, project_name(self.path.stem), f"{label}#{digest}"),
                     memory_type=kind_of(part, (label, *entry.above), "fact"),
                     categories=(category,) if category else (),
-                    created_at=moment.astimezone(UTC),
                     effective_date=max(moment, newest).astimezone(UTC) if newest else None,
-                    utc_offset=minutes_ahead(moment),
-                    created_at_quality=quality,
                     masked=counts,
+                    **dated(moment, quality),
                 )
                 yield said.describe(found)
                 counts = ()
@@ -222,7 +201,7 @@ class _Reader:
                 if not isinstance(passage, Mapping) or not isinstance(text, str):
                     raise RowError("the passage is no object with a text")
                 native_id = values.identifier(passage.get("id"), "id")
-                moment = parse_moment(passage.get("created_at"), self.zone, self.now)
+                moment = parse_moment(passage.get("created_at"), self.file.zone, self.file.now)
                 tags = values.labels(passage, "tags")
                 yield Candidate(
                     content=text,
@@ -230,15 +209,13 @@ class _Reader:
                     native_id=foreign_id(LettaImporter.name, native_id) if native_id else None,
                     typed_under=tags,
                     tags=tags,
-                    created_at=moment.astimezone(UTC) if moment else None,
-                    utc_offset=minutes_ahead(moment) if moment else 0,
-                    created_at_quality="exact" if moment else "import",
+                    **dated(moment),
                 )
             except RowError as error:
                 yield Rejected.of(self.name, line, str(error), text if isinstance(text, str) else "")
 
     def _messages(
-        self, agent: Mapping[str, Any], document: Mapping[str, Any], line: int, moment: datetime, quality: str
+        self, agent: Mapping[str, Any], document: Mapping[str, Any], line: int, undated: tuple[datetime, str]
     ) -> Generator[Item, None, int]:
         """The turns of an agent; returns the line of the last one. Its messages have ids of this file alone."""
         messages = agent.get("messages")
@@ -247,9 +224,7 @@ class _Reader:
         if _is_background(agent):
             self.skipped.add("messages of background agents", len(messages))
             return line + len(messages)
-        transcripts = Transcripts(
-            LettaImporter.name, self.zone, self.now, self.settings, self.skipped, (moment, quality)
-        )
+        transcripts = replace(Transcripts.of(LettaImporter.name, self.file), undated=undated)
         through_tool = _speaks_through_tool(agent, document)
         for message in messages:
             line += 1
@@ -257,10 +232,8 @@ class _Reader:
                 if not isinstance(message, Mapping):
                     raise RowError(f"the message is {values.shown(message)}, which is not an object")
                 for speaker, words in self._said(message, through_tool):
-                    turn = Turn(
-                        speaker=speaker, words=words, file=self.name, line=line, told_at=message.get("created_at")
-                    )
-                    yield from transcripts.memories(turn)
+                    told_at = message.get("created_at")
+                    yield from transcripts.memories(speaker, words, self.name, line, told_at=told_at)
             except RowError as error:
                 yield Rejected.of(self.name, line, str(error), "")
         return line

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
-from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped, dated
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.file_choice import FileChoice, readable_name
-from memory_pipeline.ingest.foreign import archive_expired, foreign_id
-from memory_pipeline.ingest.importer import FilesImporter
-from memory_pipeline.ingest.json_stream import Broken, Unreadable, first_item, json_items
+from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_of, time_to_come
+from memory_pipeline.ingest.importer import FileChoice, FilesImporter, OneFile, readable_name
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, reading, rows, shows_table
-from memory_pipeline.moments import minutes_ahead
+from memory_pipeline.ingest.text_files import Broken, Unreadable, first_item, json_items
 from memory_pipeline.records import Source
 
 _HISTORY = "history.db"
@@ -66,11 +64,9 @@ class Mem0Importer(FilesImporter):
         if not files and choice.among is None:
             raise InputError(f"'{path}' has no JSON file of mem0 and no history.db; give the export's own path")
         exports = [(name, file) for name, file in files if not is_sqlite(file)]
-        for name, file in exports:
-            yield from _Export(name, default_zone, now, skipped, deleted).read(file)
-        if not exports:
-            for name, file in files:
-                yield from _of_history(file, name, default_zone, now, skipped)
+        for name, file in exports or files:
+            export = _Export(OneFile(file, name, default_zone, now, settings, skipped), deleted)
+            yield from export.read() if exports else export.read_history()
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """The file, or the JSON files and the history in a directory."""
@@ -131,80 +127,64 @@ def _deleted(history: Path) -> frozenset[str]:
 class _Export:
     """One file of an export."""
 
-    name: str
-    zone: tzinfo
-    now: datetime
-    skipped: Skipped
+    file: OneFile
     deleted: frozenset[str]
 
-    def read(self, path: Path) -> Reading:
+    def read(self) -> Reading:
         """Its memories, in order."""
-        for number, item in self._items(path):
-            if isinstance(item, Broken):
-                yield Rejected(self.name, number, item.reason if number > 1 else f"{UNREADABLE}: {item.reason}")
+        for number, found in enumerate(json_items(self.file.path, *_PLACES), start=1):
+            if isinstance(found, Broken):
+                reason = found.reason if number > 1 else f"{UNREADABLE}: {found.reason}"
+                yield Rejected(self.file.name, number, reason)
                 return
-            yield from self.memory(item, number)
-        relations = sum(1 for one in json_items(path, "relations") if not isinstance(one, Broken))
-        if relations:
-            self.skipped.add("relations of the graph", relations)
+            line, item = found
+            yield from self._memory(item, line)
+        relations = sum(1 for one in json_items(self.file.path, "relations") if not isinstance(one, Broken))
+        self.file.skipped.add("relations of the graph", relations)
 
-    def _items(self, path: Path) -> Iterator[tuple[int, Any]]:
-        for number, found in enumerate(json_items(path, *_PLACES), start=1):
-            yield (number, found) if isinstance(found, Broken) else found
+    def read_history(self) -> Reading:
+        """The memories as the last events of a history left them."""
+        with reading(self.file.path) as connection:
+            for line, (memory_id, words, event, created, updated) in enumerate(rows(connection, _LAST_EVENTS), 1):
+                if event == "DELETE":
+                    self.file.skipped.add(_DELETED)
+                    continue
+                item = {"id": memory_id, "memory": words, "created_at": created, "updated_at": updated}
+                yield from self._memory(item, line)
 
-    def memory(self, item: object, line: int) -> Reading:
+    def _memory(self, item: object, line: int) -> Reading:
         """The memory of an item, nothing if it is left out, or why it cannot be read."""
-        if isinstance(item, Unreadable):
-            yield Rejected(self.name, line, f"the memory cannot be read: {item.reason}")
-            return
+        words = item.get("memory", item.get("text")) if isinstance(item, Mapping) else None
         try:
-            found = _candidate(item, Source(Mem0Importer.name, self.name, line), self.zone, self.now, self)
+            if isinstance(item, Unreadable):
+                raise RowError(f"the memory cannot be read: {item.reason}")
+            if not isinstance(item, Mapping):
+                raise RowError(f"the item is {values.shown(item)}, which is not an object")
+            native_id = values.identifier(item.get("id"), "id")
+            if not isinstance(words, str):
+                raise RowError(values.no_text("memory", words))
+            if native_id in self.deleted:
+                self.file.skipped.add(_DELETED)
+            else:
+                yield self._candidate(item, words, native_id, line)
         except RowError as error:
-            words = item.get("memory") if isinstance(item, Mapping) else None
-            yield Rejected.of(self.name, line, str(error), words if isinstance(words, str) else "")
-        else:
-            if found is not None:
-                yield found
+            yield Rejected.of(self.file.name, line, str(error), words if isinstance(words, str) else "")
 
-    def until(self, item: Mapping[str, Any]) -> datetime | None:
-        """When the time of a memory is over; what cannot be read is no time."""
-        try:
-            return parse_moment(item.get("expiration_date"), self.zone, _FAR)
-        except RowError:
-            return None
-
-
-_FAR = datetime(9000, 1, 1, tzinfo=UTC)
-
-
-def _candidate(item: object, source: Source, zone: tzinfo, now: datetime, export: _Export) -> Candidate | None:
-    if not isinstance(item, Mapping):
-        raise RowError(f"the item is {values.shown(item)}, which is not an object")
-    native_id = values.identifier(item.get("id"), "id")
-    words = item.get("memory", item.get("text"))
-    if not isinstance(words, str):
-        raise RowError(values.no_text("memory", words))
-    if native_id in export.deleted:
-        export.skipped.add(_DELETED)
-        return None
-    created = parse_moment(item.get("created_at"), zone, now)
-    updated = parse_moment(item.get("updated_at"), zone, now, "updated_at")
-    metadata = item.get("metadata")
-    categories = _categories(item.get("categories"), metadata)
-    newest = max((moment for moment in (created, updated) if moment), default=None)
-    return Candidate(
-        content=words,
-        source=source,
-        native_id=foreign_id("mem0", native_id) if native_id else None,
-        project_id=next((found for owner in _OWNERS if (found := values.identifier(item.get(owner), owner))), None),
-        typed_under=categories,
-        categories=categories,
-        created_at=created.astimezone(UTC) if created else None,
-        effective_date=newest.astimezone(UTC) if created and newest else None,
-        utc_offset=minutes_ahead(created) if created else 0,
-        created_at_quality="exact" if created else "import",
-        **archive_expired(export.until(item), created, now),
-    )
+    def _candidate(self, item: Mapping[str, Any], words: str, native_id: str | None, line: int) -> Candidate:
+        zone, now = self.file.zone, self.file.now
+        created = parse_moment(item.get("created_at"), zone, now)
+        categories = _categories(item.get("categories"), item.get("metadata"))
+        return Candidate(
+            content=words,
+            source=Source(Mem0Importer.name, self.file.name, line),
+            native_id=foreign_id(Mem0Importer.name, native_id) if native_id else None,
+            project_id=next((found for owner in _OWNERS if (found := values.identifier(item.get(owner), owner))), None),
+            typed_under=categories,
+            categories=categories,
+            effective_date=newest_of(created, parse_moment(item.get("updated_at"), zone, now, "updated_at")),
+            **dated(created),
+            **archive_expired(time_to_come(item.get("expiration_date"), zone), created, now),
+        )
 
 
 def _categories(told: object, metadata: object) -> tuple[str, ...]:
@@ -213,15 +193,3 @@ def _categories(told: object, metadata: object) -> tuple[str, ...]:
     if not found and isinstance(metadata, Mapping):
         found = metadata.get("categories") or metadata.get("category")
     return values.labels({"categories": found}, "categories")
-
-
-def _of_history(path: Path, name: str, zone: tzinfo, now: datetime, skipped: Skipped) -> Reading:
-    """The memories as the last events left them."""
-    export = _Export(name, zone, now, skipped, frozenset())
-    with reading(path) as connection:
-        for line, (memory_id, words, event, created, updated) in enumerate(rows(connection, _LAST_EVENTS), 1):
-            if event == "DELETE":
-                skipped.add(_DELETED)
-                continue
-            item = {"id": memory_id, "memory": words, "created_at": created, "updated_at": updated}
-            yield from export.memory(item, line)

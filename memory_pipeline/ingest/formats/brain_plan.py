@@ -15,10 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Any
 
-from memory_pipeline.ingest.admission import version_of
-from memory_pipeline.ingest.gate import mask_id
-from memory_pipeline.ingest.sqlite_files import columns_of, quoted, rows
-from memory_pipeline.ingest.stores.brain import (
+from memory_pipeline.ingest.formats.brain import (
     DIMENSION,
     MODEL,
     ArchivedHere,
@@ -28,6 +25,8 @@ from memory_pipeline.ingest.stores.brain import (
     made_as,
     store_id,
 )
+from memory_pipeline.ingest.gate import mask_id, version_of
+from memory_pipeline.ingest.sqlite_files import columns_of, quoted, records, rows
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import BESIDE, EXPIRED, MADE, LogRow, Memory, derived_id, fingerprint_of
@@ -149,7 +148,9 @@ class BrainPlan:
 def plan_brain(connection: sqlite3.Connection, table: str, side: StoreSide) -> BrainPlan:
     """Compare a brain with the store."""
     standing = dict(_standing(connection, table, side))
-    written = _written_before(connection)
+    has_log = "id" in columns_of(connection, "compression_log")
+    # What the brain's own log has was written once, and is not written again after it was deleted there.
+    written = {str(row["id"]) for row in records(connection, "compression_log", ("id",), {})} if has_log else set()
     plan = BrainPlan()
     for memory_id in sorted(side.raw):
         memory = side.memories[memory_id]
@@ -266,13 +267,6 @@ def _memory_of(row: Mapping[str, Any], side: StoreSide) -> Memory | None:
     except UnicodeEncodeError:  # a text that no import took
         pass
     return None
-
-
-def _written_before(connection: sqlite3.Connection) -> set[str]:
-    """The ids in the brain's own log: what was written once is not written again after it was deleted."""
-    if "id" not in columns_of(connection, "compression_log"):
-        return set()
-    return {str(row[0]) for row in rows(connection, "select id from compression_log")}
 
 
 def log_row(side: StoreSide, memory: Memory) -> LogRow:

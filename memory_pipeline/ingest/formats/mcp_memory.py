@@ -9,17 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from datetime import datetime, tzinfo
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
-from memory_pipeline.ingest.file_choice import readable_name
-from memory_pipeline.ingest.importer import Importer
-from memory_pipeline.ingest.lines import bounded_lines, opened
+from memory_pipeline.ingest.importer import Importer, OneFile
+from memory_pipeline.ingest.text_files import json_records, opened
 from memory_pipeline.ingest.values import MAX_LINE_BYTES, MAX_PATH
 from memory_pipeline.records import Source
 
@@ -34,46 +32,36 @@ class McpMemoryImporter(Importer):
     name = "mcp-memory"
     about = "The file of the MCP reference memory server (`memory.jsonl`): one memory an observation or relation."
 
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
+    def read_file(self, file: OneFile) -> Reading:
         """Every observation and every relation, each said about its entity."""
-        name, limit = readable_name(path.name), MAX_LINE_BYTES
-        with opened(path) as file:
-            for number, line, too_long in bounded_lines(file, limit):
-                text = line.strip().lstrip("\ufeff")
-                if too_long:
-                    yield Rejected.of(name, number, f"the line is longer than {limit} bytes", text[:4000])
-                elif text:
-                    yield from _memories(text, name, number, skipped)
+        with opened(file.path) as text:
+            for record in json_records(text, file.name, MAX_LINE_BYTES, file.skipped):
+                if isinstance(record, Rejected):
+                    yield record
+                    continue
+                line, row = record
+                try:
+                    if row.get("type") == "entity":
+                        yield from _observations(row, file.name, line, file.skipped)
+                    elif row.get("type") == "relation":
+                        yield _relation(row, file.name, line)
+                    else:
+                        shown = values.shown(row.get("type"))
+                        raise RowError(f"type is {shown}; the server writes entity and relation")
+                except RowError as error:
+                    yield Rejected.of(file.name, line, str(error), json.dumps(row, ensure_ascii=False))
 
     def evidence(self, path: Path) -> str | None:
         """Entities or relations as the server writes them."""
         try:
             with opened(path) as file:
-                for number, line, too_long in bounded_lines(file, _LONGEST):
-                    if too_long or number > _FIRST_LINES:
-                        return None
-                    row = _parsed(line.strip().lstrip("\ufeff"))
-                    if isinstance(row, Mapping) and (row.keys() >= _ENTITY or row.keys() >= _RELATION):
+                for record in islice(json_records(file, path.name, _LONGEST, Skipped()), _FIRST_LINES):
+                    keys = set() if isinstance(record, Rejected) else record[1].keys()
+                    if keys >= _ENTITY or keys >= _RELATION:
                         return "entities and relations of a knowledge graph, one a line"
         except InputError:
             return None
         return None
-
-
-def _memories(text: str, name: str, line: int, skipped: Skipped) -> Reading:
-    try:
-        row = _parsed(text)
-        if not isinstance(row, Mapping):
-            raise RowError("the line is not a JSON object that can be read")
-        kind = row.get("type")
-        if kind == "entity":
-            yield from _observations(row, name, line, skipped)
-        elif kind == "relation":
-            yield _relation(row, name, line)
-        else:
-            raise RowError(f"type is {values.shown(kind)}; the server writes entity and relation")
-    except RowError as error:
-        yield Rejected.of(name, line, str(error), text)
 
 
 def _observations(row: Mapping[str, Any], name: str, line: int, skipped: Skipped) -> Reading:
@@ -114,10 +102,3 @@ def _memory(words: str, key: tuple[str, ...], kind: str | None, name: str, line:
         categories=(kind,) if kind else (),
         created_at_quality="import",
     )
-
-
-def _parsed(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None

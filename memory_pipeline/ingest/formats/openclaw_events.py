@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 
 from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.foreign import Blocks, foreign_id, project_name
-from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speaker, Transcripts, Turn, texts_in
+from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speaker, Transcripts, texts_in
 from memory_pipeline.text.hidden import unwrapped
 
 #: Number and content of each event of a session, or why it cannot be read; called anew for each pass.
@@ -83,16 +83,10 @@ def read_session(events: Events, session: str, file: str, transcripts: Transcrip
         if why:
             skipped.add(why)
         elif words.strip():
+            told_at = event.get("timestamp") or message.get("timestamp")
+            native_id = _id_of(event.get("id"), session)
             yield from transcripts.memories(
-                Turn(
-                    speaker=speaker,
-                    words=words,
-                    file=file,
-                    line=number,
-                    told_at=event.get("timestamp") or message.get("timestamp"),
-                    native_id=_id_of(event.get("id"), session),
-                    project=project,
-                )
+                speaker, words, file, number, told_at=told_at, native_id=native_id, project=project
             )
 
 
@@ -138,8 +132,7 @@ def without_what_was_brought(words: str, skipped: Skipped) -> str:
             done = mark.end()
     if begun is None or done > begun:
         kept.append(words[done:])
-    if blocks:
-        skipped.add(OF_SYSTEM, blocks)
+    skipped.add(OF_SYSTEM, blocks)
     return "".join(kept) if blocks else words
 
 

@@ -11,8 +11,8 @@ import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, tzinfo
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,14 +22,12 @@ import numpy as np
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.ingest import values
-from memory_pipeline.ingest.candidates import Candidate, Finding, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.candidates import Candidate, Finding, Reading, Rejected, RowError, dated
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.file_choice import readable_name
-from memory_pipeline.ingest.foreign import archive_expired
-from memory_pipeline.ingest.importer import Importer
-from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, quoted, reading, rows, unless_longer
+from memory_pipeline.ingest.foreign import archive_expired, time_to_come
+from memory_pipeline.ingest.importer import Importer, OneFile
+from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, quoted, reading, records, rows
 from memory_pipeline.ingest.values import MAX_CONTENT
-from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Causal, Source
 
 _MADE_BY = "memory_pipeline"
@@ -44,6 +42,10 @@ _WANTED = (
     "id", "content", "categories", "category", "importance", "access_count", "created_at", "timestamp", "expires_at",
     "compressed_from", "archived_by", "archived_at",
 )  # fmt: skip
+_OF_ATOMS = (
+    "id", "subject", "action", "outcome", "consequences", "confidence", "source", "created_at", "timestamp",
+    "source_memory_id",
+)  # fmt: skip
 #: The model and the dimension of the vectors that are taken over and written.
 MODEL, DIMENSION = "all-MiniLM-L6-v2", 384
 _MOST_IMPORTANT = 3.0
@@ -52,6 +54,7 @@ _PAGE = 200
 #: Characters of a long text that are kept beside its vector.
 _BEGINNING = 1000
 _MOST_BYTES = 4 * MAX_CONTENT
+_FAR = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 class BrainImporter(Importer):
@@ -60,9 +63,16 @@ class BrainImporter(Importer):
     name = "brain"
     about = "The SQLite file of a Helios brain (`brain.db`): memories, vectors and causal atoms."
 
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """Every memory, then every atom."""
-        return read_brain(path, default_zone, now, skipped, with_vectors=settings.embedding.model == "minilm")
+    def read_file(self, file: OneFile) -> Reading:
+        """Every memory, then every pinned one, then every atom. Raises InputError if it is no brain.
+
+        Vectors of all-MiniLM-L6-v2 are taken over if that is the store's model; a row whose vector is of another model,
+        another size or another text comes without.
+        """
+        with reading(file.path) as connection:
+            yield from _Memories(connection, table_in(connection, file.path), file).read()
+            yield from _pins(connection, file)
+            yield from _atoms(connection, file)
 
     def evidence(self, path: Path) -> str | None:
         """Its table of memories."""
@@ -92,75 +102,41 @@ def memory_table(connection: sqlite3.Connection) -> str | None:
     return None
 
 
+def table_in(connection: sqlite3.Connection, path: Path) -> str:
+    """The table of memories of the brain at a path. Raises InputError if it has none."""
+    table = memory_table(connection)
+    if table is None:
+        raise InputError(f"'{path}' has no table 'stm' or 'memories' of a brain; check the path")
+    return table
+
+
 def store_id(native_id: str) -> str:
     """The id of a brain's memory in the store."""
     return f"{BrainImporter.name}:{native_id}"
 
 
-def read_brain(
-    path: Path, default_zone: tzinfo, now: datetime, skipped: Skipped, *, with_vectors: bool = False
-) -> Reading:
-    """The memories and atoms of a brain. Raises InputError if it is none.
-
-    `with_vectors`: take over the vectors of all-MiniLM-L6-v2; a row whose vector is of another model, another size or
-    another text comes without.
-    """
-    name = readable_name(path.name)
-    with reading(path) as connection:
-        table = memory_table(connection)
-        if table is None:
-            raise InputError(f"'{path}' has no table 'stm' or 'memories' of a brain; check the path")
-        yield from _Memories(connection, table, name, default_zone, now, skipped, with_vectors).read()
-        yield from _pins(connection, name, default_zone, now)
-        yield from _atoms(connection, name, default_zone, now)
-
-
 class _Memories:
     """The rows of the table of memories."""
 
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        table: str,
-        name: str,
-        default_zone: tzinfo,
-        now: datetime,
-        skipped: Skipped,
-        with_vectors: bool,
-    ) -> None:
-        self._connection, self._table, self._name = connection, table, name
-        self._zone, self._now, self._skipped = default_zone, now, skipped
-        self._columns = [column for column in _WANTED if column in columns_of(connection, table)]
-        self._vectors = _Vectors(connection, table) if with_vectors else None
+    def __init__(self, connection: sqlite3.Connection, table: str, file: OneFile) -> None:
+        self._connection, self._table, self._file = connection, table, file
+        self._vectors = _Vectors(connection, table) if file.settings.embedding.model == "minilm" else None
         self._into = self._replacements()
 
     def read(self) -> Reading:
         """Each row as a candidate, in the order in which they were written."""
-        told = self._rows()
+        told = enumerate(records(self._connection, self._table, _WANTED, {"content": _MOST_BYTES}), 1)
         while page := list(islice(told, _PAGE)):
             vectors = self._vectors.of(page) if self._vectors else {}
             for line, row in page:
                 if made_as(row.get("compressed_from"), row.get("content")):
-                    self._skipped.add("memories that this program wrote")
+                    self._file.skipped.add("memories that this program wrote")
                     continue
                 try:
                     yield self._candidate(row, line, vectors.get(str(row["id"])))
                 except RowError as error:
                     content = row.get("content")
-                    yield Rejected.of(self._name, line, str(error), content if isinstance(content, str) else "")
-
-    def _rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        shown = [unless_longer(c, _MOST_BYTES) if c == "content" else quoted(c) for c in self._columns]
-        statement = f"select {', '.join(shown)} from {quoted(self._table)} order by {quoted('rowid')}"
-        for line, row in enumerate(rows(self._connection, statement), 1):
-            yield line, dict(zip(self._columns, row, strict=True))
-
-    def _until(self, row: Mapping[str, Any]) -> datetime | None:
-        """When its time is over; what cannot be read is no time."""
-        try:
-            return _moment(row.get("expires_at"), self._zone)
-        except RowError:
-            return None
+                    yield Rejected.of(self._file.name, line, str(error), content if isinstance(content, str) else "")
 
     def _candidate(self, row: Mapping[str, Any], line: int, vector: tuple[float, ...] | None) -> Candidate:
         native_id = values.identifier(row["id"], "id")
@@ -169,26 +145,25 @@ class _Memories:
         content = row["content"]
         if not isinstance(content, str):
             raise RowError(f"content is {values.shown(content)}, which is not text of up to {_MOST_BYTES} bytes")
-        created = parse_moment(_first(row, "created_at", "timestamp"), self._zone, self._now)
-        categories = _categories(_first(row, "categories", "category"))
+        zone, now = self._file.zone, self._file.now
+        created = parse_moment(values.first_of(row, "created_at", "timestamp"), zone, now)
+        categories = _categories(values.first_of(row, "categories", "category"))
         ours = archived_here(row.get("archived_by"))
         importance = ours.importance if ours else values.number(row, "importance", float("-inf"), float("inf"))
         importance = 1.0 if importance is None else min(max(importance, 0.0), _MOST_IMPORTANT)
         return Candidate(
             content=content,
-            source=Source(BrainImporter.name, self._name, line),
+            source=Source(BrainImporter.name, self._file.name, line),
             native_id=store_id(native_id),
             typed_under=categories,
             categories=categories,
-            created_at=created.astimezone(UTC) if created else None,
-            utc_offset=minutes_ahead(created) if created else 0,
-            created_at_quality="exact" if created else "import",
             reuse_count=_count(row.get("access_count")),
             embedding=vector,
             embedding_model=MODEL if vector else None,
             **{
                 "importance": importance,
-                **archive_expired(self._until(row), created, self._now, importance),
+                **dated(created),
+                **archive_expired(time_to_come(row.get("expires_at"), zone), created, now, importance),
                 **self._history(row, native_id, importance, created),
             },
         )
@@ -205,10 +180,10 @@ class _Memories:
             history["abstraction_level"] = 2
         into = self._into.get(native_id)
         if into and row.get("archived_by") and not archived_here(row["archived_by"]):
-            at = _moment(row.get("archived_at"), self._zone) or created or self._now
+            at = parse_moment(row.get("archived_at"), self._file.zone, _FAR) or created or self._file.now
             history |= {
                 "archived_by": values.text_value(row, "archived_by"),
-                "archived_at": min(at, self._now).astimezone(UTC),
+                "archived_at": min(at, self._file.now).astimezone(UTC),
                 "consolidated_into_id": store_id(into),
                 "importance_before": min(importance, _JUST_BELOW_CRITICAL),
             }
@@ -216,7 +191,7 @@ class _Memories:
 
     def _replacements(self) -> dict[str, str]:
         """By memory that another program archived, its abstraction."""
-        if not {"compressed_from", "archived_by"} <= set(self._columns):
+        if not {"compressed_from", "archived_by"} <= set(columns_of(self._connection, self._table)):
             return {}
         statement = f"select id, compressed_from from {quoted(self._table)} where compressed_from is not null"
         into: dict[str, str] = {}
@@ -278,7 +253,7 @@ def _vector(value: object, model: object) -> tuple[float, ...] | None:
     return tuple((numbers / length).tolist()) if length > 1e-6 else None
 
 
-def _pins(connection: sqlite3.Connection, name: str, default_zone: tzinfo, now: datetime) -> Reading:
+def _pins(connection: sqlite3.Connection, file: OneFile) -> Reading:
     """What the agent keeps in its context at all times: pinned memories under their labels."""
     if not {"id", "label", "content", "pinned_at"} <= set(columns_of(connection, "working_memory")):
         return
@@ -287,71 +262,53 @@ def _pins(connection: sqlite3.Connection, name: str, default_zone: tzinfo, now: 
         try:
             if not isinstance(content, str):
                 raise RowError(f"content is {values.shown(content)}, which is not text")
-            created = parse_moment(pinned_at, default_zone, now)
             yield Candidate(
                 content=content,
-                source=Source(BrainImporter.name, name, line),
+                source=Source(BrainImporter.name, file.name, line),
                 native_id=store_id(values.identifier(native_id, "id") or ""),
                 typed_under=(),
                 categories=_categories(label),
-                created_at=created.astimezone(UTC) if created else None,
-                utc_offset=minutes_ahead(created) if created else 0,
-                created_at_quality="exact" if created else "import",
                 pinned=True,
+                **dated(parse_moment(pinned_at, file.zone, file.now)),
             )
         except RowError as error:
-            yield Rejected.of(name, line, f"the pinned row's {error}", content if isinstance(content, str) else "")
+            yield Rejected.of(file.name, line, f"the pinned row's {error}", content if isinstance(content, str) else "")
 
 
-def _atoms(connection: sqlite3.Connection, name: str, default_zone: tzinfo, now: datetime) -> Reading:
+def _atoms(connection: sqlite3.Connection, file: OneFile) -> Reading:
     """The atoms, each with the memory that it rests on."""
-    columns = set(columns_of(connection, "atoms"))
-    if not {"id", "subject", "action", "outcome"} <= columns:
+    if not {"id", "subject", "action", "outcome"} <= set(columns_of(connection, "atoms")):
         return
-    wanted = ("id", "subject", "action", "outcome", "consequences", "confidence", "source", "created_at", "timestamp",
-              "source_memory_id")  # fmt: skip
-    shown = [column for column in wanted if column in columns]
-    statement = f"select {', '.join(map(quoted, shown))} from atoms order by {quoted('rowid')}"
-    for line, row in enumerate(rows(connection, statement), 1):
-        told = dict(zip(shown, row, strict=True))
+    for line, told in enumerate(records(connection, "atoms", _OF_ATOMS, {}), 1):
         try:
-            yield _finding(told, name, line, default_zone, now)
+            yield _finding(told, line, file)
         except RowError as error:
-            yield Rejected.of(name, line, f"the atom's {error}", str(told.get("subject") or ""))
+            yield Rejected.of(file.name, line, f"the atom's {error}", str(told.get("subject") or ""))
 
 
-def _finding(row: Mapping[str, Any], name: str, line: int, default_zone: tzinfo, now: datetime) -> Finding:
+def _finding(row: Mapping[str, Any], line: int, file: OneFile) -> Finding:
     native_id = values.identifier(row["id"], "id")
     parts = [" ".join((values.text_value(row, part, _LONGEST_PART) or "").split()) for part in _PARTS]
     missing = next((part for part, text in zip(_PARTS[:3], parts, strict=False) if not text), None)
     if native_id is None or missing:
         raise RowError(f"{missing or 'id'} is empty")
     confidence = values.number(row, "confidence", 0.0, 1.0)
-    created = parse_moment(_first(row, "created_at", "timestamp"), default_zone, now)
+    created = parse_moment(values.first_of(row, "created_at", "timestamp"), file.zone, file.now)
     source = values.identifier(row.get("source_memory_id"), "source_memory_id")
     return Finding(
         native_id=store_id(native_id),
         causal=Causal(*parts),
         confidence=1.0 if confidence is None else confidence,
-        created_at=(created or now).astimezone(UTC),
+        created_at=(created or file.now).astimezone(UTC),
         stated_by=values.text_value(row, "source") or BrainImporter.name,
         source_ids=(store_id(source),) if source else (),
-        file=name,
+        file=file.name,
         line=line,
     )
 
 
 _PARTS = ("subject", "action", "outcome", "consequences")
 _LONGEST_PART = 4000
-
-
-def _first(row: Mapping[str, Any], *names: str) -> object:
-    return next((row[name] for name in names if not values.is_absent(row.get(name))), None)
-
-
-def _moment(value: object, default_zone: tzinfo) -> datetime | None:
-    """A time of any year to come."""
-    return parse_moment(value, default_zone, datetime.max.replace(tzinfo=UTC, year=9000))
 
 
 def _categories(value: object) -> tuple[str, ...]:
@@ -386,8 +343,8 @@ def made_mark(memory_id: str, content: str, source_ids: Sequence[str], told: str
 
 def made_as(compressed_from: object, content: object) -> str | None:
     """The memory as which this program made a row, if its words are still those that were written."""
-    told = _object(compressed_from)
-    if told is None or told.get("made_by") != _MADE_BY or not isinstance(content, str):
+    told = _parsed(compressed_from)
+    if not isinstance(told, dict) or told.get("made_by") != _MADE_BY or not isinstance(content, str):
         return None
     memory_id = told.get("memory_id")
     return memory_id if isinstance(memory_id, str) and told.get("sha256") == _sha256(content) else None
@@ -395,8 +352,8 @@ def made_as(compressed_from: object, content: object) -> str | None:
 
 def is_made_here(compressed_from: object) -> bool:
     """Whether this program made a row, whatever it says now."""
-    told = _object(compressed_from)
-    return told is not None and told.get("made_by") == _MADE_BY
+    told = _parsed(compressed_from)
+    return isinstance(told, dict) and told.get("made_by") == _MADE_BY
 
 
 def archived_mark(by: str, importance: float, into: object = None) -> str:
@@ -424,11 +381,6 @@ def sources_of(compressed_from: object) -> list[str]:
     told = _parsed(compressed_from)
     named = told.get("source_ids") if isinstance(told, dict) else told
     return list(dict.fromkeys(one for one in named if isinstance(one, str))) if isinstance(named, list) else []
-
-
-def _object(text: object) -> dict[str, Any] | None:
-    told = _parsed(text)
-    return told if isinstance(told, dict) else None
 
 
 def _parsed(text: object) -> object:

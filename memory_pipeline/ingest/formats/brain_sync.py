@@ -11,8 +11,11 @@ import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import asdict
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 from urllib.parse import quote
 
@@ -21,9 +24,9 @@ from pydantic import Field
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, OutputError, StoreBusyError
 from memory_pipeline.files.writing import cause_and_mend, new_file
+from memory_pipeline.ingest.formats.brain import MODEL, made_mark, table_in
+from memory_pipeline.ingest.formats.brain_plan import BrainPlan, Marking, NewRow, StoreSide, plan_brain, row_name
 from memory_pipeline.ingest.sqlite_files import columns_of, holders_of, is_busy, is_sqlite, quoted, reading
-from memory_pipeline.ingest.stores.brain import MODEL, made_mark, memory_table
-from memory_pipeline.ingest.stores.brain_plan import BrainPlan, Marking, NewRow, StoreSide, plan_brain, row_name
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import Store, snapshot_directory
 
@@ -64,7 +67,7 @@ def sync_brain(
     """
     side = StoreSide.of(store)
     with reading(path, wait_s) as connection:
-        plan = plan_brain(connection, _table_of(connection, path), side)
+        plan = plan_brain(connection, table_in(connection, path), side)
     copy = None
     if not plan.is_empty and not dry_run:
         plan, copy = _write(store, path, side, zone, now, wait_s, keep)
@@ -82,27 +85,16 @@ def sync_brain(
 
 
 _SHOWN = 50
+_begin = partial(shorten, width=80, placeholder="…")
 
 
 def _in_words(plan: BrainPlan) -> tuple[str, ...]:
     told = [
-        f"add {new.memory.id[:8]}, of {len(new.source_ids)} memories: {_start(new.memory.content)}" for new in plan.add
+        f"add {new.memory.id[:8]}, of {len(new.source_ids)} memories: {_begin(new.memory.content)}" for new in plan.add
     ]
     for verb, markings in (("archive", plan.archive), ("make active again", plan.restore), ("retire", plan.retire)):
-        told += [f"{verb} {one.key}: {_start(one.memory.content)}" for one in markings]
+        told += [f"{verb} {one.key}: {_begin(one.memory.content)}" for one in markings]
     return tuple(told[:_SHOWN])
-
-
-def _start(content: str) -> str:
-    line = " ".join(content.split())
-    return line if len(line) <= 80 else f"{line[:79]}…"
-
-
-def _table_of(connection: sqlite3.Connection, path: Path) -> str:
-    table = memory_table(connection)
-    if table is None:
-        raise InputError(f"'{path}' has no table 'stm' or 'memories' of a brain; check the path")
-    return table
 
 
 def _write(
@@ -116,7 +108,7 @@ def _write(
         with closing(sqlite3.connect(address, uri=True, timeout=wait_s, isolation_level=None)) as connection:
             connection.execute("begin immediate")
             try:
-                table = _table_of(connection, path)
+                table = table_in(connection, path)
                 plan = plan_brain(connection, table, side)
                 if plan.is_empty:
                     connection.execute("rollback")
@@ -132,14 +124,12 @@ def _write(
                 if connection.in_transaction:
                     connection.execute("rollback")
                 raise
-    except sqlite3.OperationalError as error:
+    except sqlite3.Error as error:
         if is_busy(error):
             raise StoreBusyError(
                 f"'{path}' is held by {holders_of(path)}, also after {wait_s:g} s of waiting; nothing was written; try "
                 "again when that is done"
             ) from error
-        raise OutputError(f"'{path}' could not be written, and is as it was: {error}") from error
-    except sqlite3.Error as error:
         raise OutputError(f"'{path}' could not be written, and is as it was: {error}") from error
 
 
@@ -229,16 +219,12 @@ class _Writing:
             "compressed_from": made_mark(memory.id, memory.content, new.source_ids, memory.compressed_from),
         }
         rowid = self._insert(self._table, row)
-        if self._has_index_to_write():
-            index = quoted(f"{self._table}_fts")
-            self._run(f"insert into {index} (rowid, content) values (?, ?)", [rowid, memory.content])
-        return rowid if self._has_numbers else key
-
-    def _has_index_to_write(self) -> bool:
-        """Whether there is an index of words into which no trigger writes what is added to the table."""
+        # An index of words into which no trigger writes what is added to the table.
         index = f"{self._table}_fts"
         is_there = "content" in columns_of(self._connection, index) and self._row != quoted("id")
-        return is_there and index not in self._written_by_triggers()
+        if is_there and index not in self._written_by_triggers():
+            self._run(f"insert into {quoted(index)} (rowid, content) values (?, ?)", [rowid, memory.content])
+        return rowid if self._has_numbers else key
 
     def _written_by_triggers(self) -> set[str]:
         """The tables into which triggers insert when a memory is added, as SQLite tells when it prepares this."""
@@ -260,17 +246,7 @@ class _Writing:
         log = new.log
         self._insert(
             "compression_log",
-            {
-                "id": log.id,
-                "cluster_fingerprint": log.cluster_fingerprint,
-                "compressed_memory_id": key,
-                "status": log.status,
-                "reason": log.reason,
-                "member_count": log.member_count,
-                "compression_ratio": log.compression_ratio,
-                "run_id": log.run_id,
-                "created_at": self._time(log.created_at),
-            },
+            {**asdict(log), "compressed_memory_id": key, "created_at": self._time(log.created_at)},
         )
 
     def _embed(self, new: NewRow, key: object, now: datetime) -> None:
@@ -293,16 +269,13 @@ class _Writing:
         self._insert("embeddings", row)
 
     def _archive(self, marking: Marking) -> None:
+        at = marking.memory.rolled_back_at or marking.memory.archived_at
         self._run(
             f"update {quoted(self._table)} set archived_by = ?1, archived_at = ?2, importance = case "
             "when typeof(importance) in ('integer', 'real') then min(importance, ?3) else importance end "
             f"where {self._row} = ?4",
-            [marking.archived_by, self._archived_at(marking), _ARCHIVED_IMPORTANCE, marking.place],
+            [marking.archived_by, None if at is None else self._time(at), _ARCHIVED_IMPORTANCE, marking.place],
         )
-
-    def _archived_at(self, marking: Marking) -> object:
-        at = marking.memory.rolled_back_at or marking.memory.archived_at
-        return None if at is None else self._time(at)
 
     def _restore(self, marking: Marking) -> None:
         """Make it active again; an importance that its agent has set since stays."""

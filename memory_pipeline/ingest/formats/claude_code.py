@@ -6,30 +6,27 @@ directory, or one transcript.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.files.markers import without_blocks
 from memory_pipeline.files.places import QUESTIONS
-from memory_pipeline.files.writing import resolve_links
-from memory_pipeline.ingest.agents.claude_transcripts import read_transcript
-from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
-from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice, readable_name
-from memory_pipeline.ingest.foreign import file_time, foreign_id, project_name, project_of_directory
-from memory_pipeline.ingest.importer import FilesImporter
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped, dated
+from memory_pipeline.ingest.foreign import foreign_id, project_name, project_of_directory, slug
+from memory_pipeline.ingest.formats.claude_transcripts import read_transcript
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, readable_name
 from memory_pipeline.ingest.markdown import Page, parse_note, parts_of, parts_of_entry, split_front_matter
-from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
+from memory_pipeline.ingest.openclaw_files import note_text
+from memory_pipeline.ingest.text_files import beginning, json_records, opened
 from memory_pipeline.ingest.turns import Transcripts, without_put_in
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LINE_BYTES
-from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.kinds import kind_of
@@ -49,19 +46,6 @@ _DELETED_AFTER, _WARN_AFTER = timedelta(days=30), timedelta(days=20)
 _FIRST_LINES, _LINE_BYTES = 200, 100_000
 
 
-@dataclass(frozen=True)
-class _File:
-    """A file to be read: a transcript, or one of a memory directory. `folder`: its project's directory."""
-
-    path: Path
-    name: str
-    folder: Path
-
-    @property
-    def is_transcript(self) -> bool:
-        return self.path.suffix == ".jsonl"
-
-
 class ClaudeCodeImporter(FilesImporter):
     """Claude Code's projects directory, or a part of it. Turns have the ids of their lines."""
 
@@ -69,48 +53,39 @@ class ClaudeCodeImporter(FilesImporter):
     about = "Claude Code's transcripts and memory files: `~/.claude/projects`, one project in it, or one transcript."
     takes = "a projects directory, the directory of one project, or a transcript"
     takes_directory = None
-
-    def read_chosen(
-        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
-    ) -> Reading:
-        """Every turn and every memory of the chosen files. Raises InputError if the path has none."""
-        files = list(_files(path, choice, skipped))
-        if not files and choice.among is None:
-            raise InputError(
-                f"'{path}' has no transcripts (*.jsonl) and no memory/*.md; give ~/.claude/projects, or the directory "
-                "of one project in it"
-            )
-        rules = settings.import_
-        for file in files:
-            if not file.is_transcript:
-                key = f"{readable_name(file.folder.name)}/{readable_name(file.path.stem)}"
-                yield from read_memory_file(
-                    file.path, file.name, key, _project_of_folder(file.folder), MAX_ENTRY_TOKENS, default_zone,
-                    now, skipped, mask=rules.redact,
-                )  # fmt: skip
-                continue
-            undated = file_time(file.path, now, default_zone)
-            transcripts = Transcripts(self.name, default_zone, now, settings, skipped, undated)
-            try:
-                yield from read_transcript(
-                    file.path, file.name, MAX_LINE_BYTES, transcripts, project_by_place(file.folder)
-                )
-            except (InputError, OSError) as error:
-                yield Rejected(file.name, 0, f"{UNREADABLE}: {error}")
+    lacks = (
+        "no transcripts (*.jsonl) and no memory/*.md; give ~/.claude/projects, or the directory of one project in it"
+    )
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """Every transcript and memory file that is chosen."""
-        return ((file.name, file.path) for file in _files(path, choice, skipped))
+        if path.is_file():
+            yield readable_name(path.name), path
+            return
+        found = list(_found(path))
+        yield from chosen_files(path, found, choice, skipped)
+        if choice.among is None:
+            folders = {path, *map(_folder_of, found)}
+            subagents = sum(1 for folder in folders for _ in folder.glob("*/subagents/*.jsonl"))
+            skipped.add("files of subagents", subagents)
+
+    def read_file(self, file: OneFile) -> Reading:
+        """Every turn of a transcript, or every memory of a memory file."""
+        folder = _folder_of(file.path)
+        if not _is_transcript(file.path):
+            return _memories(file, folder)
+        return read_transcript(
+            file.path, file.name, MAX_LINE_BYTES, Transcripts.of(self.name, file), project_by_place(folder)
+        )
 
     def evidence(self, path: Path) -> str | None:
         """A line of a transcript, or a fact with a type of Claude Code's."""
-        for number, file in enumerate(_files(path, ALL_FILES, Skipped())):
-            if number == _FIRST_LINES:
-                break
-            if file.is_transcript and _first_line(file.path, _is_transcript_line):
-                return f"lines of a Claude Code session (with 'sessionId') in {file.name}"
-            if not file.is_transcript and file.path.name != INDEX and _is_fact(file.path):
-                return f"a fact of Claude Code's memory, with its type, in {file.name}"
+        for name, file in islice(self.files(path, ALL_FILES, Skipped()), _FIRST_LINES):
+            if _is_transcript(file):
+                if _first_line(file, _is_transcript_line):
+                    return f"lines of a Claude Code session (with 'sessionId') in {name}"
+            elif file.name != INDEX and _is_fact(file):
+                return f"a fact of Claude Code's memory, with its type, in {name}"
         return None
 
     def is_home(self, path: Path) -> bool:
@@ -138,7 +113,7 @@ class ClaudeCodeImporter(FilesImporter):
     def default_project(self, path: Path) -> str:
         """The project of a single project's directory; `claude-code` for the directory of all projects."""
         folder = path.parent if path.is_file() or path.name == _MEMORY else path
-        is_one = any(file.folder == folder for file in _files(path, ALL_FILES, Skipped()))
+        is_one = any(_folder_of(file) == folder for _, file in self.files(path, ALL_FILES, Skipped()))
         return _project_of_folder(folder) if is_one else self.name
 
     def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
@@ -149,46 +124,27 @@ class ClaudeCodeImporter(FilesImporter):
         return entry_id(project, file, content).replace("openclaw:", f"{self.name}:", 1)
 
 
-def _files(path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[_File]:
-    """The chosen files in the order of their names, each once, none of them outside of the path."""
-    if path.is_file():
-        yield _File(path, readable_name(path.name), path.parent)
-        return
-    base, seen, folders = resolve_links(path), set(), {path: None}
-    for file, folder in _found(path):
-        folders[folder] = None
-        try:
-            real = resolve_links(file)
-            if not file.is_file() or real in seen:
-                continue
-        except OSError:
-            continue
-        seen.add(real)
-        name = readable_name(file.relative_to(path).as_posix())
-        if not real.is_relative_to(base):
-            skipped.add("links out of the directory")
-        elif choice.takes(name):
-            yield _File(file, name, folder)
-        else:
-            choice.count_left_out(name, skipped)
-    if choice.among is None:
-        subagents = sum(1 for folder in folders for _ in folder.glob("*/subagents/*.jsonl"))
-        if subagents:
-            skipped.add("files of subagents", subagents)
+def _is_transcript(file: Path) -> bool:
+    return file.suffix == ".jsonl"
 
 
-def _found(path: Path) -> Iterator[tuple[Path, Path]]:
-    """Every file that may be read, with its project's directory."""
+def _folder_of(file: Path) -> Path:
+    """The directory of the project that a transcript or a memory file belongs to."""
+    memory = None if _is_transcript(file) else next((one for one in file.parents if one.name == _MEMORY), None)
+    return (memory or file).parent
+
+
+def _found(path: Path) -> Iterator[Path]:
+    """Every file that may be read."""
     if path.name == _MEMORY and not any(path.glob("*.jsonl")):
-        yield from ((file, path.parent) for file in sorted(path.rglob("*.md")))
+        yield from sorted(path.rglob("*.md"))
         return
     top = path / _PROJECTS if (path / _PROJECTS).is_dir() else path
     folders = sorted(entry for entry in top.glob("*") if _is_project(entry))
     is_one = not folders or (top == path and path.name != _PROJECTS and any(path.glob("*.jsonl")))
     for folder in [path] if is_one else folders:
-        sessions = sorted(file for file in folder.glob("*.jsonl") if not file.name.startswith("agent-"))
-        yield from ((file, folder) for file in sessions)
-        yield from ((file, folder) for file in sorted((folder / _MEMORY).rglob("*.md")))
+        yield from (file for file in sorted(folder.glob("*.jsonl")) if not file.name.startswith("agent-"))
+        yield from sorted((folder / _MEMORY).rglob("*.md"))
 
 
 def _is_project(entry: Path) -> bool:
@@ -261,30 +217,16 @@ def _first_line(path: Path, tell: Callable[[Mapping[str, object]], str | None]) 
     """What the first line tells that tells anything; only the beginning of the file is read."""
     if not path.is_file():
         return None
-    try:
-        with path.open("rb") as file:
-            for _ in range(_FIRST_LINES):
-                raw = file.readline(_LINE_BYTES)
-                if not raw:
-                    break
-                try:
-                    line = json.loads(raw)
-                except (ValueError, RecursionError):
-                    continue
-                if isinstance(line, Mapping) and (found := tell(line)):
-                    return found
-    except OSError:
-        pass
+    with suppress(InputError), opened(path) as file:
+        for record in islice(json_records(file, path.name, _LINE_BYTES, Skipped()), _FIRST_LINES):
+            if not isinstance(record, Rejected) and (found := tell(record[1])):
+                return found
     return None
 
 
 def _is_fact(path: Path) -> bool:
     """Whether a file has front matter with a type of Claude Code's."""
-    try:
-        with path.open("rb") as file:
-            page = split_front_matter(file.read(_LINE_BYTES).decode("utf-8", "replace").replace("\r\n", "\n"))
-    except OSError:
-        return False
+    page = split_front_matter(beginning(path, _LINE_BYTES))
     if page is None or "name" not in page.fields:
         return False
     metadata = page.fields.get("metadata")
@@ -292,46 +234,27 @@ def _is_fact(path: Path) -> bool:
     return isinstance(told, str) and told in TYPES
 
 
-def read_memory_file(
-    path: Path,
-    name: str,
-    key: str,
-    project: str | None,
-    max_tokens: int,
-    zone: tzinfo,
-    now: datetime,
-    skipped: Skipped,
-    *,
-    mask: bool,
-) -> Reading:
-    """The memories of a file. `key`: what its ids begin with; `mask`: mask secrets before the file is split."""
-    try:
-        text = text_of(path, skipped)
-    except (OSError, InputError) as error:
-        yield Rejected(name, 0, f"{UNREADABLE}: {error}")
+def _memories(file: OneFile, folder: Path) -> Reading:
+    """The memories of a file of a memory directory."""
+    text = note_text(file)
+    if text is None:
         return
-    if is_written_by_program(text):
-        skipped.add("files that a program wrote")
-        return
-    text = without_blocks(text)
-    moment, quality = file_time(path, now, zone)
-    text, masked = redact(text) if mask else (text, {})
+    text, masked = redact(text) if file.masks else (text, {})
     as_found = Candidate(
         content="",
-        source=Source("claude-code", name, 1),
-        project_id=project,
-        created_at=moment.astimezone(UTC),
-        utc_offset=minutes_ahead(moment),
-        created_at_quality=quality,
+        source=Source(ClaudeCodeImporter.name, file.name, 1),
+        project_id=_project_of_folder(folder),
         masked=tuple(sorted(masked.items())),
+        **dated(*file.undated),
     )
     page = split_front_matter(text)
     stated = _stated_type(page.fields) if page else None
     if page and (stated or "name" in page.fields):
-        yield from _fact(page, stated, as_found, foreign_id("claude-code", key), max_tokens, skipped)
+        key = f"{readable_name(folder.name)}/{readable_name(file.path.stem)}"
+        yield from _fact(page, stated, as_found, foreign_id(ClaudeCodeImporter.name, key), file.skipped)
     else:
         text = "\n" * (page.first_line - 1) + page.body if page else text
-        yield from _entries(text, path, as_found, max_tokens, skipped)
+        yield from _entries(text, file.path, as_found, file.skipped)
 
 
 def _stated_type(fields: Mapping[str, Any]) -> str | None:
@@ -343,9 +266,7 @@ def _stated_type(fields: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _fact(
-    page: Page, stated: str | None, as_found: Candidate, native_id: str, max_tokens: int, skipped: Skipped
-) -> Reading:
+def _fact(page: Page, stated: str | None, as_found: Candidate, native_id: str, skipped: Skipped) -> Reading:
     """The one memory of a file with front matter, in parts if it is long. Without a text of its own, its description
     is what it says."""
     body = page.body.strip()
@@ -358,28 +279,28 @@ def _fact(
         return
     kind = TYPES.get(stated or "") or kind_of(words, (stated or "",), "fact")
     name = page.fields.get("name")
-    slug = "-".join(re.findall(r"[^\W_]+", name.lower()))[:60].strip("-") if isinstance(name, str) else ""
-    for number, part in enumerate(parts_of(words, max_tokens, skipped), start=1):
+    category = slug(name) if isinstance(name, str) else ""
+    for number, part in enumerate(parts_of(words, MAX_ENTRY_TOKENS, skipped), start=1):
         yield replace(
             as_found,
             content=part,
             source=replace(as_found.source, line=first if body else 1),
             native_id=native_id if number == 1 else f"{native_id}~{number}",
             memory_type=kind,
-            categories=(slug,) if slug else (),
+            categories=(category,) if category else (),
             tags=(stated,) if stated else (),
             masked=as_found.masked if number == 1 else (),
         )
 
 
-def _entries(text: str, path: Path, as_found: Candidate, max_tokens: int, skipped: Skipped) -> Reading:
+def _entries(text: str, path: Path, as_found: Candidate, skipped: Skipped) -> Reading:
     """The entries of a file without front matter; lines of an index that lead to a file of their own are none."""
     masked = as_found.masked
     for entry in parse_note(without_put_in(text, skipped)).entries:
         if path.name == INDEX and _leads_to_file(entry.text, path.parent):
             skipped.add("lines of an index")
             continue
-        for part in parts_of_entry(entry, max_tokens, skipped):
+        for part in parts_of_entry(entry, MAX_ENTRY_TOKENS, skipped):
             yield replace(
                 part.describe(as_found),
                 source=replace(as_found.source, line=entry.first_line),

@@ -6,24 +6,18 @@ stays deleted, wherever OpenClaw keeps it.
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
-from datetime import datetime, tzinfo
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.files.writing import resolve_links
-from memory_pipeline.ingest.agents.openclaw_events import Events, read_session
-from memory_pipeline.ingest.candidates import UNREADABLE, Reading, Rejected, Skipped
-from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice, readable_name
-from memory_pipeline.ingest.foreign import file_time, part_name, project_of_directory
-from memory_pipeline.ingest.importer import FilesImporter
-from memory_pipeline.ingest.lines import json_records, opened, opened_packed, unpacked
+from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.foreign import part_name, project_of_directory
+from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, readable_name
 from memory_pipeline.ingest.sqlite_files import (
     beside,
     columns_of,
@@ -34,6 +28,7 @@ from memory_pipeline.ingest.sqlite_files import (
     shows_table,
     unless_longer,
 )
+from memory_pipeline.ingest.text_files import json_object, json_records, opened, opened_packed, unpacked
 from memory_pipeline.ingest.turns import Transcripts
 from memory_pipeline.ingest.values import MAX_LINE_BYTES
 
@@ -60,50 +55,27 @@ class OpenClawSessionsImporter(FilesImporter):
     about = "OpenClaw's conversations: each agent's database in `~/.openclaw/agents`, and JSONL of earlier versions."
     takes = "OpenClaw's directory, that of an agent, or a file of sessions"
     takes_directory = None
+    lacks = (
+        "no agent/openclaw-agent.sqlite and no sessions/*.jsonl (deleted sessions stay deleted); give "
+        "~/.openclaw/agents, or the directory of one agent"
+    )
 
-    def read_chosen(
-        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
-    ) -> Reading:
-        """Every turn of the chosen files. Raises InputError if the path has none."""
-        files = list(self.files(path, choice, skipped))
-        if not files and choice.among is None:
-            if _DELETED in skipped.counts:
-                raise InputError(f"'{path}' has only sessions that were deleted, which stay deleted")
-            raise InputError(
-                f"'{path}' has no agent/openclaw-agent.sqlite and no sessions/*.jsonl; give ~/.openclaw/agents, or the "
-                "directory of one agent"
-            )
-        limit = MAX_LINE_BYTES
-        for name, file in files:
-            transcripts = Transcripts(
-                self.name, default_zone, now, settings, skipped, file_time(file, now, default_zone)
-            )
-            try:
-                if is_sqlite(file):
-                    yield from _read_database(file, name, limit, transcripts)
-                else:
-                    yield from _read_file(file, name, limit, transcripts)
-            except (InputError, OSError) as error:
-                yield Rejected(name, 0, f"{UNREADABLE}: {error}")
+    def read_file(self, file: OneFile) -> Reading:
+        """Every turn of a database or of a transcript."""
+        read = _read_database if is_sqlite(file.path) else _read_transcript
+        return read(file, Transcripts.of(self.name, file))
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """Every database and every transcript that is chosen and was not deleted."""
-        deleted: dict[Path, frozenset[str]] = {}
-        for file, agent in _found(path):
-            name = readable_name(file.name if file == path else file.relative_to(path).as_posix())
-            parts = _TRANSCRIPT.fullmatch(file.name)
-            if parts:
-                if agent not in deleted:
-                    deleted[agent] = _deleted_in(agent)
-                if parts["fate"] == "deleted" or deleted[agent] & {parts["session"], _session_in(file)}:
-                    skipped.add(_DELETED)
-                    continue
-            if not resolve_links(file).is_relative_to(resolve_links(path)):
-                skipped.add("links out of the directory")
-            elif file == path or choice.takes(name):
-                yield name, file
-            else:
-                choice.count_left_out(name, skipped)
+        if path.is_file():
+            if _left([path], path.parent.parent, skipped):
+                yield readable_name(path.name), path
+            return
+        found: list[Path] = []
+        for agent, database, transcripts in _found(path):
+            found += [database] if database else []
+            found += _left(transcripts, agent, skipped)
+        yield from chosen_files(path, found, choice, skipped)
 
     def parts(self, file: Path) -> tuple[Path, ...]:
         """A database and its write-ahead log."""
@@ -115,7 +87,7 @@ class OpenClawSessionsImporter(FilesImporter):
             if is_sqlite(file):
                 if shows_table(file, EVENTS):
                     return f"a table 'transcript_events' of OpenClaw in {name}"
-            elif _has_header(file):
+            elif {"id", "version"} <= _header_of(file).keys():
                 return f"the first line of an OpenClaw session in {name}"
         return None
 
@@ -134,50 +106,54 @@ class OpenClawSessionsImporter(FilesImporter):
         return "workspace" if is_own else project_of_directory(path)
 
 
-def _read_database(file: Path, name: str, limit: int, transcripts: Transcripts) -> Reading:
-    with reading(file) as connection:
-        if not shows_table(file, EVENTS):
-            raise InputError(f"'{file}' has no table 'transcript_events'")
+def _read_database(file: OneFile, transcripts: Transcripts) -> Reading:
+    with reading(file.path) as connection:
+        if not shows_table(file.path, EVENTS):
+            raise InputError(f"'{file.path}' has no table 'transcript_events'")
         forgotten, deleted = forgotten_sessions(connection), deleted_sessions(connection)
-        for session in left_out(sessions_of(connection), forgotten, transcripts.skipped):
-            part = part_name(name, readable_name(session))
-            yield from read_session(events_of(connection, session, part, limit), session, part, transcripts)
-        for session, generation in archives_of(connection):
-            part = part_name(name, readable_name(session))
-            if session in deleted:
-                transcripts.skipped.add("sessions that were deleted")
+        for session, has_human in sessions_of(connection):
+            if session in forgotten:
+                file.skipped.add("sessions that were deleted")
                 continue
-            events = archived_events_of(connection, session, generation, part, limit, _MOST_ARCHIVE_BYTES)
-            yield from read_session(events, session, part, transcripts)
-        if cold := count_cold(connection):
-            transcripts.skipped.add("sessions in cold storage", cold)
+            if not has_human:
+                file.skipped.add("sessions of cron jobs, heartbeats and subagents")
+                continue
+            part = part_name(file.name, readable_name(session))
+            yield from read_session(events_of(connection, session, part, MAX_LINE_BYTES), session, part, transcripts)
+        for session, generation in archives_of(connection):
+            part = part_name(file.name, readable_name(session))
+            if session in deleted:
+                file.skipped.add("sessions that were deleted")
+                continue
+            yield from read_session(
+                archived_events_of(connection, session, generation, part), session, part, transcripts
+            )
+        if columns_of(connection, "session_transcript_cold_archives"):  # from where OpenClaw takes back what is opened
+            (cold,) = connection.execute("select count(*) from session_transcript_cold_archives").fetchone()
+            file.skipped.add("sessions in cold storage", cold)
 
 
-def _read_file(file: Path, name: str, limit: int, transcripts: Transcripts) -> Reading:
-    told = _TRANSCRIPT.fullmatch(file.name)
-    session = told["session"] if told else file.stem
+def _read_transcript(file: OneFile, transcripts: Transcripts) -> Reading:
+    told = _TRANSCRIPT.fullmatch(file.path.name)
+    session = told["session"] if told else file.path.stem
     counted = Skipped()
 
     def events() -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
         nonlocal counted
         counted = Skipped()
-        with _opened(file) as text:
-            yield from json_records(text, name, limit, counted)
+        with _opened(file.path) as text:
+            yield from json_records(text, file.name, MAX_LINE_BYTES, counted)
 
-    yield from read_session(events, session, name, transcripts)
-    for why, number in counted.counts.items():  # of the last pass alone
-        transcripts.skipped.add(why, number)
+    yield from read_session(events, session, file.name, transcripts)
+    file.skipped.counts.update(counted.counts)  # of the last pass alone
 
 
 def _opened(file: Path) -> AbstractContextManager[TextIO]:
     return opened_packed(file) if file.suffix == ".zst" else opened(file)
 
 
-def _found(path: Path) -> Iterator[tuple[Path, Path]]:
-    """Every database and transcript, with the directory of its agent."""
-    if path.is_file():
-        yield path, path.parent.parent
-        return
+def _found(path: Path) -> Iterator[tuple[Path, Path | None, list[Path]]]:
+    """The directory of each agent, with its database and its transcripts."""
     if path.name == "sessions" or (path.name == "agent" and database_in(path.parent)):
         agents = [path.parent]
     else:
@@ -185,54 +161,45 @@ def _found(path: Path) -> Iterator[tuple[Path, Path]]:
         is_one = (top / "sessions").is_dir() or database_in(top) is not None
         agents = [top] if is_one else sorted(entry for entry in top.glob("*") if entry.is_dir())
     for agent in agents:
-        database = database_in(agent)
-        if database and path.name != "sessions":
-            yield database, agent
-        if path.name == "agent":
-            continue
-        found = agent.glob("sessions/*.jsonl*")
-        yield from ((file, agent) for file in sorted(found) if _TRANSCRIPT.fullmatch(file.name) and file.is_file())
+        database = database_in(agent) if path.name != "sessions" else None
+        found = sorted(agent.glob("sessions/*.jsonl*")) if path.name != "agent" else []
+        yield agent, database, [file for file in found if _TRANSCRIPT.fullmatch(file.name) and file.is_file()]
+
+
+def _left(files: list[Path], agent: Path, skipped: Skipped) -> list[Path]:
+    """The files of an agent, without transcripts of sessions that the user deleted."""
+    told = {file: parts for file in files if (parts := _TRANSCRIPT.fullmatch(file.name))}
+    deleted = _deleted_in(agent) if told else frozenset()
+    gone = {
+        file
+        for file, parts in told.items()
+        if parts["fate"] == "deleted" or parts["session"] in deleted or str(_header_of(file).get("id")) in deleted
+    }
+    skipped.add(_DELETED, len(gone))
+    return [file for file in files if file not in gone]
 
 
 def _deleted_in(agent: Path) -> frozenset[str]:
     """The sessions of an agent that the user deleted, by the names of files and by the database."""
-    found = set()
-    for file in agent.glob("sessions/*.jsonl.deleted*"):
-        told = _TRANSCRIPT.fullmatch(file.name)
-        if told:
-            found.add(told["session"])
+    names = [_TRANSCRIPT.fullmatch(file.name) for file in agent.glob("sessions/*.jsonl.deleted*")]
+    found = {told["session"] for told in names if told}
     database = database_in(agent)
     if database:
-        try:
-            with reading(database) as connection:
-                found |= deleted_sessions(connection)
-        except InputError:
-            pass  # it is told when the database itself is read
+        with suppress(InputError), reading(database) as connection:  # it is told when the database itself is read
+            found |= deleted_sessions(connection)
     return frozenset(found)
 
 
-def _has_header(file: Path) -> bool:
-    """Whether a file begins with the header of a session."""
-    header = _header_of(file)
-    return header is not None and {"id", "version"} <= header.keys()
-
-
-def _session_in(file: Path) -> str | None:
-    """The session that a file says it is of, whatever its name."""
-    told = (_header_of(file) or {}).get("id")
-    return told if isinstance(told, str) else None
-
-
-def _header_of(file: Path) -> Mapping[str, Any] | None:
-    """The header of a session with which a file begins."""
+def _header_of(file: Path) -> Mapping[str, Any]:
+    """The header of a session with which a file begins; empty if it begins otherwise."""
     if not file.is_file():
-        return None
+        return {}
     try:
         with _opened(file) as text:
-            line = json.loads(text.readline(_FIRST_BYTES))
-    except (InputError, OSError, ValueError, RecursionError):
-        return None
-    return line if isinstance(line, Mapping) and line.get("type") == "session" else None
+            line = json_object(text.readline(_FIRST_BYTES))
+    except (InputError, OSError, RowError, ValueError):
+        return {}
+    return line if line.get("type") == "session" else {}
 
 
 class Session(NamedTuple):
@@ -251,11 +218,12 @@ def sessions_of(connection: sqlite3.Connection) -> list[Session]:
         for session, key, by in rows(connection, f"select session_id, session_key, {spawned} from session_windows"):
             told[str(session)] = (key, by)
     found = rows(connection, "select distinct session_id from transcript_events order by session_id")
-    return [Session(name, _has_human(*told.get(name, (None, None)))) for (name,) in found if isinstance(name, str)]
-
-
-def _has_human(key: object, spawned_by: object) -> bool:
-    return not spawned_by and not (isinstance(key, str) and any(part in key for part in WITHOUT_HUMAN))
+    sessions = []
+    for (name,) in found:
+        if isinstance(name, str):
+            key, by = told.get(name, (None, None))
+            sessions.append(Session(name, not by and not any(part in str(key) for part in WITHOUT_HUMAN)))
+    return sessions
 
 
 def deleted_sessions(connection: sqlite3.Connection) -> frozenset[str]:
@@ -284,13 +252,6 @@ def archives_of(connection: sqlite3.Connection) -> list[tuple[str, str]]:
     return [(str(session), str(generation)) for session, generation in rows(connection, statement)]
 
 
-def count_cold(connection: sqlite3.Connection) -> int:
-    """How many sessions lie in cold storage, from where OpenClaw takes them back when they are opened."""
-    if not columns_of(connection, "session_transcript_cold_archives"):
-        return 0
-    return int(connection.execute("select count(*) from session_transcript_cold_archives").fetchone()[0])
-
-
 def events_of(connection: sqlite3.Connection, session: str, file: str, limit: int) -> Events:
     """The events of a session in their order. No transaction stays open between two pages."""
     columns = columns_of(connection, "transcript_events")
@@ -311,43 +272,28 @@ def events_of(connection: sqlite3.Connection, session: str, file: str, limit: in
     return read
 
 
-def archived_events_of(
-    connection: sqlite3.Connection, session: str, generation: str, file: str, limit: int, most_bytes: int
-) -> Events:
+def archived_events_of(connection: sqlite3.Connection, session: str, generation: str, file: str) -> Events:
     """The events of a session in an archive: lines of JSON, compressed or not."""
 
     def read() -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
         statement = (
-            f"select encoding, {unless_longer('archive_blob', most_bytes)} from session_transcript_archives "
+            f"select encoding, {unless_longer('archive_blob', _MOST_ARCHIVE_BYTES)} from session_transcript_archives "
             "where session_id = ? and generation = ?"
         )
         for encoding, data in rows(connection, statement, [session, generation]):
             try:
-                text = _text_of(data, encoding == "zstd", most_bytes)
+                text = _text_of(data, encoding == "zstd", _MOST_ARCHIVE_BYTES)
             except InputError as error:
                 yield Rejected(file, 0, f"the archive of the session cannot be read: {error}")
                 continue
             if text is None:
-                yield Rejected(file, 0, f"the archive of the session is longer than {most_bytes} bytes")
+                yield Rejected(file, 0, f"the archive of the session is longer than {_MOST_ARCHIVE_BYTES} bytes")
                 continue
             for number, line in enumerate(text.split("\n"), start=1):
                 if line.strip():
-                    yield _event(number, line, None, None, file, limit)
+                    yield _event(number, line, None, None, file, MAX_LINE_BYTES)
 
     return read
-
-
-def left_out(sessions: list[Session], forgotten: frozenset[str], skipped: Skipped) -> list[str]:
-    """The sessions that are read; the others are counted."""
-    told = []
-    for session in sessions:
-        if session.session_id in forgotten:
-            skipped.add("sessions that were deleted")
-        elif not session.has_human:
-            skipped.add("sessions of cron jobs, heartbeats and subagents")
-        else:
-            told.append(session.session_id)
-    return told
 
 
 def _event(
@@ -361,13 +307,9 @@ def _event(
     if told is None or len(told) > limit:
         return Rejected(file, number, f"the event is empty, or longer than {limit} bytes")
     try:
-        event = json.loads(told)
-    except (ValueError, RecursionError) as error:
-        return Rejected.of(
-            file, number, f"the event is not a JSON object that can be read ({type(error).__name__})", told
-        )
-    if not isinstance(event, Mapping) or not event:
-        return Rejected.of(file, number, "the event is not a JSON object with content", told)
+        event = json_object(told, "the event")
+    except RowError as error:
+        return Rejected.of(file, number, str(error), told)
     return number, event if event.get("timestamp") or created is None else {**event, "timestamp": created}
 
 

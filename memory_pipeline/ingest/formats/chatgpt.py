@@ -5,6 +5,7 @@ The file is one line of any length; it is read as a stream, one message at a tim
 
 from __future__ import annotations
 
+import pickle
 import re
 import sqlite3
 import zipfile
@@ -12,20 +13,17 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import ijson
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.candidates import UNREADABLE, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice, readable_name
-from memory_pipeline.ingest.foreign import file_of_part, file_time, foreign_id, part_name
-from memory_pipeline.ingest.importer import FilesImporter
-from memory_pipeline.ingest.json_stream import Event, Unreadable, events, pass_over, value_of
+from memory_pipeline.ingest.foreign import file_of_part, foreign_id, part_name
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, readable_name
+from memory_pipeline.ingest.text_files import Event, Unreadable, events, items_of, pass_over, value_of
 from memory_pipeline.ingest.turns import (
     AGENT,
     CALLS,
@@ -34,10 +32,10 @@ from memory_pipeline.ingest.turns import (
     THOUGHTS,
     Speaker,
     Transcripts,
-    Turn,
     is_nobody,
     speaker_of,
 )
+from memory_pipeline.ingest.values import first_line
 
 DRAFTS = "messages of branches that were given up"
 _FILES = "images and other files"
@@ -57,8 +55,6 @@ _OF_KIND = {
 _SPOKEN = "audio_transcription"
 #: Marks of citations, which lead to nothing outside of ChatGPT.
 _CITATIONS = re.compile(r"\ue200[^\ue200\ue201]{0,400}\ue201|【[^【】\n]{0,40}†[^【】\n]{0,80}】")
-#: Characters of a conversation that are kept in memory.
-_MOST_IN_MEMORY = 16_000_000
 #: Messages of a conversation that are read, and what each counts for beside its id, in characters.
 _MOST_NODES, _NODE = 300_000, 100
 _PART = re.compile(r"(?:.*/)?conversations(?:-\d{1,6})?\.json")
@@ -73,23 +69,14 @@ class ChatGptImporter(FilesImporter):
     about = "ChatGPT's data export: the archive as it comes, `conversations.json`, or its parts."
     takes = "the export's archive, its directory, or a conversations.json"
     takes_directory = None
+    lacks = "no conversations.json; give the export of ChatGPT, as it comes or unpacked"
 
-    def read_chosen(
-        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
-    ) -> Reading:
-        """Every turn in the chosen files. Raises InputError if the path has none."""
-        files = list(self.files(path, choice, skipped))
-        if not files and choice.among is None:
-            raise InputError(f"'{path}' has no conversations.json; give the export of ChatGPT, as it comes or unpacked")
-        for name, file in files:
-            undated = file_time(file, now, default_zone)
-            transcripts = Transcripts(self.name, default_zone, now, settings, skipped, undated)
-            try:
-                with _opened(file) as parts:
-                    for part in parts:
-                        yield from _read_part(part, name, transcripts, undated)
-            except (InputError, OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError) as error:
-                yield Rejected(name, 0, f"{UNREADABLE}: {error}")
+    def read_file(self, file: OneFile) -> Reading:
+        """Every turn."""
+        transcripts = Transcripts.of(self.name, file)
+        with _opened(file.path) as parts:
+            for part in parts:
+                yield from _read_part(part, file, transcripts)
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """The file, or the parts in a directory that are chosen."""
@@ -113,7 +100,7 @@ class ChatGptImporter(FilesImporter):
                         beginning = part.read(_BEGINNING).lstrip(b"\xef\xbb\xbf \r\n\t")
                         if beginning[:1] in (b"[", b"{") and re.search(rb'"mapping"\s*:\s*\{', beginning):
                             return f"conversations of ChatGPT, as trees of messages, in {name}"
-            except (InputError, OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError):
+            except (InputError, OSError, EOFError, zlib.error):
                 continue
         return None
 
@@ -130,28 +117,23 @@ class ChatGptImporter(FilesImporter):
         return self.name
 
 
-def _read_part(file: IO[bytes], name: str, transcripts: Transcripts, undated: tuple[datetime, str]) -> Reading:
+def _read_part(part: IO[bytes], file: OneFile, transcripts: Transcripts) -> Reading:
     """The turns of one list of conversations. Where it is no JSON, what was read until then stays."""
     number = 0
     try:
-        for item in _conversations(events(file)):
-            number += 1
-            if isinstance(item, str):
-                yield Rejected(name, number, item)
+        for number, item in enumerate(items_of(events(part), "", "conversations", take=_conversation), start=1):
+            if item is None:
+                yield Rejected(file.name, number, "the conversation is not an object")
                 continue
             with closing(item):
-                yield from _turns_of(item, number, name, transcripts, undated)
+                yield from _turns_of(item, number, file, transcripts)
     except (ijson.JSONError, ValueError) as error:  # a number of thousands of digits is a ValueError
-        why = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-        yield Rejected(
-            name, number, f"the file is no JSON behind conversation {number}, so the rest is not read: {why}"
-        )
+        why = f"the file is no JSON behind conversation {number}, so the rest is not read: {first_line(error)}"
+        yield Rejected(file.name, number, why)
 
 
-def _turns_of(
-    conversation: Conversation, number: int, name: str, transcripts: Transcripts, undated: tuple[datetime, str]
-) -> Reading:
-    skipped = transcripts.skipped
+def _turns_of(conversation: Conversation, number: int, of: OneFile, transcripts: Transcripts) -> Reading:
+    name, skipped = of.name, of.skipped
     if conversation.is_forgotten:
         skipped.add("conversations that are not to be remembered")
         return
@@ -163,45 +145,18 @@ def _turns_of(
         yield Rejected(name, number, f"conversation {session[:80]} has no mapping of its messages")
         return
     file = part_name(name, readable_name(session.replace("#", "-"))[:200])
-    transcripts.undated = undated
+    transcripts.undated = of.undated
     try:
-        began = parse_moment(conversation.created, transcripts.zone, transcripts.now)
-        transcripts.undated = (began, "date") if began else undated
+        began = parse_moment(conversation.created, of.zone, of.now)
+        transcripts.undated = (began, "date") if began else of.undated
     except RowError:
         pass  # each message has its own time
     for line, item in enumerate(conversation.shown(skipped), start=1):
         if isinstance(item, str):
             yield Rejected(file, line, item)
             continue
-        message, words = item
-        yield from transcripts.memories(
-            Turn(
-                speaker=message.speaker,
-                words=words,
-                file=file,
-                line=line,
-                told_at=message.at,
-                native_id=foreign_id(transcripts.connector, message.message_id) if message.message_id else None,
-            )
-        )
-
-
-def _conversations(told: Iterator[Event]) -> Iterator[Conversation | str]:
-    """Each conversation of a list, or of the list `conversations` of an object; a text says what is none."""
-    kind, _ = next(told, ("", None))
-    if kind == "start_map":
-        for kind, key in told:
-            if kind == "end_map":
-                return
-            kind, _ = next(told)
-            if key == "conversations" and kind == "start_array":
-                yield from _list(told)
-            else:
-                pass_over(kind, told)
-    elif kind == "start_array":
-        yield from _list(told)
-    else:
-        yield "the file holds no list of conversations"
+        native_id = foreign_id(transcripts.connector, item.message_id) if item.message_id else None
+        yield from transcripts.memories(item.speaker, item.words, file, line, told_at=item.told_at, native_id=native_id)
 
 
 def _node(kind: str, value: Any, told: Iterator[Event]) -> Any:
@@ -220,18 +175,11 @@ def _node(kind: str, value: Any, told: Iterator[Event]) -> Any:
     return node
 
 
-def _list(told: Iterator[Event]) -> Iterator[Conversation | str]:
-    for kind, _ in told:
-        if kind == "end_array":
-            return
-        if kind == "start_map":
-            yield _conversation(told)
-        else:
-            pass_over(kind, told)
-            yield "the conversation is not an object"
-
-
-def _conversation(told: Iterator[Event]) -> Conversation:
+def _conversation(kind: str, _: Any, told: Iterator[Event]) -> Conversation | None:
+    """A conversation that begins with an event; None for what is no object."""
+    if kind != "start_map":
+        pass_over(kind, told)
+        return None
     conversation = Conversation()
     for kind, key in told:
         if kind == "end_map":
@@ -257,33 +205,28 @@ def _opened(path: Path) -> Iterator[Iterator[IO[bytes]]]:
         with path.open("rb") as file:
             yield iter((file,))
         return
-    with zipfile.ZipFile(path) as archive:
-        names = sorted(name for name in archive.namelist() if _PART.fullmatch(name))
-        if not names:
-            raise InputError("the archive has no conversations.json")
-
-        def parts() -> Iterator[IO[bytes]]:
-            for name in names:
-                with archive.open(name) as file:
-                    yield file
-
-        yield parts()
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = sorted(name for name in archive.namelist() if _PART.fullmatch(name))
+            if not names:
+                raise InputError("the archive has no conversations.json")
+            yield map(archive.open, names)
+    except (zipfile.BadZipFile, RuntimeError) as error:  # it is damaged, or encrypted
+        raise InputError(str(error)) from error
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
-    """A message of somebody. `at`: its time as the export tells it."""
+class Message(NamedTuple):
+    """A message of somebody. `told_at`: its time as the export tells it."""
 
-    number: int
     message_id: str | None
     speaker: Speaker
-    at: object
+    told_at: object
+    words: str
 
 
 @dataclass
 class Conversation:
-    """What is read of a conversation so far. `left_out`: by node, why its message is nobody's words; `wrong`: why it
-    cannot be read."""
+    """What is read of a conversation so far: its tree is in memory, its messages are in a file."""
 
     session: str | None = None
     current: str | None = None
@@ -291,13 +234,11 @@ class Conversation:
     is_forgotten: bool = False
     has_tree: bool = False
     _parents: dict[str, str | None] = field(default_factory=dict)
-    _messages: dict[str, Message] = field(default_factory=dict)
-    _left_out: dict[str, Skipped] = field(default_factory=dict)
-    _wrong: dict[str, str] = field(default_factory=dict)
-    _texts: dict[int, str] = field(default_factory=dict)
-    _size: int = 0
     _weight: int = 0
-    _disk: sqlite3.Connection | None = None
+
+    def __post_init__(self) -> None:
+        self._messages = sqlite3.connect("")  # SQLite's own file, on disk when it is large
+        self._messages.execute("create table messages (node text primary key, message blob)")
 
     def tell(self, name: str, value: object) -> None:
         """Take over a field of the conversation."""
@@ -314,52 +255,40 @@ class Conversation:
         """Take over a node of the tree."""
         self._weight += len(node_id) + _NODE
         if self.is_too_large:
-            self._parents, self._messages, self._left_out, self._wrong, self._texts = {}, {}, {}, {}, {}
+            self._parents = {}
             return
-        parent = node.get("parent") if isinstance(node, Mapping) else None
+        parent, message = (node.get("parent"), node.get("message")) if isinstance(node, Mapping) else (None, None)
         self._parents[node_id] = parent if isinstance(parent, str) else None
-        skipped = Skipped()
-        try:
-            told = _told(node.get("message") if isinstance(node, Mapping) else None, skipped)
-        except RowError as error:
-            self._wrong[node_id] = str(error)
-            return
-        if skipped.counts:
-            self._left_out[node_id] = skipped
-        if told is None:
-            return
-        message_id, speaker, at, words = told
-        number = len(self._parents)
-        self._messages[node_id] = Message(number, message_id, speaker, at)
-        self._keep(number, words)
+        packed = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+        self._messages.execute("insert or replace into messages values (?, ?)", [node_id, packed])
 
     @property
     def is_too_large(self) -> bool:
         """Whether it has more messages than can be read."""
         return self._weight > _MOST_NODES * _NODE
 
-    def shown(self, skipped: Skipped) -> Iterator[tuple[Message, str] | str]:
-        """The messages of the branch that ends in the current node, in their order, each with its words; for one that
-        cannot be read, why. What is left out is counted."""
+    def shown(self, skipped: Skipped) -> Iterator[Message | str]:
+        """The messages of the branch that ends in the current node, in their order; for one that cannot be read, why.
+        What is left out is counted."""
         path, is_circle = self._path()
         if is_circle:
             yield "the messages of the conversation lead in a circle, so that nobody knows where it began"
             return
-        for node_id in path:
-            for why, number in self._left_out.get(node_id, Skipped()).counts.items():
-                skipped.add(why, number)
-            if node_id in self._wrong:
-                yield self._wrong[node_id]
-            elif node_id in self._messages:
-                message = self._messages[node_id]
-                yield message, self._words(message.number)
-        if others := len(self._messages.keys() - set(path)):
-            skipped.add(DRAFTS, others)
+        yield from filter(None, (self._message(node_id, skipped) for node_id in path))
+        others = self._parents.keys() - set(path)
+        skipped.add(DRAFTS, sum(isinstance(self._message(node_id, Skipped()), Message) for node_id in others))
+
+    def _message(self, node_id: str, skipped: Skipped) -> Message | str | None:
+        query = "select message from messages where node = ?"
+        (packed,) = self._messages.execute(query, [node_id]).fetchone()
+        try:
+            return _told(pickle.loads(packed), skipped)
+        except RowError as error:
+            return str(error)
 
     def close(self) -> None:
         """Free what is on disk."""
-        if self._disk:
-            self._disk.close()
+        self._messages.close()
 
     def _path(self) -> tuple[list[str], bool]:
         """The nodes from the root to the current one, or else to the last one, and whether they have no root, but lead
@@ -371,25 +300,9 @@ class Conversation:
             at = self._parents[at]
         return list(reversed(path)), at in path
 
-    def _keep(self, number: int, words: str) -> None:
-        self._size += len(words)
-        if self._size <= _MOST_IN_MEMORY:
-            self._texts[number] = words
-            return
-        if self._disk is None:
-            self._disk = sqlite3.connect("")  # SQLite's own temporary file, removed with the connection
-            self._disk.execute("create table texts (number integer primary key, words blob)")
-        self._disk.execute("insert into texts values (?, ?)", [number, words.encode("utf-8", "surrogatepass")])
 
-    def _words(self, number: int) -> str:
-        if number in self._texts or self._disk is None:
-            return self._texts[number]
-        (data,) = self._disk.execute("select words from texts where number = ?", [number]).fetchone()
-        return bytes(data).decode("utf-8", "surrogatepass")
-
-
-def _told(message: object, skipped: Skipped) -> tuple[str | None, Speaker, object, str] | None:
-    """Id, speaker, time and words of a message; None if it is nobody's. Raises RowError for one that makes no sense."""
+def _told(message: object, skipped: Skipped) -> Message | None:
+    """What a message says; None if it is nobody's. Raises RowError for one that makes no sense."""
     if message is None:
         return None
     if isinstance(message, Unreadable):
@@ -414,8 +327,7 @@ def _told(message: object, skipped: Skipped) -> tuple[str | None, Speaker, objec
     if not words.strip():
         return None
     own = message.get("id")
-    at = message.get("create_time")
-    return own if isinstance(own, str) and own.strip() else None, speaker, at, words
+    return Message(own if isinstance(own, str) and own.strip() else None, speaker, message.get("create_time"), words)
 
 
 def _words_of(content: Mapping[str, Any], skipped: Skipped) -> str:

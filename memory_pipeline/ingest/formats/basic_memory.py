@@ -9,25 +9,22 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, tzinfo
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import InputError
-from memory_pipeline.files.markers import without_blocks
-from memory_pipeline.files.writing import real_path, resolve_links
+from memory_pipeline.files.writing import real_path
 from memory_pipeline.ingest import values
-from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped, dated
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.file_choice import FileChoice, readable_name
-from memory_pipeline.ingest.foreign import file_time, foreign_id, project_of_directory
-from memory_pipeline.ingest.importer import FilesImporter
+from memory_pipeline.ingest.foreign import foreign_id, project_of_directory, slug
+from memory_pipeline.ingest.importer import FileChoice, FilesImporter, OneFile, chosen_files, readable_name
 from memory_pipeline.ingest.markdown import Entry, Page, parse_note, parts_of_entry, split_front_matter
-from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
+from memory_pipeline.ingest.openclaw_files import note_text
+from memory_pipeline.ingest.text_files import beginning
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
-from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
 from memory_pipeline.text.redaction import redact
@@ -51,14 +48,6 @@ _DATES = ("created", "created_at", "date")
 _LOOKED_AT = 40
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """A note, and its name relative to the directory."""
-
-    path: Path
-    name: str
-
-
 class BasicMemoryImporter(FilesImporter):
     """A project of basic-memory, or one note of it."""
 
@@ -66,39 +55,38 @@ class BasicMemoryImporter(FilesImporter):
     about = "A project of basic-memory: Markdown notes with front matter, observations and relations."
     takes = "a project's directory, or one note"
     takes_directory = None
-
-    def read_chosen(
-        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
-    ) -> Reading:
-        """The same of the chosen notes. Raises InputError if there is none."""
-        files = [_File(file, name) for name, file in self.files(path, choice, skipped)]
-        if not files and choice.among is None:
-            raise InputError(f"'{path}' has no Markdown notes (*.md); give the project's own directory")
-        for file in files:
-            yield from _read_note(file, default_zone, now, settings, skipped)
+    lacks = "no Markdown notes (*.md); give the project's own directory"
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """The Markdown files below a directory, those in hidden directories left out."""
         if not path.is_dir():
-            yield readable_name(path.name), path
-            return
+            return iter([(readable_name(path.name), path)])
         root = real_path(path)
-        for file in sorted(root.rglob("*.md")):
-            relative = file.relative_to(root)
-            name = readable_name(relative.as_posix())
-            if any(part.startswith(".") for part in relative.parts):
-                continue
-            if not choice.takes(name):
-                choice.count_left_out(name, skipped)
-            elif not resolve_links(file).is_relative_to(root):
-                skipped.add("links out of the directory")
-            elif file.is_file():
-                yield name, file
+        found = sorted(root.rglob("*.md"))
+        shown = [file for file in found if not any(part.startswith(".") for part in file.relative_to(root).parts)]
+        return chosen_files(root, shown, choice, skipped)
+
+    def read_file(self, file: OneFile) -> Reading:
+        """Every observation and every other entry of a note."""
+        text = note_text(file)
+        if text is None:
+            return
+        text, masked = redact(text, keep_lines=True) if file.masks else (text, {})
+        page = split_front_matter(text) or Page({}, text, 1)
+        try:
+            moment, quality = _time(page.fields, file)
+            tags = _tags(page.fields)
+        except RowError as error:
+            yield Rejected(file.name, 1, str(error))
+            return
+        permalink = page.fields.get("permalink")
+        key = permalink if isinstance(permalink, str) and permalink.strip() else file.name.removesuffix(".md")
+        yield from _Note(file, key, page, tags, moment, quality, tuple(sorted(masked.items()))).memories()
 
     def evidence(self, path: Path) -> str | None:
         """A note with a permalink and an observation or a relation."""
         try:
-            found = [path] if path.is_file() else list(_some_notes(path)) if path.is_dir() else []
+            found = [path] if path.is_file() else list(islice(path.rglob("*.md"), _LOOKED_AT)) if path.is_dir() else []
         except OSError:
             return None
         return "a note with the permalink of basic-memory" if any(map(_has_permalink, found)) else None
@@ -108,73 +96,34 @@ class BasicMemoryImporter(FilesImporter):
         return project_of_directory(path if path.is_dir() else path.parent)
 
 
-def _some_notes(path: Path) -> Iterator[Path]:
-    for number, file in enumerate(path.rglob("*.md")):
-        if number >= _LOOKED_AT:
-            return
-        yield file
-
-
 def _has_permalink(path: Path) -> bool:
     if path.suffix != ".md" or not path.is_file():
         return False
-    try:
-        with path.open("rb") as file:
-            page = split_front_matter(file.read(20_000).decode("utf-8-sig", "replace").replace("\r\n", "\n"))
-    except OSError:
-        return False
+    page = split_front_matter(beginning(path, 20_000))
     return page is not None and isinstance(page.fields.get("permalink"), str)
-
-
-def _read_note(file: _File, zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-    rules = settings.import_
-    try:
-        text = text_of(file.path, skipped)
-    except (OSError, EOFError, InputError) as error:
-        yield Rejected(file.name, 0, f"{UNREADABLE}: {error}")
-        return
-    if is_written_by_program(text):
-        skipped.add("files that a program wrote")
-        return
-    text = without_blocks(text)
-    text, masked = redact(text, keep_lines=True) if rules.redact else (text, {})
-    page = split_front_matter(text) or Page({}, text, 1)
-    try:
-        moment, quality = _time(page.fields, file.path, zone, now)
-        tags = _tags(page.fields)
-    except RowError as error:
-        yield Rejected(file.name, 1, str(error))
-        return
-    permalink = page.fields.get("permalink")
-    key = permalink if isinstance(permalink, str) and permalink.strip() else file.name.removesuffix(".md")
-    note = _Note(file.name, key, page, tags, moment, quality, tuple(sorted(masked.items())), now)
-    yield from note.memories(MAX_ENTRY_TOKENS, skipped)
 
 
 @dataclass
 class _Note:
     """One note with what its front matter says."""
 
-    name: str
+    file: OneFile
     key: str
     page: Page
     tags: tuple[str, ...]
     moment: datetime
     quality: str
     masked: tuple[tuple[str, int], ...]
-    now: datetime
 
-    def memories(self, max_tokens: int, skipped: Skipped) -> Reading:
+    def memories(self) -> Reading:
         """Its observations and other entries."""
         for entry in parse_note(self.page.body).entries:
             if entry.text.startswith(("```", "~~~")):
-                skipped.add("blocks of code")
+                self.file.skipped.add("blocks of code")
             elif is_relation(entry.text):
-                skipped.add("relations to other notes")
+                self.file.skipped.add("relations to other notes")
             else:
-                for found in self._of_entry(entry, max_tokens, skipped):
-                    yield replace(found, masked=self.masked)
-                    self.masked = ()
+                yield from self._of_entry(entry)
 
     def _holds(self, words: str) -> datetime | None:
         """When an observation begins to hold, if it says so and that has come; the time of the note otherwise."""
@@ -182,33 +131,31 @@ class _Note:
         if said is None:
             return None
         try:
-            return parse_moment(said[1], self.moment.tzinfo or UTC, self.now)
+            return parse_moment(said[1], self.moment.tzinfo or UTC, self.file.now)
         except RowError:
             return None
 
-    def _of_entry(self, entry: Entry, max_tokens: int, skipped: Skipped) -> Iterator[Candidate]:
+    def _of_entry(self, entry: Entry) -> Iterator[Candidate]:
         category, words, own_tags = observation_in(entry.text)
-        tags = (*self.tags, *own_tags)
-        holds = self._holds(words)
         title = self.page.fields.get("title")
         subject = title if isinstance(title, str) else ""
-        for said in parts_of_entry(entry, max_tokens, skipped, words.strip()):
+        path = [heading for heading in entry.above if heading.strip().lower() not in _OF_FORMAT]
+        for said in parts_of_entry(entry, MAX_ENTRY_TOKENS, self.file.skipped, words.strip()):
             part = said.own_words
-            path = [heading for heading in entry.above if heading.strip().lower() not in _OF_FORMAT]
             digest = hashlib.sha256(f"{category}\x1f{part}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
             found = Candidate(
                 content=part,
-                source=Source(BasicMemoryImporter.name, self.name, self.page.first_line + entry.first_line - 1),
+                source=Source(BasicMemoryImporter.name, self.file.name, self.page.first_line + entry.first_line - 1),
                 native_id=foreign_id(BasicMemoryImporter.name, f"{self.key}#{digest}"),
                 memory_type=kind_of(part, (subject, *path, category), "fact"),
-                categories=tuple(dict.fromkeys(_slug(one) for one in (category, subject) if _slug(one))),
-                tags=tuple(dict.fromkeys(tags))[: values.MAX_LABELS],
-                created_at=self.moment.astimezone(UTC),
-                effective_date=holds,
-                utc_offset=minutes_ahead(self.moment),
-                created_at_quality=self.quality,
+                categories=tuple(dict.fromkeys(filter(None, map(slug, (category, subject))))),
+                tags=tuple(dict.fromkeys((*self.tags, *own_tags)))[: values.MAX_LABELS],
+                effective_date=self._holds(words),
+                masked=self.masked,
+                **dated(self.moment, self.quality),
             )
             yield said.describe(found)
+            self.masked = ()
 
 
 def is_relation(text: str) -> bool:
@@ -225,10 +172,6 @@ def observation_in(text: str) -> tuple[str, str, tuple[str, ...]]:
     return observed[1].strip() if observed else "", _LINK.sub(lambda link: link[2] or link[1], words), tags
 
 
-def _slug(text: str) -> str:
-    return "-".join(re.findall(r"[^\W_]+", text.lower()))[:60].strip("-")
-
-
 def _tags(fields: Mapping[str, Any]) -> tuple[str, ...]:
     """The tags of the front matter: a list, or names between commas."""
     told = fields.get("tags")
@@ -237,11 +180,11 @@ def _tags(fields: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(tag.lstrip("#").lower() for tag in values.labels({"tags": told}, "tags"))
 
 
-def _time(fields: Mapping[str, Any], path: Path, zone: tzinfo, now: datetime) -> tuple[datetime, str]:
+def _time(fields: Mapping[str, Any], file: OneFile) -> tuple[datetime, str]:
     """When a note was created, by its front matter, else by its file."""
-    told = next((fields[name] for name in _DATES if not values.is_absent(fields.get(name))), None)
-    moment = parse_moment(told, zone, now, "created")
+    told = values.first_of(fields, *_DATES)
+    moment = parse_moment(told, file.zone, file.now, "created")
     if moment is None:
-        return file_time(path, now, zone)
+        return file.undated
     is_day = (isinstance(told, date) and not isinstance(told, datetime)) or (isinstance(told, str) and len(told) == 10)
     return moment, "date" if is_day else "exact"

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime, tzinfo
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
-from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, dated
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.file_choice import readable_name
-from memory_pipeline.ingest.foreign import archive_expired, foreign_id
-from memory_pipeline.ingest.importer import Importer
-from memory_pipeline.ingest.sqlite_files import beside, columns_of, reading, rows, shows_table, unless_longer
+from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_of, time_to_come
+from memory_pipeline.ingest.importer import Importer, OneFile, readable_name
+from memory_pipeline.ingest.sqlite_files import beside, columns_of, reading, records, shows_table
 from memory_pipeline.ingest.values import MAX_CONTENT
-from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import Source
 from memory_pipeline.records.identifiers import MAX_ID
 
@@ -35,13 +32,11 @@ order by prefix, key
 _ROWS_OF_EARLIER = _ROWS.replace("expires_at", "null")
 _COLUMNS = ("prefix", "key", "value", "created_at", "updated_at", "expires_at")
 NEEDED = frozenset({"prefix", "key", "value", "created_at"})
-_WANTED = ("prefix", "key", "value", "created_at", "updated_at", "expires_at")
 #: Keys of a value that hold its words, if it is an object.
 _WORDS = ("content", "text", "memory", "fact", "data", "value")
 #: Keys beside the words that say what kind of object it is.
 _KINDS = ("kind", "type", "category")
 _MOST_DEPTH = 8
-_FAR = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 class LangGraphImporter(Importer):
@@ -51,20 +46,15 @@ class LangGraphImporter(Importer):
     about = "A LangGraph store (LangMem too) in SQLite, or at `postgresql://...`: the values under namespaces and keys."
     takes = "an SQLite file or the address of a PostgreSQL database"
 
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """Every value; each namespace is a project."""
-        if is_address(path):
-            yield from memories_of(read_rows(path), now)
-            return
-        with reading(path) as connection:
-            columns = columns_of(connection, "store")
-            if not set(columns) >= NEEDED:
-                raise InputError(f"'{path}' has no table 'store' of LangGraph; check the path")
-            wanted = [column for column in _WANTED if column in columns]
-            shown = [unless_longer(c, 4 * MAX_CONTENT) if c == "value" else c for c in wanted]
-            found = rows(connection, f"select {', '.join(shown)} from store order by prefix, key")
-            name = readable_name(path.name)
-            yield from memories_of(((name, dict(zip(wanted, row, strict=True))) for row in found), now)
+    def read_file(self, file: OneFile) -> Reading:
+        """Every value; each namespace is a project. Naive times are in UTC."""
+        for line, (name, item) in enumerate(_rows_at(file.path), 1):
+            value: object = item.get("value")
+            try:
+                value = _parsed(value)
+                yield _candidate(item, value, Source(self.name, name, line), file.now)
+            except RowError as error:
+                yield Rejected.of(name, line, str(error), value if isinstance(value, str) else "")
 
     def evidence(self, path: Path) -> str | None:
         """Its table of values."""
@@ -79,15 +69,16 @@ class LangGraphImporter(Importer):
         return beside(file)
 
 
-def memories_of(items: Iterable[tuple[str, Mapping[str, Any]]], now: datetime) -> Reading:
-    """The memories of the rows of a store, each with the name of its file or database. Naive times are in UTC."""
-    for line, (name, item) in enumerate(items, 1):
-        value: object = item.get("value")
-        try:
-            value = _parsed(value)
-            yield _candidate(item, value, Source(LangGraphImporter.name, name, line), now)
-        except RowError as error:
-            yield Rejected.of(name, line, str(error), value if isinstance(value, str) else "")
+def _rows_at(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The name of the file or database, and each row of its store."""
+    if is_address(path):
+        yield from read_rows(path)
+        return
+    with reading(path) as connection:
+        if not set(columns_of(connection, "store")) >= NEEDED:
+            raise InputError(f"'{path}' has no table 'store' of LangGraph; check the path")
+        for row in records(connection, "store", _COLUMNS, {"value": 4 * MAX_CONTENT}, "prefix, key"):
+            yield readable_name(path.name), row
 
 
 def _parsed(value: object) -> object:
@@ -105,33 +96,20 @@ def _candidate(item: Mapping[str, Any], value: object, source: Source, now: date
     prefix = values.text_value(item, "prefix", values.MAX_PATH) or ""
     key = values.text_value(item, "key", values.MAX_PATH) or ""
     words, kind = words_of(value)
+    escaped = prefix.replace("%", "%25").replace("/", "%2F")  # in an id, the slash behind it is the first one
     created = parse_moment(item.get("created_at"), UTC, now)
-    updated = parse_moment(item.get("updated_at"), UTC, now, "updated_at")
-    newest = max((moment for moment in (created, updated) if moment), default=None)
     categories = (kind[: values.MAX_NAME],) if kind and kind != "Memory" else ()
     return Candidate(
         content=words,
         source=source,
-        native_id=foreign_id(LangGraphImporter.name, f"{_escaped(prefix)}/{key}"),
-        project_id=foreign_project(prefix),
+        native_id=foreign_id(LangGraphImporter.name, f"{escaped}/{key}"),
+        project_id=values.identifier(prefix, "the namespace") if len(prefix) <= MAX_ID else prefix[:MAX_ID],
         typed_under=categories,
         categories=categories,
-        created_at=created.astimezone(UTC) if created else None,
-        effective_date=newest.astimezone(UTC) if created and newest else None,
-        utc_offset=minutes_ahead(created) if created else 0,
-        created_at_quality="exact" if created else "import",
-        **archive_expired(parse_moment(item.get("expires_at"), UTC, _FAR, "expires_at"), created, now),
+        effective_date=newest_of(created, parse_moment(item.get("updated_at"), UTC, now, "updated_at")),
+        **dated(created),
+        **archive_expired(time_to_come(item.get("expires_at"), UTC), created, now),
     )
-
-
-def _escaped(prefix: str) -> str:
-    """A namespace for an id, in which the slash behind it is the first one."""
-    return prefix.replace("%", "%25").replace("/", "%2F")
-
-
-def foreign_project(prefix: str) -> str | None:
-    """The project of a namespace: its name; None for the root."""
-    return values.identifier(prefix, "the namespace") if len(prefix) <= MAX_ID else prefix[:MAX_ID]
 
 
 def words_of(value: object) -> tuple[str, str]:
@@ -201,5 +179,4 @@ def read_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 for row in cursor:
                     yield connection.info.dbname, dict(zip(_COLUMNS, row, strict=True))
     except psycopg.Error as error:
-        told = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InputError(f"the PostgreSQL database cannot be read: {told}") from error
+        raise InputError(f"the PostgreSQL database cannot be read: {values.first_line(error)}") from error

@@ -13,8 +13,8 @@ from typing import Any
 
 from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.foreign import Blocks, foreign_id
-from memory_pipeline.ingest.lines import json_records, opened
-from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speaker, Transcripts, Turn, texts_in
+from memory_pipeline.ingest.text_files import json_records, opened
+from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speaker, Transcripts, texts_in
 
 _SUBAGENTS = "lines of subagents"
 _COMMANDS = "commands and what they printed"
@@ -90,16 +90,10 @@ def read_transcript(
                 skipped.add(_OF_PROGRAMS)
                 continue
             own = line.get("uuid")
+            native_id = foreign_id(transcripts.connector, own) if isinstance(own, str) and own.strip() else None
+            project = project_of(line.get("cwd"))
             yield from transcripts.memories(
-                Turn(
-                    speaker=speaker,
-                    words=words,
-                    file=name,
-                    line=number,
-                    told_at=line.get("timestamp"),
-                    native_id=foreign_id(transcripts.connector, own) if isinstance(own, str) and own.strip() else None,
-                    project=project_of(line.get("cwd")),
-                )
+                speaker, words, name, number, told_at=line.get("timestamp"), native_id=native_id, project=project
             )
 
 
@@ -176,8 +170,7 @@ def _why_no_human(line: Mapping[str, Any]) -> str | None:
 def humans_own(words: str, skipped: Skipped) -> str:
     """What the human typed, without what the program put around it."""
     words, reminders = _REMINDERS.taken_off(words)
-    if reminders:
-        skipped.add(OF_SYSTEM, reminders)
+    skipped.add(OF_SYSTEM, reminders)
     if words.lstrip().startswith(_COMPACTED):
         skipped.add("texts about a compaction")
         return ""
@@ -186,8 +179,7 @@ def humans_own(words: str, skipped: Skipped) -> str:
         told = _COMMAND.match(words)
         return told["typed"] if told and len(told["typed"].split()) >= _LEAST_WORDS else ""
     words, results = _RESULTS.taken_off(words)
-    if results:
-        skipped.add(_COMMANDS, results)
+    skipped.add(_COMMANDS, results)
     return words
 
 

@@ -9,23 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from pathlib import Path
 
-from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import InputError
-from memory_pipeline.files.markers import without_blocks
-from memory_pipeline.files.writing import resolve_links
-from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.candidates import Candidate, Reading, RowError, Skipped, dated
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.file_choice import ALL_FILES, FileChoice, readable_name
-from memory_pipeline.ingest.foreign import file_time, project_name
-from memory_pipeline.ingest.importer import FilesImporter
+from memory_pipeline.ingest.foreign import project_name
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files
 from memory_pipeline.ingest.markdown import Entry, parse_note, parts_of_entry
-from memory_pipeline.ingest.openclaw_files import is_written_by_program, text_of
+from memory_pipeline.ingest.openclaw_files import note_text
+from memory_pipeline.ingest.text_files import beginning
 from memory_pipeline.ingest.turns import without_put_in
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
-from memory_pipeline.moments import FIRST_MEMORY, minutes_ahead
+from memory_pipeline.moments import FIRST_MEMORY
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
 from memory_pipeline.text.redaction import redact
@@ -82,44 +78,61 @@ class CodexImporter(FilesImporter):
     )
     takes = "the directory of Codex's memories"
     takes_directory = True
-
-    def read_chosen(
-        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
-    ) -> Reading:
-        """Every entry of the chosen files. Raises InputError if the directory has none."""
-        files = list(self.files(path, choice, skipped))
-        if not files and choice.among is None:
-            raise InputError(f"'{path}' has no {', '.join(_NAMED)} and no {_SUMMARIES}/; give ~/.codex/memories")
-        for name, file in files:
-            yield from _read_file(file, name, default_zone, now, settings, skipped)
+    lacks = f"no {', '.join(_NAMED)} and no {_SUMMARIES}/; give ~/.codex/memories"
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """The files that hold memories and are chosen."""
         top = path / "memories" if (path / "memories").is_dir() else path
-        base = resolve_links(path)
         notes = [file for file in sorted((top / _NOTES).rglob("*.md")) if file.name != _TOLD_TO_CODEX]
-        for file in [*(top / name for name in _NAMED), *sorted((top / _SUMMARIES).glob("*.md")), *notes]:
-            if not file.is_file():
+        found = [*(top / name for name in _NAMED), *sorted((top / _SUMMARIES).glob("*.md")), *notes]
+        return chosen_files(path, found, choice, skipped)
+
+    def read_file(self, file: OneFile) -> Reading:
+        """Every entry."""
+        text = note_text(file)
+        if text is None:
+            return
+        skipped = file.skipped
+        undated, quality = _named_time(file.path.name, file.now) or file.undated
+        text = without_put_in(text, skipped)
+        text, counts = redact(text) if file.masks else (text, {})
+        masked = tuple(sorted(counts.items()))
+        lines, origins = _without_fields(text.split("\n"), file.zone, file.now, skipped)
+        origin = iter(origins)
+        current, following = next(origin), next(origin, None)
+        for entry in parse_note("\n".join(lines)).entries:
+            while following and following.line <= entry.first_line:
+                current, following = following, next(origin, None)
+            words = _TASK_REFS.sub("", entry.text)
+            leads_elsewhere = any(_INDEXES.fullmatch(title.strip("*_: ")) for title in entry.above)
+            if leads_elsewhere or not words.strip() or _NOTHING.fullmatch(words.strip()):
+                skipped.add("lines of an index")
                 continue
-            name = readable_name(file.relative_to(path).as_posix())
-            if not resolve_links(file).is_relative_to(base):
-                skipped.add("links out of the directory")
-            elif choice.takes(name):
-                yield name, file
-            else:
-                choice.count_left_out(name, skipped)
+            if len(words.split()) == 1:
+                skipped.add("entries of a single word")
+                continue
+            told = current.time_of(entry)
+            # The names of sections stand beside what they hold.
+            entry = replace(entry, lead=replace(entry.lead, joins=False))
+            for part in parts_of_entry(entry, MAX_ENTRY_TOKENS, skipped, words):
+                yield part.describe(
+                    Candidate(
+                        content=part.content,
+                        source=Source(self.name, file.name, entry.first_line),
+                        project_id=current.project,
+                        memory_type=_type_of(part.own_words, entry),
+                        masked=masked,
+                        **dated(told or undated, "exact" if told else quality),
+                    )
+                )
+                masked = ()
 
     def evidence(self, path: Path) -> str | None:
         """The way in which Codex writes its files."""
         signs = {"raw_memories.md": "# Raw Memories", "memory_summary.md": "v1\n", "MEMORY.md": "# Task Group:"}
         for name, file in self.files(path, ALL_FILES, Skipped()):
             sign = signs.get(file.name, "thread_id: ")
-            try:
-                with file.open("rb") as opened:
-                    beginning = opened.read(2000).decode("utf-8", "replace").replace("\r\n", "\n")
-            except OSError:
-                continue
-            if beginning.lstrip("\ufeff\n").startswith(sign):
+            if beginning(file, 2000).lstrip("\n").startswith(sign):
                 return f"{name} as Codex writes it"
         return None
 
@@ -133,53 +146,6 @@ class CodexImporter(FilesImporter):
 
         file = (candidate.source.file or "").removeprefix("memories/")
         return entry_id(project, file, candidate.own_words or content).replace("openclaw:", f"{self.name}:", 1)
-
-
-def _read_file(file: Path, name: str, zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-    try:
-        text = text_of(file, skipped)
-    except (OSError, InputError) as error:
-        yield Rejected(name, 0, f"{UNREADABLE}: {error}")
-        return
-    if is_written_by_program(text):
-        skipped.add("files that a program wrote")
-        return
-    text = without_blocks(text)
-    undated, quality = _named_time(file.name, now) or file_time(file, now, zone)
-    text = without_put_in(text, skipped)
-    text, counts = redact(text) if settings.import_.redact else (text, {})
-    masked = tuple(sorted(counts.items()))
-    lines, origins = _without_fields(text.split("\n"), zone, now, skipped)
-    origin = iter(origins)
-    current, following = next(origin), next(origin, None)
-    for entry in parse_note("\n".join(lines)).entries:
-        while following and following.line <= entry.first_line:
-            current, following = following, next(origin, None)
-        words = _TASK_REFS.sub("", entry.text)
-        if _leads_elsewhere(entry) or not words.strip() or _NOTHING.fullmatch(words.strip()):
-            skipped.add("lines of an index")
-            continue
-        if len(words.split()) == 1:
-            skipped.add("entries of a single word")
-            continue
-        told = current.time_of(entry)
-        moment = told or undated
-        # The names of sections stand beside what they hold.
-        entry = replace(entry, lead=replace(entry.lead, joins=False))
-        for part in parts_of_entry(entry, MAX_ENTRY_TOKENS, skipped, words):
-            yield part.describe(
-                Candidate(
-                    content=part.content,
-                    source=Source(CodexImporter.name, name, entry.first_line),
-                    project_id=current.project,
-                    memory_type=_type_of(part.own_words, entry),
-                    created_at=moment.astimezone(UTC),
-                    utc_offset=minutes_ahead(moment),
-                    created_at_quality="exact" if told else quality,
-                    masked=masked,
-                )
-            )
-            masked = ()
 
 
 def _without_fields(lines: list[str], zone: tzinfo, now: datetime, skipped: Skipped) -> tuple[list[str], list[_Origin]]:
@@ -238,10 +204,6 @@ def _project_of(place: str) -> str | None:
     if not re.match(r"[/~$]|[A-Za-z]:|\\\\", path) or len(path.split()) > 12:
         return None
     return project_name(re.split(r"[/\\]", path)[-1])
-
-
-def _leads_elsewhere(entry: Entry) -> bool:
-    return any(_INDEXES.fullmatch(title.strip("*_: ")) for title in entry.above)
 
 
 def _type_of(text: str, entry: Entry) -> str:

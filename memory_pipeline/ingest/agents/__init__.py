@@ -1,1 +1,0 @@
-"""Importers of what agents keep of themselves: their transcripts and their own memory files."""
