@@ -14,8 +14,10 @@ from typer.core import TyperArgument, TyperCommand
 
 from memory_pipeline import __version__
 from memory_pipeline.config.exports import CONTENTS, EXPORT_FORMATS
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import (
+    Answer,
     ForceOption,
     JsonOption,
     NamesOption,
@@ -24,7 +26,6 @@ from memory_pipeline.interfaces.cli.base import (
     StoreOption,
     app,
     check_target,
-    open_store,
     recording,
     settings_of,
 )
@@ -33,6 +34,7 @@ from memory_pipeline.interfaces.cli.output import emit, prepare_streams, progres
 from memory_pipeline.moments import read_day
 from memory_pipeline.orchestration.home import project_home
 from memory_pipeline.processes import end_process
+from memory_pipeline.store import Store
 
 
 def main() -> NoReturn:
@@ -72,21 +74,19 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 
 
 @app.command(epilog="Example: memory-pipeline demo")
-def demo(
-    quiet: QuietOption = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+def demo(quiet: QuietOption = False, store: StoreOption = None) -> Answer:
     """Run the last seven nights of the demo workspace, and score the results against the truth file."""
     from memory_pipeline.interfaces.cli.setup import run_demo
 
     path = store or project_home() / "data" / "demo" / "store.duckdb"
     card, text = run_demo(settings_of(path), say, progress_printer())
-    emit(card, as_json=json_, text=text)
+    return Answer(card, text)
 
 
 @app.command(epilog="Examples: memory-pipeline init; memory-pipeline init ~/.openclaw/workspace --tz Europe/Lisbon")
 def init(
+    settings: Settings,
+    store: Store,
     place: Annotated[
         Path | None,
         typer.Argument(
@@ -100,16 +100,13 @@ def init(
     tz: Annotated[str | None, typer.Option(help="Time zone of times that name none.")] = None,
     verbose: NamesOption = False,
     quiet: QuietOption = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Import your own workspace and preview a night: its figures and the largest clusters. The preview archives
     nothing. Without a path, the usual places of agents are searched; if there are several, choose one by its path."""
     from memory_pipeline.interfaces.cli.setup import initialise
 
-    settings, opened = open_store(store)
-    report, text = initialise(settings, opened, place, project, tz, say, progress_printer(), verbose=verbose)
-    emit(report, as_json=json_, text=text)
+    report, text = initialise(settings, store, place, project, tz, say, progress_printer(), verbose=verbose)
+    return Answer(report, text)
 
 
 class _ImportCommand(TyperCommand):
@@ -131,6 +128,8 @@ class _ImportCommand(TyperCommand):
     "memory-pipeline import jsonl memories.jsonl --project webshop --tz Europe/Berlin",
 )
 def import_(
+    settings: Settings,
+    store: Store,
     format_: Annotated[str, typer.Argument(metavar="FORMAT")],
     path: Annotated[
         Path | None,
@@ -140,24 +139,22 @@ def import_(
     tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Time zone of times that name none.")] = None,
     verbose: NamesOption = False,
     quiet: QuietOption = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Import memories into the store. Importing the same input again changes nothing."""
     from memory_pipeline.interfaces.cli.setup import import_into, import_text, named_or_recognised, nothing_was_read
 
-    settings, opened = open_store(store)
     format_, path = named_or_recognised(settings, format_, path, say)
-    summary = import_into(settings, opened, format_, path, project, tz, progress_printer())
-    emit(summary.as_report(), as_json=json_, text=import_text(summary, verbose=verbose))
-    if problem := nothing_was_read(summary, format_, path):
-        raise InputError(problem)
+    summary = import_into(settings, store, format_, path, project, tz, progress_printer())
+    problem = nothing_was_read(summary, format_, path)
+    text = import_text(summary, verbose=verbose)
+    return Answer(summary.as_report(), text, failed=InputError(problem) if problem else False)
 
 
 @app.command(
     epilog="Examples: memory-pipeline night --dry-run --verbose; memory-pipeline night 2026-03-14 --threshold 0.85"
 )
 def night(
+    settings: Settings,
     day: Annotated[
         str | None, typer.Argument(metavar="[DATE]", help="The day (UTC); default: the last complete day.")
     ] = None,
@@ -173,9 +170,7 @@ def night(
     record: RecordOption = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the log and the whole report.")] = False,
     quiet: QuietOption = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Run one night. Exits with 0 if it is done, skipped or blocked by another run, and with 1 if it failed."""
     from memory_pipeline.consolidation.report import closing_line
     from memory_pipeline.interfaces.cli.instances import instance_of
@@ -187,7 +182,7 @@ def night(
     from memory_pipeline.reporting.pages import as_markdown
     from memory_pipeline.reporting.summary import summary
 
-    settings = recording(settings_of(store), record)
+    settings = recording(settings, record)
     partition = read_day(day, "DATE") if day else latest_complete_day(datetime.now(UTC))
     request = NightRequest(partition, dry_run, threshold, days, cluster_id, no_cache, verbose)
     check_request(settings, request)
@@ -202,21 +197,22 @@ def night(
         )
     page = None if dry_run else report_page(settings.reports_path, report.run_id)
     body = as_markdown(report).split("\n") if verbose else [*summary(report, page), ""]
-    emit(NightResult(**dict(report), result=line), as_json=json_, text=[*body, line])
-    if unknown or (report.verdict == "FAIL" and not dry_run):
-        raise typer.Exit(1)
+    return Answer(
+        NightResult(**dict(report), result=line),
+        [*body, line],
+        failed=unknown or (report.verdict == "FAIL" and not dry_run),
+    )
 
 
 @app.command(epilog="Example: memory-pipeline backfill --from 2026-02-18 --to 2026-04-03")
 def backfill(
+    settings: Settings,
     from_: Annotated[str, typer.Option("--from", metavar="DATE", help="First day.")],
     to: Annotated[str, typer.Option("--to", metavar="DATE", help="Last day.")],
     record: RecordOption = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the log.")] = False,
     quiet: QuietOption = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Run the nights of past days in order, with the weekly and monthly steps after the last night of each period. A
     failed day does not stop the next one."""
     from memory_pipeline.consolidation.report import Report, closing_line
@@ -229,7 +225,7 @@ def backfill(
     first, last = read_day(from_, "--from"), read_day(to, "--to")
     if last < first:
         raise InputError(f"--to {last} is before --from {first}; swap them")
-    settings = recording(settings_of(store), record)
+    settings = recording(settings, record)
     check_days(settings, first, last)
     reports: list[Report] = []
     failed_periods: list[str] = []
@@ -259,9 +255,7 @@ def backfill(
     summary = BackfillResult(
         nights=len(reports), failed=(*nights, *failed_periods), reports=tuple(reports), result=line
     )
-    emit(summary, as_json=json_, text=[reader_of_all(settings, reports), line])
-    if failed or failed_periods:
-        raise typer.Exit(1)
+    return Answer(summary, [reader_of_all(settings, reports), line], failed=failed or failed_periods)
 
 
 @app.command(
@@ -269,6 +263,8 @@ def backfill(
     " memory-pipeline report --kind job"
 )
 def report(
+    settings: Settings,
+    store: Store,
     run_id: Annotated[
         str,
         typer.Argument(
@@ -284,9 +280,7 @@ def report(
         ),
     ] = "night",
     verbose: Annotated[bool, typer.Option("--verbose", help="Show the whole report as Markdown.")] = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Show the report of a night, or of another run that archived memories: a summary, with the file of the whole."""
     from memory_pipeline.consolidation.report import Kind, Report
     from memory_pipeline.reporting.files import report_page
@@ -295,8 +289,7 @@ def report(
 
     if kind not in (kinds := (*get_args(Kind), "any")):
         raise InputError(f"--kind is '{kind}'; use {', '.join(kinds)}")
-    settings, opened = open_store(store)
-    with opened.reading() as tx:
+    with store.reading() as tx:
         named = None if run_id == "latest" else tx.journal.reported_run(run_id)
         kept = tx.journal.report(named, None if kind == "any" else kind)
     if kept is None:
@@ -305,13 +298,13 @@ def report(
             which if kind == "night" else f"nothing of the kind '{kind}' has been reported yet; see --help"
         )
     found = Report.read_kept(kept)
-    with opened.reading() as tx:
+    with store.reading() as tx:
         others = [f"{name} ({kind_})" for name, kind_ in tx.runs.on(str(found.partition)).items()]
     page = report_page(settings.reports_path, found.run_id)
     text = summary(found, page)
     if len(others) > 1:
         text.append(f"Runs of this day: {', '.join(others)}")
-    emit(found, as_json=json_, text=as_markdown(found) if verbose else text, sort_keys=True)
+    return Answer(found, as_markdown(found) if verbose else text, sort_keys=True)
 
 
 @app.command(
@@ -319,6 +312,8 @@ def report(
     "--project webshop; memory-pipeline export jsonl active.jsonl; memory-pipeline export parquet all.parquet --all"
 )
 def export(
+    settings: Settings,
+    store: Store,
     format_: Annotated[
         str, typer.Argument(metavar="FORMAT", help="jsonl, parquet, openclaw, claude-code or obsidian.")
     ],
@@ -342,20 +337,17 @@ def export(
     ] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Show the lines that differ, file by file.")] = False,
     force: ForceOption = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Write the active memories, or everything, to a file; or one project to a directory for an agent or a person."""
     from memory_pipeline.interfaces.cli.exports import check_options, export_once, exported_text
 
-    settings, opened = open_store(store)
     chosen = check_options(format_, all_, project, budget, contents)
     if (dry_run or diff) and format_ in EXPORT_FORMATS:
         raise InputError("--dry-run and --diff are for directories; leave them out")
     check_target(settings, path, force=force and not path.is_dir())
     done = export_once(
         settings,
-        opened,
+        store,
         format_,
         path,
         everything=all_,
@@ -366,26 +358,24 @@ def export(
         preview=dry_run,
         with_diff=diff,
     )
-    emit(done, as_json=json_, text=exported_text(done))
+    return Answer(done, exported_text(done))
 
 
 @app.command(epilog="Examples: memory-pipeline check; memory-pipeline check --deep")
 def check(
+    store: Store,
     deep: Annotated[
         bool, typer.Option("--deep", help="Also recompute ratios, sources, replacements and the audit log.")
     ] = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Check the store: blocks, links, hashes of sources, vectors, log and audit trail. Exits with 1 if something is
     wrong."""
     from memory_pipeline.consolidation.gates import levels_that_lack, unreadable_drafts
     from memory_pipeline.interfaces.cli.results import CheckResult
 
-    _, opened = open_store(store)
-    if opened.exists():
-        opened.verify()
-    with opened.reading() as tx:
+    if store.exists():
+        store.verify()
+    with store.reading() as tx:
         findings, facts = tx.integrity.check(deep=deep, facts=deep), tx.contents.facts()
         digest, active = tx.contents.digest(), tx.contents.digest(active_only=True)
         doubts = [*levels_that_lack(tx), *unreadable_drafts(tx)] if deep else []
@@ -397,23 +387,20 @@ def check(
     found = CheckResult(
         **facts, sound=not findings, findings=tuple(findings), warnings=tuple(doubts), active_hash=active, hash=digest
     )
-    emit(found, as_json=json_, text="\n".join(lines))
-    if findings:
-        raise typer.Exit(1)
+    return Answer(found, "\n".join(lines), failed=findings)
 
 
 @app.command(epilog="Example: memory-pipeline ui --port 3000")
 def ui(
+    settings: Settings,
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = 3000,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
     """Start the Dagster UI, its daemon and the code location on a store; Ctrl-C stops them."""
     from memory_pipeline.interfaces.cli.instances import check_address, start_ui, what_is_missing
     from memory_pipeline.interfaces.cli.results import UiAddress
 
-    settings = settings_of(store)
     check_address(host, port)
     if (missing := what_is_missing(settings)) is not None:
         say(missing)

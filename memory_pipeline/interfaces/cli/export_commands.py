@@ -9,24 +9,23 @@ from typing import Annotated
 import typer
 
 from memory_pipeline.config.exports import CONTENTS
-from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, open_store, settings_of
-from memory_pipeline.interfaces.cli.output import emit, table
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.interfaces.cli.base import Answer, StoreOption, group, settings_of
+from memory_pipeline.interfaces.cli.output import table
+from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 
-exports_app = typer.Typer(
-    help="What nights write for agents and people to read: list, add, remove.", no_args_is_help=True
-)
-app.add_typer(exports_app, name="exports")
+exports_app = group("exports", "What nights write for agents and people to read: list, add, remove.")
 
 _COLUMNS = ["name", "format", "path", "project", "budget", "enabled"]
 
 
 @exports_app.command("list", epilog="Example: memory-pipeline exports list")
-def exports_list(store: StoreOption = None, json_: JsonOption = False) -> None:
+def exports_list(settings: Settings) -> Answer:
     """Show every export of the settings."""
     from memory_pipeline.interfaces.cli.exports import describe_exports
 
-    shown = describe_exports(settings_of(store))
+    shown = describe_exports(settings)
     rows = [
         {
             **one.as_json(),
@@ -38,7 +37,7 @@ def exports_list(store: StoreOption = None, json_: JsonOption = False) -> None:
     ]
     wrong = [f"PROBLEM with {one.name}: {one.problem}." for one in shown if one.problem]
     hint = "No export yet; 'memory-pipeline exports add openclaw PATH' adds one that every night writes."
-    emit(shown, as_json=json_, text="\n".join([table(rows, _COLUMNS), *wrong]) if rows else hint)
+    return Answer(shown, "\n".join([table(rows, _COLUMNS), *wrong]) if rows else hint)
 
 
 @exports_app.command(
@@ -61,8 +60,7 @@ def exports_add(
         str | None, typer.Option(metavar="NAMES", help=f"openclaw: what is written, of {', '.join(CONTENTS)}.")
     ] = None,
     store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Add an export to the settings file; the last step of every night writes it. Nothing is written now."""
     from memory_pipeline.interfaces.cli.exports import DescribedExport, add_export
 
@@ -73,25 +71,20 @@ def exports_add(
         + (f" --project {export.project}" if export.project else "")
         + (f" --contents {','.join(export.contents)}" if export.contents else "")
     )
-    emit(DescribedExport.of(export, settings_of(store)), as_json=json_, text=text)
+    return Answer(DescribedExport.of(export, settings_of(store)), text)
 
 
 @exports_app.command("remove", epilog="Example: memory-pipeline exports remove openclaw")
-def exports_remove(
-    name: Annotated[str, typer.Argument(help="The name of the export.")],
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+def exports_remove(settings: Settings, name: Annotated[str, typer.Argument(help="The name of the export.")]) -> Answer:
     """Remove an export from the settings file. What it wrote stays."""
     from memory_pipeline.interfaces.cli.exports import remove_export
 
-    described, file = remove_export(settings_of(store), name)
+    described, file = remove_export(settings, name)
     text = f"Export '{described.name}' was removed from {file}; what it wrote stays."
-    emit(described, as_json=json_, text=text)
+    return Answer(described, text)
 
 
-sync_app = typer.Typer(help="Write what nights made back to where the memories came from.", no_args_is_help=True)
-app.add_typer(sync_app, name="sync")
+sync_app = group("sync", "Write what nights made back to where the memories came from.")
 
 
 @sync_app.command(
@@ -100,6 +93,8 @@ app.add_typer(sync_app, name="sync")
     "--tz Europe/Lisbon",
 )
 def sync_brain_(
+    settings: Settings,
+    store: Store,
     path: Annotated[Path | None, typer.Argument(help="The brain.db (default: setting connectors.brain).")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change; write nothing.")] = False,
     tz: Annotated[
@@ -107,18 +102,15 @@ def sync_brain_(
         typer.Option(metavar="ZONE", help="Time zone of its times that name none, unless it was imported in another."),
     ] = None,
     wait: Annotated[float, typer.Option(min=0, help="Seconds to wait while another program holds it.")] = 30.0,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Write abstractions, archive fields and the compression log back into a brain.db, in one transaction, after a
     verified copy of it. Only what came from this very brain is written back; a second sync changes nothing."""
     from memory_pipeline.ingest.dates import zone
     from memory_pipeline.ingest.stores.brain_sync import sync_brain
 
-    settings, opened = open_store(store)
     brain = (path or Path(settings.connectors.brain)).expanduser()
     done = sync_brain(
-        opened,
+        store,
         brain,
         zone(settings.import_.timezone if tz is None else tz),
         now=datetime.now(UTC),
@@ -137,4 +129,4 @@ def sync_brain_(
     lines += [f"Left alone: {number} {why}." for why, number in done.left.items()]
     if done.copy_:
         lines.append(f"The file as it was: {done.copy_}")
-    emit(done, as_json=json_, text="\n".join(lines))
+    return Answer(done, "\n".join(lines))

@@ -12,31 +12,31 @@ import typer
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.interfaces.cli.base import (
-    JsonOption,
+    Answer,
     OnlyProjectOption,
     QuietOption,
-    StoreOption,
-    app,
     current_user,
-    open_store,
+    group,
 )
 from memory_pipeline.interfaces.cli.failures import cause_to_tell, causes_of
 from memory_pipeline.interfaces.cli.instances import run_config
 from memory_pipeline.interfaces.cli.nights import run_job
-from memory_pipeline.interfaces.cli.output import emit, progress_printer
+from memory_pipeline.interfaces.cli.output import progress_printer
 from memory_pipeline.moments import latest_complete_day, read_day
+from memory_pipeline.store import Store
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance, TimeWindowPartitionsDefinition
 
     from memory_pipeline.periods.running import MadeRollup
 
-rollups_app = typer.Typer(help="What days, weeks, months and years amount to: run, show, list.", no_args_is_help=True)
-app.add_typer(rollups_app, name="rollups")
+rollups_app = group("rollups", "What days, weeks, months and years amount to: run, show, list.")
 
 
 @rollups_app.command("run", epilog="Example: memory-pipeline rollups run --from 2026-03-01 --to 2026-03-31")
 def rollups_run(
+    settings: Settings,
+    store: Store,
     from_: Annotated[
         str | None, typer.Option("--from", metavar="DATE", help="First day (default: that of the first memory).")
     ] = None,
@@ -45,26 +45,23 @@ def rollups_run(
     ] = None,
     project: OnlyProjectOption = None,
     quiet: QuietOption = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Make the summaries of every day, week, month and year that holds one of these days and has ended, and write their
     pages beside the store. Running it again changes nothing, unless the notes of a day have changed."""
     from memory_pipeline.periods.running import finish_rollups, periods_to_make, roll_up
 
-    settings, opened = open_store(store, project)
     newest = latest_complete_day(datetime.now(UTC))
     last = min(read_day(to, "--to"), newest) if to else newest
     first = read_day(from_, "--from") if from_ else None
     if first and first > last:
         raise InputError(f"--from {first} is after {last}; give an earlier day")
-    periods = periods_to_make(opened, first, last, newest)
+    periods = periods_to_make(store, first, last, newest)
     run_id = str(uuid.uuid4())
     holder = f"rollups of {current_user()}"
-    opened.take_lease(run_id, holder)
+    store.take_lease(run_id, holder)
     try:
         made = roll_up(
-            opened,
+            store,
             settings,
             periods,
             holder=holder,
@@ -72,53 +69,48 @@ def rollups_run(
             projects=[project] if project else (),
             progress=progress_printer(),
         )
-        failed = finish_rollups(opened, settings, made, is_newest=True)
+        failed = finish_rollups(store, settings, made, is_newest=True)
     finally:
-        opened.release_lease(run_id)
+        store.release_lease(run_id)
     told = [_ran(made), *(f"Not written: {problem}" for problem in failed)]
-    emit([one for one in made if one.status != "empty"], as_json=json_, text="\n".join(told))
-    if failed or any(one.problem for one in made):
-        raise typer.Exit(1)
+    return Answer(
+        [one for one in made if one.status != "empty"],
+        "\n".join(told),
+        failed=failed or any(one.problem for one in made),
+    )
 
 
 @rollups_app.command("list", epilog="Example: memory-pipeline rollups list --project webshop")
-def rollups_list(
-    project: OnlyProjectOption = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+def rollups_list(store: Store, project: OnlyProjectOption = None) -> Answer:
     """List the summaries: their periods, how many notes each has, and their tokens."""
     from memory_pipeline.periods.shown import list_rollups
 
-    _, opened = open_store(store, project)
-    with opened.reading() as tx:
+    with store.reading() as tx:
         found = list_rollups(tx, project)
     lines = [
         f"{one.project}  {one.level:<5}  {one.period:<10}  {one.notes:>6,} notes  {one.entries:>4} entries  "
         f"{one.tokens:>5,} of {one.budget:,} tokens"
         for one in found
     ]
-    emit(found, as_json=json_, text="\n".join(lines) or "No rollups yet; 'memory-pipeline rollups run' makes them.")
+    return Answer(found, "\n".join(lines) or "No rollups yet; 'memory-pipeline rollups run' makes them.")
 
 
 @rollups_app.command("show", epilog="Example: memory-pipeline rollups show 2026-W11")
 def rollups_show(
+    store: Store,
     period: Annotated[
         str, typer.Argument(metavar="period", help="2026-03-14, 2026-W11, 2026-03 or 2026; a week begins on Sunday.")
     ],
     project: OnlyProjectOption = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Show the summary of a day, a week, a month or a year, with the memories behind it."""
     from memory_pipeline.periods.calendar import read_period
     from memory_pipeline.periods.shown import show_rollups
 
     asked = read_period(period)
-    _, opened = open_store(store, project)
-    with opened.reading() as tx:
+    with store.reading() as tx:
         found = show_rollups(tx, asked, project)
-    emit(found, as_json=json_, text="\n\n".join(one.text for one in found))
+    return Answer(found, "\n\n".join(one.text for one in found))
 
 
 def _ran(made: Sequence[MadeRollup]) -> str:

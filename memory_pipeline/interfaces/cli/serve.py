@@ -8,18 +8,28 @@ from typing import Annotated
 
 import typer
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.interfaces.cli.base import JsonOption, QuietOption, StoreOption, app, current_user, open_store
+from memory_pipeline.interfaces.cli.base import (
+    Answer,
+    JsonOption,
+    QuietOption,
+    app,
+    current_user,
+    group,
+)
 from memory_pipeline.interfaces.cli.output import emit, say, table
+from memory_pipeline.store import Store
 
 
 @app.command(epilog="Example: memory-pipeline serve --port 8377")
 def serve(
+    settings: Settings,
+    store: Store,
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on; 0 for any free one.")] = 8377,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     verbose: Annotated[bool, typer.Option("--verbose", help="Show one line for each request.")] = False,
     quiet: QuietOption = False,
-    store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
     """Answer agents over HTTP: search, context, remember, feedback, lineage, consolidation. Ctrl-C stops it."""
@@ -27,12 +37,11 @@ def serve(
     from memory_pipeline.interfaces.api.tokens import Tokens
     from memory_pipeline.interfaces.cli.results import ApiAddress
 
-    settings, opened = open_store(store)
-    tokens = Tokens(opened.path)
+    tokens = Tokens(store.path)
     listening = serving.listen(host, port, tokens)
-    if not opened.exists():
-        say(f"There is no store at '{opened.path}' yet; a new one begins.")
-        with opened.writing("memory-pipeline serve"):
+    if not store.exists():
+        say(f"There is no store at '{store.path}' yet; a new one begins.")
+        with store.writing("memory-pipeline serve"):
             pass
     if not tokens.any_good(datetime.now(UTC)):
         say("There is no token yet; 'memory-pipeline token create NAME --all-projects' makes one.")
@@ -40,11 +49,10 @@ def serve(
     url = f"http://{f'[{bound[0]}]' if ':' in bound[0] else bound[0]}:{bound[1]}"
     emit(ApiAddress(url=url), as_json=json_, text=f"API at {url} (Ctrl-C stops it)")
     sys.stdout.flush()
-    serving.serve(settings, opened, listening, verbose=verbose)
+    serving.serve(settings, store, listening, verbose=verbose)
 
 
-token_app = typer.Typer(help="Tokens of the HTTP API: create, list, revoke.", no_args_is_help=True)
-app.add_typer(token_app, name="token")
+token_app = group("token", "Tokens of the HTTP API: create, list, revoke.")
 
 
 @token_app.command(
@@ -53,6 +61,7 @@ app.add_typer(token_app, name="token")
     "--scope read --scope admin --all-projects --expires-in 90",
 )
 def token_create(
+    store: Store,
     name: Annotated[str, typer.Argument(help="Who will use it; stands in the audit log.")],
     scope: Annotated[
         list[str] | None,
@@ -65,33 +74,29 @@ def token_create(
     expires_in: Annotated[
         int | None, typer.Option("--expires-in", metavar="DAYS", min=1, max=3650, help="Days until it ends.")
     ] = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Make a token for a program and print it, this once; the store's neighbour file keeps its hash alone."""
     from memory_pipeline.interfaces.api.tokens import Tokens
 
     if bool(project) == all_projects:
         raise InputError("say which projects the token is good for: --project NAME, or --all-projects")
-    _, opened = open_store(store)
-    if not opened.exists():
-        say(f"There is no store at '{opened.path}' yet; a new one begins.")
-        with opened.writing("memory-pipeline token"):
+    if not store.exists():
+        say(f"There is no store at '{store.path}' yet; a new one begins.")
+        with store.writing("memory-pipeline token"):
             pass
     now = datetime.now(UTC)
     expires_at = now + timedelta(days=expires_in) if expires_in else None
-    made = Tokens(opened.path).create(name, scope or ["read", "write"], project or None, now, expires_at)
-    emit(made, as_json=json_, text=made.token)
+    made = Tokens(store.path).create(name, scope or ["read", "write"], project or None, now, expires_at)
+    return Answer(made, made.token)
 
 
 @token_app.command("list", epilog="Example: memory-pipeline token list")
-def token_list(store: StoreOption = None, json_: JsonOption = False) -> None:
+def token_list(store: Store) -> Answer:
     """Show the tokens: names, scopes, projects, last use. The tokens themselves are not kept."""
     from memory_pipeline.interfaces.api.tokens import Tokens
 
-    _, opened = open_store(store)
     now = datetime.now(UTC)
-    found = Tokens(opened.path).all()
+    found = Tokens(store.path).all()
     rows = [
         {
             "id": one.id,
@@ -104,27 +109,26 @@ def token_list(store: StoreOption = None, json_: JsonOption = False) -> None:
         }
         for one in found
     ]
-    emit(found, as_json=json_, text=table(rows, none="There is no token yet."))
+    return Answer(found, table(rows, none="There is no token yet."))
 
 
 @token_app.command("revoke", epilog="Example: memory-pipeline token revoke my-agent")
 def token_revoke(
-    name: Annotated[str, typer.Argument(metavar="NAME|ID", help="The token's name or id.")],
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+    store: Store, name: Annotated[str, typer.Argument(metavar="NAME|ID", help="The token's name or id.")]
+) -> Answer:
     """End a token; servers that are running refuse it at once."""
     from memory_pipeline.interfaces.api.tokens import Tokens
 
-    _, opened = open_store(store)
-    ended = Tokens(opened.path).revoke(name, datetime.now(UTC))
-    emit(ended, as_json=json_, text=f"The token '{ended.name}' is revoked.")
+    ended = Tokens(store.path).revoke(name, datetime.now(UTC))
+    return Answer(ended, f"The token '{ended.name}' is revoked.")
 
 
 @app.command(
     epilog="Examples: memory-pipeline mcp --project webshop; memory-pipeline mcp install claude-code --write",
 )
 def mcp(
+    settings: Settings,
+    store: Store,
     action: Annotated[
         str | None, typer.Argument(metavar="[install]", help="Show a client's entry instead of serving.")
     ] = None,
@@ -136,11 +140,8 @@ def mcp(
     project: Annotated[
         str | None, typer.Option("--project", help="Serve this project only; its first memory begins it.")
     ] = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer | None:
     """Serve the memory to an agent as an MCP server over standard input and output, or install it in a client."""
-    settings, opened = open_store(store)
     if action is None:
         from memory_pipeline.interfaces.mcp.server import serve_stdio
 
@@ -148,12 +149,12 @@ def mcp(
             say(
                 "Waiting for an MCP client on standard input; a client starts this itself ('mcp install'). Ctrl-C ends."
             )
-        serve_stdio(settings, opened, current_user(), project)
-        return
+        serve_stdio(settings, store, current_user(), project)
+        return None
     from memory_pipeline.interfaces.mcp.install import CLIENTS, install, installed_text, own_command
 
     if action != "install" or client not in CLIENTS:
         raise InputError(f"'mcp {' '.join(filter(None, (action, client)))}' is nothing to do; "
                          f"write 'mcp install' with one of {', '.join(CLIENTS)}")  # fmt: skip
-    done = install(client, name, own_command(opened.path, project), write=write)
-    emit(done, as_json=json_, text=installed_text(done))
+    done = install(client, name, own_command(store.path, project), write=write)
+    return Answer(done, installed_text(done))

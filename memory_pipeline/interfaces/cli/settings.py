@@ -17,13 +17,12 @@ from memory_pipeline.config.trust import is_own, trust, withdraw_trust
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import (
-    JsonOption,
+    Answer,
     StoreOption,
     config_app,
     named_store,
     told_of_broken_sources,
 )
-from memory_pipeline.interfaces.cli.output import emit
 from memory_pipeline.orchestration.home import INSTANCE_FILES, config_file, load_project_settings
 
 #: Columns of a setting's meaning.
@@ -44,12 +43,12 @@ class TrustedSettings(Document):
 
 
 @config_app.command("show", epilog="Example: memory-pipeline config show")
-def config_show(store: StoreOption = None, json_: JsonOption = False) -> None:
+def config_show(store: StoreOption = None) -> Answer:
     """Show every setting, its value and where the value came from; secrets are masked."""
     loaded = told_of_broken_sources(load_project_settings(named_store(store)))
     shown = loaded.shown()
     lines = [line for setting in shown for line in _setting_lines(setting)]
-    emit(shown, as_json=json_, text="\n".join(lines))
+    return Answer(shown, "\n".join(lines))
 
 
 def _setting_lines(setting: ShownSetting) -> list[str]:
@@ -59,7 +58,7 @@ def _setting_lines(setting: ShownSetting) -> list[str]:
 
 
 @config_app.command("trust", epilog="Example: memory-pipeline config trust")
-def config_trust(file: FileArgument = None, json_: JsonOption = False) -> None:
+def config_trust(file: FileArgument = None) -> Answer:
     """Obey all of a settings file, until it changes. Read it first: it can name addresses that memories are sent to,
     files that are read and written, and programs that run."""
     path = _absolute(file)
@@ -72,11 +71,11 @@ def config_trust(file: FileArgument = None, json_: JsonOption = False) -> None:
     trust(path, content)
     found = TrustedSettings(file=str(path), trusted=True, sha256=hashlib.sha256(content).hexdigest(), settings=refused)
     what = f" Obeyed from now on: {', '.join(refused)}." if refused else ""
-    emit(found, as_json=json_, text=f"'{path}' is trusted until it changes.{what}")
+    return Answer(found, f"'{path}' is trusted until it changes.{what}")
 
 
 @config_app.command("untrust", epilog="Example: memory-pipeline config untrust")
-def config_untrust(file: FileArgument = None, json_: JsonOption = False) -> None:
+def config_untrust(file: FileArgument = None) -> Answer:
     """Trust a settings file no longer."""
     path = _absolute(file)
     if not withdraw_trust(path) and not is_own(path):
@@ -87,7 +86,7 @@ def config_untrust(file: FileArgument = None, json_: JsonOption = False) -> None
         else ""
     )
     found = TrustedSettings(file=str(path), trusted=is_own(path), sha256=None, settings=())
-    emit(found, as_json=json_, text=f"'{path}' is not on the list of trusted files any more.{left}")
+    return Answer(found, f"'{path}' is not on the list of trusted files any more.{left}")
 
 
 def _absolute(file: Path | None) -> Path:

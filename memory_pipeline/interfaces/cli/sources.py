@@ -8,34 +8,31 @@ from typing import Annotated
 
 import typer
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import (
-    JsonOption,
+    Answer,
     NamesOption,
     QuietOption,
     StoreOption,
-    app,
-    open_store,
+    group,
     settings_of,
 )
-from memory_pipeline.interfaces.cli.output import complain, emit, progress_printer, table
+from memory_pipeline.interfaces.cli.output import complain, progress_printer, table
 from memory_pipeline.moments import read_day
+from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 
-sources_app = typer.Typer(
-    help="The workspaces and files that nights read first: list, add, remove, check, gone.", no_args_is_help=True
-)
-app.add_typer(sources_app, name="sources")
+sources_app = group("sources", "The workspaces and files that nights read first: list, add, remove, check, gone.")
 
 _COLUMNS = ["name", "format", "path", "project", "timezone", "enabled", "feeds", "files", "last read", "waiting"]
 
 
 @sources_app.command("list", epilog="Example: memory-pipeline sources list")
-def sources_list(store: StoreOption = None, json_: JsonOption = False) -> None:
+def sources_list(settings: Settings) -> Answer:
     """Show every source of the settings: what it is, which store it feeds, and when a night last read it."""
     from memory_pipeline.interfaces.cli.source_settings import describe_sources
 
-    settings = settings_of(store)
     shown = describe_sources(settings)
     rows = [
         {
@@ -53,7 +50,7 @@ def sources_list(store: StoreOption = None, json_: JsonOption = False) -> None:
         old = settings.connectors.workspace
         hint = f"connectors.workspace is not read by nights; add it with 'memory-pipeline sources add {old}'."
     wrong = [f"PROBLEM with {source.name}: {source.problem}." for source in shown if source.problem]
-    emit(shown, as_json=json_, text="\n".join([table(rows, _COLUMNS), *wrong]) if rows else hint)
+    return Answer(shown, "\n".join([table(rows, _COLUMNS), *wrong]) if rows else hint)
 
 
 def _waiting(files: int, night: date | None) -> str:
@@ -78,8 +75,7 @@ def sources_add(
         list[str] | None, typer.Option(metavar="PATTERN", help="No files that match; !PATTERN takes one back.")
     ] = None,
     store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Add a source to the settings file; the next night reads it. Nothing is imported now."""
     from memory_pipeline.ingest.sources import overlaps
     from memory_pipeline.interfaces.cli.source_settings import DescribedSource, new_source
@@ -103,21 +99,16 @@ def sources_add(
         f"Source '{source.name}' ({source.format}, {source.path}) is in {file}; the next night reads it.\n"
         f"See what it would import: memory-pipeline sources check {source.name}"
     )
-    emit(DescribedSource.of(source, settings_of(store)), as_json=json_, text=text)
+    return Answer(DescribedSource.of(source, settings_of(store)), text)
 
 
 @sources_app.command("remove", epilog="Example: memory-pipeline sources remove workspace")
-def sources_remove(
-    name: Annotated[str, typer.Argument(help="The name of the source.")],
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+def sources_remove(settings: Settings, name: Annotated[str, typer.Argument(help="The name of the source.")]) -> Answer:
     """Remove a source from the settings file. The memories that it brought stay."""
     from memory_pipeline.config.broken_sources import BrokenSource
     from memory_pipeline.interfaces.cli.source_settings import DescribedSource
     from memory_pipeline.interfaces.cli.tables import drop_table, named_table
 
-    settings = settings_of(store)
     source = named_table("sources", name, settings.sources, settings.broken_sources)
     file = drop_table("sources", source)
     text = f"Source '{source.name}' was removed from {file}; its memories stay in the store."
@@ -125,24 +116,22 @@ def sources_remove(
         described = DescribedSource.of_broken(source)
     else:
         described = DescribedSource.of(source, settings)
-    emit(described, as_json=json_, text=text)
+    return Answer(described, text)
 
 
 @sources_app.command("check", epilog="Examples: memory-pipeline sources check; memory-pipeline sources check workspace")
 def sources_check(
+    settings: Settings,
     name: Annotated[str | None, typer.Argument(help="The name of a source (default: all enabled ones).")] = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
     quiet: QuietOption = False,
     verbose: NamesOption = False,
-) -> None:
+) -> Answer:
     """Read sources without writing anything: what would be imported or quarantined as of now, and what is wrong. Exits
     with 1 if a source cannot be read."""
     from memory_pipeline.config.broken_sources import BrokenSource
     from memory_pipeline.interfaces.cli.source_checks import check_sources, checked_broken, checked_text
     from memory_pipeline.interfaces.cli.tables import named_table
 
-    settings = settings_of(store)
     sources, broken = settings.sources_of_store, settings.broken_sources
     if name:
         named = named_table("sources", name, settings.sources, broken)
@@ -150,9 +139,9 @@ def sources_check(
     if not sources and not broken:
         raise InputError("no source feeds this store; 'memory-pipeline sources add PATH' adds one")
     found = [*check_sources(settings, sources, progress_printer()), *(checked_broken(one, settings) for one in broken)]
-    emit(found, as_json=json_, text="\n".join(checked_text(one, verbose=verbose) for one in found))
-    if any(one.error for one in found):
-        raise typer.Exit(1)
+    return Answer(
+        found, "\n".join(checked_text(one, verbose=verbose) for one in found), failed=any(one.error for one in found)
+    )
 
 
 _NONE_GONE = (
@@ -163,15 +152,13 @@ _NONE_GONE = (
 
 @sources_app.command("gone", epilog="Examples: memory-pipeline sources gone; memory-pipeline sources gone 2026-03-14")
 def sources_gone(
+    store: Store,
     day: Annotated[str | None, typer.Argument(metavar="[DATE]", help="As of the end of this day (UTC).")] = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Show memories whose words were edited or removed in their source, with what replaced them."""
     from memory_pipeline.interfaces.cli.source_settings import gone_memories
 
-    _, opened = open_store(store)
-    found = gone_memories(opened, read_day(day, "DATE") if day else None)
+    found = gone_memories(store, read_day(day, "DATE") if day else None)
     rows = [
         {
             "memory": one.memory_id,
@@ -181,4 +168,4 @@ def sources_gone(
         }
         for one in found
     ]
-    emit(found, as_json=json_, text=table(rows, none=_NONE_GONE))
+    return Answer(found, table(rows, none=_NONE_GONE))
