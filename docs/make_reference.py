@@ -43,30 +43,22 @@ from memory_pipeline.ingest.values import (
     MAX_NAME,
     MAX_SOURCES,
 )
+from memory_pipeline.interfaces.api.access import CreatedToken, DescribedToken
 from memory_pipeline.interfaces.api.app import described
-from memory_pipeline.interfaces.api.tokens import CreatedToken, DescribedToken
 from memory_pipeline.interfaces.audit import Audit
 from memory_pipeline.interfaces.cli.app import app
+from memory_pipeline.interfaces.cli.base import ExportedFile
 from memory_pipeline.interfaces.cli.exports import DescribedExport
 from memory_pipeline.interfaces.cli.model import ModelChoice
-from memory_pipeline.interfaces.cli.results import (
-    ApiAddress,
-    BackfillResult,
-    CheckResult,
-    ExportedReadings,
-    ExportResult,
-    NightResult,
-    RecoveryResult,
-    RestoredSnapshot,
-    UiAddress,
-    VerifiedSnapshot,
-)
+from memory_pipeline.interfaces.cli.nights import BackfillResult, NightResult
+from memory_pipeline.interfaces.cli.recovery import CheckResult, RecoveryResult, RestoredSnapshot, VerifiedSnapshot
 from memory_pipeline.interfaces.cli.review import QuarantinedRow
+from memory_pipeline.interfaces.cli.serve import Address
 from memory_pipeline.interfaces.cli.settings import TrustedSettings
 from memory_pipeline.interfaces.cli.setup import InitResult
 from memory_pipeline.interfaces.cli.source_checks import CheckedSource
-from memory_pipeline.interfaces.cli.source_settings import DescribedSource, GoneMemory
-from memory_pipeline.interfaces.hook_files import InstalledHooks
+from memory_pipeline.interfaces.cli.sources import DescribedSource, GoneMemory
+from memory_pipeline.interfaces.hooks import InstalledHooks
 from memory_pipeline.interfaces.mcp.install import InstalledServer
 from memory_pipeline.models.check import ModelCheck
 from memory_pipeline.models.discovery import FoundModel
@@ -295,7 +287,10 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
         "`exports list` prints a list; `exports add` and `exports remove` print one object.",
         DescribedExport,
     ),
-    "Exports of past states": ("`as-of WHEN export` prints one object.", ExportResult),
+    "Files of past states and of readings": (
+        "`as-of WHEN export` and `series export` print one object.",
+        ExportedFile,
+    ),
     "Checks": ("`check` prints one object.", CheckResult),
     "Snapshots": ("`snapshot list` prints a list, `snapshot create` one object.", Snapshot),
     "Restored snapshots": ("`snapshot restore` prints one object.", RestoredSnapshot),
@@ -366,7 +361,6 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
         "`conversations run` prints one object. `days` holds [days](#what-was-kept-of-a-day).",
         ConversationRun,
     ),
-    "Exported readings": ("`series export` prints one object.", ExportedReadings),
     "Flushed sessions": ("`flush` prints a list; with `--instruction`, an object with that field.", FlushedSession),
     "Compacted sessions": ("`compact` prints a list.", CompactedSession),
     "Triggers": ("`triggers check` prints a list.", TriggerShown),
@@ -380,8 +374,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Another model": ("`embed` prints one object.", EmbeddedStore),
     "Tokens": ("`token list` prints a list; `token revoke` prints one object.", DescribedToken),
     "New tokens": ("`token create` prints one object: the fields of a [token](#tokens), and", CreatedToken),
-    "The HTTP API": ("`serve` prints one object before it answers.", ApiAddress),
-    "The Dagster UI": ("`ui` prints one object before it starts.", UiAddress),
+    "Servers": ("`serve` and `ui` print one object before they answer.", Address),
 }
 
 

@@ -10,11 +10,7 @@ from typing import Any
 from dagster import AssetCheckResult, AssetCheckSeverity, AssetCheckSpec
 
 from memory_pipeline.config.night import RECALL_FLOOR
-from memory_pipeline.consolidation.gates import (
-    LOST_IN_LEVELS_MEND,
-    lost_in_levels,
-    problems_of,
-)
+from memory_pipeline.consolidation.gates import LOST_IN_LEVELS_MEND, lost_in_levels, problems_of
 from memory_pipeline.consolidation.reading import NightReader
 from memory_pipeline.records import Archive, AtomDecision, Distillation, NightError
 from memory_pipeline.reporting.model import Report

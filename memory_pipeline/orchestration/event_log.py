@@ -7,14 +7,7 @@ from inspect import getfile
 from typing import Any
 
 from alembic.runtime.migration import MigrationContext
-from dagster import (
-    AssetKey,
-    AssetRecordsFilter,
-    DagsterEvent,
-    DagsterEventType,
-    EventLogRecord,
-    EventRecordsResult,
-)
+from dagster import AssetKey, AssetRecordsFilter, DagsterEvent, DagsterEventType, EventLogRecord, EventRecordsResult
 from dagster._core.event_api import EventLogCursor
 from dagster._core.events import ASSET_CHECK_EVENTS, ASSET_EVENTS
 from dagster._core.events.log import EventLogEntry

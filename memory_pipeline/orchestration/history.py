@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import portalocker
-from dagster import (
-    StringSource,
-)
+from dagster import StringSource
 from dagster._core.storage.base_storage import DagsterStorage
 from dagster._core.storage.event_log.base import EventLogStorage
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage

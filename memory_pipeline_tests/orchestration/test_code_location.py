@@ -20,8 +20,9 @@ from dagster._core.remote_origin import GrpcServerCodeLocationOrigin
 from memory_pipeline.definitions import defs
 from memory_pipeline.errors import InputError, StoreError
 from memory_pipeline.files.places import demo_mark
-from memory_pipeline.interfaces.cli.instances import check_address, instance_of, what_is_missing
+from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.cli.nights import NightRequest, run_night_job
+from memory_pipeline.interfaces.cli.serve import check_address, what_is_missing
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration import home, partitions
 from memory_pipeline.orchestration import partitions as earlier_memories

@@ -19,12 +19,12 @@ from starlette.exceptions import HTTPException
 from memory_pipeline import __version__
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import MemoryPipelineError, in_words
+from memory_pipeline.interfaces.api.access import Tokens
 from memory_pipeline.interfaces.api.consolidations import Consolidations
 from memory_pipeline.interfaces.api.figures import Figures
 from memory_pipeline.interfaces.api.gate import Gate
 from memory_pipeline.interfaces.api.protocol import Problem, problem_of, schemas_of_bodies
 from memory_pipeline.interfaces.api.routes import ROUTERS
-from memory_pipeline.interfaces.api.tokens import Tokens
 from memory_pipeline.interfaces.served import ServedMemories
 from memory_pipeline.orchestration.guard import App
 from memory_pipeline.store import Store

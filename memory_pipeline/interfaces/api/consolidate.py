@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from memory_pipeline.interfaces.cli.base import settings_of
-from memory_pipeline.interfaces.cli.failures import guarded
+from memory_pipeline.interfaces.cli.command_line import guarded
 from memory_pipeline.interfaces.cli.instances import instance_of
-from memory_pipeline.interfaces.cli.nights import run_consolidation
+from memory_pipeline.interfaces.cli.jobs import run_consolidation
 from memory_pipeline.interfaces.cli.output import prepare_streams
 from memory_pipeline.processes import end_process
 from memory_pipeline.store import settle_stores

@@ -14,10 +14,9 @@ from typing import Any
 
 from memory_pipeline.config.settings import Api
 from memory_pipeline.errors import MemoryPipelineError
-from memory_pipeline.interfaces.api.access import ACCESS, Access
+from memory_pipeline.interfaces.api.access import ACCESS, Access, Tokens
 from memory_pipeline.interfaces.api.figures import Figures
 from memory_pipeline.interfaces.api.protocol import Problem, problem_of
-from memory_pipeline.interfaces.api.tokens import Tokens
 from memory_pipeline.orchestration.guard import App, Receive, Scope, Send, why_refused
 
 _log = logging.getLogger(__name__)

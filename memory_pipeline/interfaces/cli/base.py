@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
+from pydantic import Field
 from typer.core import TyperGroup
 
+from memory_pipeline import __version__
 from memory_pipeline.config.loading import LoadedSettings
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import CONFIG_FILE
+from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.files.places import check_is_free, forgetting_mark
 from memory_pipeline.files.writing import real_path
@@ -120,11 +123,19 @@ def group(name: str, about: str) -> Commands:
     return made
 
 
-snapshot_app = group("snapshot", "Verified copies of the store: list, create, restore, verify.")
-config_app = group("config", "The effective settings.")
-proposals_app = group(
-    "proposals", "What nights would have done in projects that you review: list, show, approve, reject."
-)
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        print(__version__)
+        raise typer.Exit
+
+
+class ExportedFile(Document):
+    """A file that was exported."""
+
+    exported: int = Field(description="The number of memories in the file, or of values of a series, one a row.")
+    path: str = Field(description="The file.")
+
 
 StoreOption = Annotated[
     Path | None, typer.Option("--store", metavar="FILE", help="The store (default: setting store.path).")
@@ -187,7 +198,8 @@ def _with_options(command: Callable[..., Answer | None]) -> Callable[..., None]:
         own.append(Parameter("store", Parameter.KEYWORD_ONLY, default=None, annotation=StoreOption))
     if "json_" not in named.parameters:
         own.append(Parameter("json_", Parameter.KEYWORD_ONLY, default=False, annotation=JsonOption))
-    run.__name__, run.__doc__, run.__annotations__ = command.__name__, command.__doc__, {}
+    run.__module__, run.__name__, run.__doc__ = command.__module__, command.__name__, command.__doc__
+    run.__annotations__ = {}
     run.__signature__ = named.replace(parameters=own)  # type: ignore[attr-defined]
     return run
 

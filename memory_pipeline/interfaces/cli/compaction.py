@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.interfaces.cli.base import (
-    Answer,
-    StoreOption,
-    app,
-    current_user,
-    group,
-)
+from memory_pipeline.interfaces.cli.base import Answer, StoreOption, app, current_user, group
 from memory_pipeline.interfaces.cli.output import table
+from memory_pipeline.interfaces.hooks import hooks_text, install_hooks, remove_hooks
 from memory_pipeline.records.conversation import TriggerAction
+from memory_pipeline.sessions.acting import compact_and_index, note
+from memory_pipeline.sessions.compacting import compact_session
+from memory_pipeline.sessions.documents import FlushedFile, events_shown
+from memory_pipeline.sessions.flushing import flush_session
+from memory_pipeline.sessions.instruction import instruction as told
+from memory_pipeline.sessions.live import find_sessions, look_at_sessions, named_session
+from memory_pipeline.sessions.transcripts import Session, read_session_file
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
-
-if TYPE_CHECKING:  # importers are loaded by the commands that read a transcript
-    from memory_pipeline.sessions.documents import FlushedFile
-    from memory_pipeline.sessions.transcripts import Session
+from memory_pipeline.workspace.pages import token_counter
 
 triggers_app = group("triggers", "What starts flushes and compactions of live sessions: check, list.")
 hooks_app = group("hooks", "Hooks by which a host keeps what a session said before it is compacted: install, remove.")
@@ -55,10 +54,6 @@ def flush(
 ) -> Answer:
     """Write the decisions, rules, dead ends, facts, changed settings and progress of live sessions into the daily log,
     word for word, before their agents forget them. What is flushed again replaces what was there."""
-    from memory_pipeline.sessions.flushing import flush_session
-    from memory_pipeline.sessions.instruction import instruction as told
-    from memory_pipeline.sessions.transcripts import read_session_file
-
     if instruction:
         text = told(datetime.now(UTC))
         return Answer({"instruction": text}, text)
@@ -107,11 +102,6 @@ def compact(
 ) -> Answer:
     """Flush live sessions, keep their rules, reasoned decisions and sure facts in MEMORY.md, and summarise them into
     the daily log. Exits with 1 if a gate failed that may not: then every file has its bytes back."""
-    from memory_pipeline.sessions.acting import compact_and_index
-    from memory_pipeline.sessions.compacting import compact_session
-    from memory_pipeline.sessions.transcripts import read_session_file
-    from memory_pipeline.workspace.pages import token_counter
-
     count = token_counter(settings)
     done = []
     for transcript in transcripts_of(settings, sessions):
@@ -151,15 +141,11 @@ def files_told(files: Iterable[FlushedFile], run_id: str | None) -> list[str]:
 
 def noted(settings: Settings, session: Session, action: TriggerAction, *, ok: bool) -> None:
     """Record what a command did, so that no sensor does it again."""
-    from memory_pipeline.sessions.acting import note
-
     note(settings, session, "command", action, current_user(), "a command", ok=ok)
 
 
 def transcripts_of(settings: Settings, named: list[str] | None) -> list[str]:
     """The transcripts that are named, or those of all live sessions."""
-    from memory_pipeline.sessions.live import find_sessions, named_session
-
     live = find_sessions(settings, datetime.now(UTC))
     if named:
         return [named_session(name, live.usages) for name in named]
@@ -171,8 +157,6 @@ def transcripts_of(settings: Settings, named: list[str] | None) -> list[str]:
 @triggers_app.command("check", epilog="Example: memory-pipeline triggers check")
 def triggers_check(settings: Settings, store: Store) -> Answer:
     """Show how full the context of every live session is, what would fire now, and why or why not. Starts nothing."""
-    from memory_pipeline.sessions.live import look_at_sessions
-
     shown, problems = look_at_sessions(settings, store, datetime.now(UTC))
     lines = [
         f"{one.session} ({one.agent}{f', project {one.project}' if one.project else ''}): "
@@ -187,8 +171,6 @@ def triggers_list(
     store: Store, most: Annotated[int, typer.Option(help="The most events to show.", min=1, max=10_000)] = 20
 ) -> Answer:
     """Show what fired, when, at what share of the window, and what became of it; the newest first."""
-    from memory_pipeline.sessions.documents import events_shown
-
     shown = events_shown(store, most)
     rows = [
         {
@@ -219,8 +201,6 @@ def hooks_install(
 ) -> Answer:
     """Show what lets a host compact a session into its project's files before it forgets it, and at its end; with
     --write, put it there. Everything else in the host's settings stays byte for byte; what they were is kept beside."""
-    from memory_pipeline.interfaces.hook_files import hooks_text, install_hooks
-
     done = install_hooks(host, store.path, write=write)
     return Answer(done, hooks_text(done))
 
@@ -228,7 +208,5 @@ def hooks_install(
 @hooks_app.command("remove", epilog="Example: memory-pipeline hooks remove claude-code")
 def hooks_remove(host: HostArgument, preview: PreviewOption = False, store: StoreOption = None) -> Answer:
     """Take the hooks out of a host's settings again. Everything else in them stays byte for byte."""
-    from memory_pipeline.interfaces.hook_files import hooks_text, remove_hooks
-
     done = remove_hooks(host, preview=preview)
     return Answer(done, hooks_text(done))

@@ -8,14 +8,16 @@ from typing import Annotated, Literal
 import typer
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import InputError
-from memory_pipeline.interfaces.cli.base import (
-    Answer,
-    OnlyProjectOption,
-    QuietOption,
-    current_user,
-    group,
+from memory_pipeline.consolidation.conversation_runs import (
+    day_as_text,
+    list_days,
+    run_conversations,
+    show_day,
+    speakers_in_words,
 )
+from memory_pipeline.consolidation.review.decisions import decide_extraction
+from memory_pipeline.errors import InputError
+from memory_pipeline.interfaces.cli.base import Answer, OnlyProjectOption, QuietOption, current_user, group
 from memory_pipeline.interfaces.cli.output import progress_printer, table
 from memory_pipeline.moments import read_day
 from memory_pipeline.store import Store
@@ -47,8 +49,6 @@ def conversations_run(
 ) -> Answer:
     """Read days of conversations, and write what is worth keeping to where it belongs. A day that was read before is
     replaced."""
-    from memory_pipeline.consolidation.conversation_runs import day_as_text, run_conversations
-
     if bool(days) == all_open:
         raise InputError("give --date DAY, or --all-open")
     done = run_conversations(
@@ -79,8 +79,6 @@ def conversations_run(
 @conversations_app.command("list", epilog="Example: memory-pipeline conversations list --project webshop")
 def conversations_list(settings: Settings, store: Store, project: OnlyProjectOption = None) -> Answer:
     """List the days on which something was said, and whether they were read."""
-    from memory_pipeline.consolidation.conversation_runs import list_days, speakers_in_words
-
     found = list_days(store, project, datetime.now(UTC).date(), settings)
     rows = [one.as_json() for one in found]
     columns = ["day", "project_id", "turns", "state", "kept"]
@@ -96,8 +94,6 @@ def conversations_show(
     project: OnlyProjectOption = None,
 ) -> Answer:
     """Show what was read on a day, what was kept and where it went, and what was dropped and why."""
-    from memory_pipeline.consolidation.conversation_runs import day_as_text, show_day
-
     found = show_day(store, read_day(day, "the day"), project)
     if not found:
         raise InputError(f"no conversation of {day} was read; 'memory-pipeline conversations list' has the days")
@@ -123,8 +119,6 @@ def conversations_accept(settings: Settings, store: Store, extraction: _Extracti
 
 
 def _decided(settings: Settings, store: Store, extraction: str, decision: Literal["confirmed", "rejected"]) -> Answer:
-    from memory_pipeline.consolidation.review.decisions import decide_extraction
-
     done = decide_extraction(store, settings, extraction, decision, actor=current_user(), now=datetime.now(UTC))
     told = "is not so, and is written nowhere" if decision == "rejected" else "is so"
     lines = [f"{done.id[:8]}  {done.project_id}  {told}: {done.text}"]

@@ -6,13 +6,16 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.review.inbox import Inbox, read_inbox
+from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.errors import InputError, ModelError
 from memory_pipeline.files.writing import begins_with, check_output, nobody, write_text
+from memory_pipeline.interfaces.audit import Audit, audit
 from memory_pipeline.interfaces.cli.base import (
     Answer,
     Commands,
@@ -21,22 +24,25 @@ from memory_pipeline.interfaces.cli.base import (
     StoreOption,
     app,
     check_target,
+    choose_project,
     open_store,
-    proposals_app,
     settings_of,
 )
 from memory_pipeline.interfaces.cli.conversations import conversations_app
-from memory_pipeline.interfaces.cli.history import history_lines
+from memory_pipeline.interfaces.cli.history import history_lines, proposals_app
 from memory_pipeline.interfaces.cli.output import emit, progress_printer, say, terminal_width
 from memory_pipeline.interfaces.cli.recall import ProjectOption, opened_memory
 from memory_pipeline.interfaces.cli.review import conflicts_app, patterns_app, quarantine
+from memory_pipeline.interfaces.cli.setup import named_or_recognised
+from memory_pipeline.interfaces.operations import lineage_lines
+from memory_pipeline.models.choose import model_name, require_model
+from memory_pipeline.recall.documents import ShownMemory
+from memory_pipeline.recall.evaluation import Evaluation, evaluate, read_questions
+from memory_pipeline.recall.judgement import judge_merges
+from memory_pipeline.recall.question_generation import generate_questions
+from memory_pipeline.reporting.pages import EVALUATION_MARK, evaluation_page
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
-
-if TYPE_CHECKING:
-    from memory_pipeline.consolidation.review.inbox import Inbox
-    from memory_pipeline.interfaces.audit import Audit
-    from memory_pipeline.recall.evaluation import Evaluation
 
 review_app = Commands(
     help="Everything that waits for your decision, and the commands that decide it.", invoke_without_command=True
@@ -63,7 +69,6 @@ def review(
     """Everything that waits for your decision, and the commands that decide it."""
     if context.invoked_subcommand is not None:
         return
-    from memory_pipeline.consolidation.review.inbox import read_inbox
 
     _, opened = open_store(store, project)
     found = read_inbox(opened, project, datetime.now(UTC).date())
@@ -96,9 +101,6 @@ def audit_(
 ) -> Answer:
     """Say what a memory is made of: copies, readings, routine, contradictions, secrets, and what one night would
     change. It writes nothing, needs no store and asks no model."""
-    from memory_pipeline.interfaces.audit import audit
-    from memory_pipeline.interfaces.cli.setup import named_or_recognised
-
     command = "memory-pipeline audit --format {format} {path}"
     name, place = named_or_recognised(settings_of(None), format_, path, say, command)
     found = audit(name, place, tz, progress_printer())
@@ -183,13 +185,6 @@ def evaluate_(
     """Say what a memory answers within 250 to 2,000 tokens, before and after its nights, beside what an agent would
     read instead, and show a sample of what nights made for you to judge. It works on a copy, and asks a model only to
     make questions or to judge."""
-    from memory_pipeline.interfaces.cli.base import choose_project
-    from memory_pipeline.models.choose import model_name, require_model
-    from memory_pipeline.recall.evaluation import evaluate, read_questions
-    from memory_pipeline.recall.judgement import judge_merges
-    from memory_pipeline.recall.question_generation import generate_questions
-    from memory_pipeline.reporting.pages import EVALUATION_MARK, evaluation_page
-
     if questions is not None and generate:
         raise InputError("--questions names a file of questions, --make-questions makes others; leave one out")
     if save is not None and not generate:
@@ -285,9 +280,6 @@ def show(
     project: ProjectOption = None,
 ) -> Answer:
     """Show a memory: what it says, what it was made from, what has replaced it, and everything that happened to it."""
-    from memory_pipeline.interfaces.operations import lineage_lines
-    from memory_pipeline.recall.documents import ShownMemory
-
     if project is None:
         with store.reading() as tx:
             whole = tx.memories.whole_id(memory_id)
@@ -320,8 +312,6 @@ def undo(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be restored; write nothing.")] = False,
 ) -> Answer:
     """Undo a night, another run, or one memory that was made: its sources are active again, and it stays on record."""
-    from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
-
     with store.reading() as tx:
         memory_id = what if _is_day(what) else tx.memories.whole_id(what)
         is_memory = not _is_day(what) and bool(tx.memories.read([memory_id]))

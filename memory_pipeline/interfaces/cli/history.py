@@ -6,28 +6,38 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.review.decisions import (
+    DecidedProposal,
+    approve_proposals,
+    find_proposals,
+    reject_proposals,
+)
+from memory_pipeline.consolidation.review.proposals import describe_proposals, proposal_text
+from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.errors import InputError
+from memory_pipeline.ingest import check_export, write_rows
 from memory_pipeline.interfaces.cli.base import (
     Answer,
+    ExportedFile,
     ForceOption,
     OnlyProjectOption,
     app,
     check_target,
     current_user,
-    proposals_app,
+    group,
 )
 from memory_pipeline.interfaces.cli.output import table
+from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.moments import check_has_come, read_moment
-from memory_pipeline.store import Store
-
-if TYPE_CHECKING:
-    from memory_pipeline.consolidation.review.decisions import DecidedProposal
-    from memory_pipeline.store import Event
+from memory_pipeline.recall import diff_states, diff_text, read_state, search_state
+from memory_pipeline.recall.past import describe_hits, list_state
+from memory_pipeline.reporting.files import check_page, write_page
+from memory_pipeline.store import Event, Store
 
 
 @app.command(
@@ -54,8 +64,6 @@ def rollback(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be restored; write nothing.")] = False,
 ) -> Answer:
     """Restore archived memories and retire the abstractions made of them, which stay on record."""
-    from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
-
     if run is not None and run_id is not None:
         raise InputError(f"give the run once: '{run}' or --run-id '{run_id}'")
     moment = read_moment(since, "--since") if since is not None else None
@@ -99,8 +107,8 @@ _WORDS = {
 def history_lines(events: Sequence[Event]) -> list[str]:
     """Events a line each, those together that one after the other only counted uses."""
     lines: list[str] = []
-    for counts, group in groupby(events, _only_counts_use):
-        told = list(group)
+    for counts, those in groupby(events, _only_counts_use):
+        told = list(those)
         if counts and len(told) > 1:
             span = f"{told[0].happened_at:%Y-%m-%d %H:%M:%S} to {told[-1].happened_at:%Y-%m-%d %H:%M:%S}"
             lines.append(f"{span}: {len(told)} times recalled or called useful")
@@ -152,12 +160,6 @@ def as_of(
     force: ForceOption = False,
 ) -> Answer:
     """List, search or export the memories as they were at a past time."""
-    from memory_pipeline.ingest import check_export, write_rows
-    from memory_pipeline.interfaces.cli.results import ExportResult
-    from memory_pipeline.models.embedders import choose_embedder
-    from memory_pipeline.recall import read_state, search_state
-    from memory_pipeline.recall.past import describe_hits, list_state
-
     rest = words or []
     if action not in ("list", "search", "export"):
         raise InputError(f"as-of accepts list, search and export, not '{action}'")
@@ -186,7 +188,7 @@ def as_of(
     with store.reading() as tx:
         links = tx.lineage.of([memory.id for memory in memories])
     count = write_rows(store, rest[0], Path(rest[1]), memories, links, force=force)
-    return Answer(ExportResult(exported=count, path=rest[1]), f"Exported {count} memories to {rest[1]}.")
+    return Answer(ExportedFile(exported=count, path=rest[1]), f"Exported {count} memories to {rest[1]}.")
 
 
 @app.command(
@@ -201,9 +203,6 @@ def diff(
     force: ForceOption = False,
 ) -> Answer:
     """Show what changed in the active memory between two states."""
-    from memory_pipeline.recall import diff_states, diff_text, read_state
-    from memory_pipeline.reporting.files import check_page, write_page
-
     if html is not None:
         check_target(settings, html, force=force)
         check_page(html, force=force)
@@ -217,13 +216,16 @@ IdsArgument = Annotated[list[str] | None, typer.Argument(metavar="ID...", help="
 AllOption = Annotated[bool, typer.Option("--all", help="Every waiting proposal.")]
 
 
+proposals_app = group(
+    "proposals", "What nights would have done in projects that you review: list, show, approve, reject."
+)
+
+
 @proposals_app.command("list", epilog="Example: memory-pipeline proposals list")
 def proposals_list(
     store: Store, all_: Annotated[bool, typer.Option("--all", help="Also show decided proposals.")] = False
 ) -> Answer:
     """Show the proposals that await a decision."""
-    from memory_pipeline.consolidation.review.proposals import describe_proposals
-
     with store.reading() as tx:
         shown = describe_proposals(tx, tx.proposals.list(None if all_ else "pending"))
     rows = [
@@ -236,9 +238,6 @@ def proposals_list(
 @proposals_app.command("show", epilog="Example: memory-pipeline proposals show 3f0c")
 def proposals_show(store: Store, ids: IdsArgument = None) -> Answer:
     """Show each cluster next to the text that would replace it: what is kept, what is attached."""
-    from memory_pipeline.consolidation.review.decisions import find_proposals
-    from memory_pipeline.consolidation.review.proposals import describe_proposals, proposal_text
-
     found = find_proposals(store, ids or [])
     with store.reading() as tx:
         shown = describe_proposals(tx, found)
@@ -248,8 +247,6 @@ def proposals_show(store: Store, ids: IdsArgument = None) -> Answer:
 @proposals_app.command("approve", epilog="Examples: memory-pipeline proposals approve 3f0c; ... approve --all")
 def proposals_approve(settings: Settings, store: Store, ids: IdsArgument = None, all_: AllOption = False) -> Answer:
     """Apply proposals as of their nights, each in one transaction."""
-    from memory_pipeline.consolidation.review.decisions import approve_proposals
-
     return _decided(approve_proposals(store, settings, _named(ids, all_=all_), current_user()))
 
 
@@ -261,8 +258,6 @@ def proposals_reject(
     reason: Annotated[str | None, typer.Option(help="The reason; kept with the proposal.")] = None,
 ) -> Answer:
     """Reject proposals; no night makes them again."""
-    from memory_pipeline.consolidation.review.decisions import reject_proposals
-
     return _decided(reject_proposals(store, _named(ids, all_=all_), current_user(), reason))
 
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.interfaces.cli.base import Answer, current_user, group
+from memory_pipeline.interfaces.cli.instances import causes_of, instance_of, run_config, run_job, was_stopped
 from memory_pipeline.interfaces.cli.output import progress_printer, table
+from memory_pipeline.store import Store
+
+if TYPE_CHECKING:
+    from dagster import DagsterInstance
+
+    from memory_pipeline.orchestration.job_records import JobRecord
 
 jobs_app = group("jobs", "Consolidation jobs: list, show, start with a scope, cancel.")
 
@@ -20,7 +28,6 @@ def jobs_list(
     settings: Settings, limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of jobs.")] = 20
 ) -> Answer:
     """Show the jobs, newest first."""
-    from memory_pipeline.interfaces.cli.instances import instance_of
     from memory_pipeline.orchestration.job_records import list_jobs, status_text, with_verdicts
 
     with instance_of(settings) as instance:
@@ -43,7 +50,6 @@ def jobs_list(
 @jobs_app.command("show", epilog="Example: memory-pipeline jobs show 3f0c")
 def jobs_show(settings: Settings, job_id: IdArgument) -> Answer:
     """Show a job's scope, phases, figures and error."""
-    from memory_pipeline.interfaces.cli.instances import instance_of
     from memory_pipeline.orchestration.job_records import find_job, job_record, job_text, with_verdicts
 
     with instance_of(settings) as instance:
@@ -68,8 +74,6 @@ def jobs_start(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would happen; write nothing.")] = False,
 ) -> Answer:
     """Consolidate a scope now: duplicates, merges, canonical entries, patterns, principles, playbook."""
-    from memory_pipeline.interfaces.cli.instances import instance_of
-    from memory_pipeline.interfaces.cli.nights import run_consolidation
     from memory_pipeline.orchestration.job_records import check_scope, job_text, with_verdicts
 
     scope = {
@@ -91,9 +95,42 @@ def jobs_start(
 @jobs_app.command("cancel", epilog="Example: memory-pipeline jobs cancel 3f0c")
 def jobs_cancel(settings: Settings, job_id: IdArgument) -> Answer:
     """Cancel a waiting or running job. What it has committed stays, and can be rolled back by its id."""
-    from memory_pipeline.interfaces.cli.instances import instance_of
     from memory_pipeline.orchestration.job_records import cancel_job, job_text
 
     with instance_of(settings) as instance:
         job = cancel_job(instance, job_id)
     return Answer(job, job_text(job))
+
+
+def run_consolidation(
+    instance: DagsterInstance,
+    settings: Settings,
+    scope: Mapping[str, Any],
+    by: str,
+    progress: Callable[[str, int, int], None],
+    run_id: str | None = None,
+    *,
+    trigger: str = "manual",
+) -> JobRecord:
+    """Run a consolidation job in this process and return its record, however it ended.
+
+    `scope`: the given fields of the night resource; `run_id`: the id of its run, if it has to have one. Raises
+    InputError for invalid days, and StoreBusyError if a night holds the store.
+    """
+    from memory_pipeline.orchestration import resources
+    from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, TRIGGER_TAG
+    from memory_pipeline.orchestration.job_records import find_job, job_record
+
+    for name in ("first_day", "last_day", "day"):
+        resources.as_day(scope.get(name), name)
+    store = Store.of(settings)
+    with store.reading() as tx:
+        holder = tx.lease.holder()
+    if holder and not scope.get("dry_run"):
+        raise store.in_use_by(holder)
+    config = run_config(settings, **{name: value for name, value in scope.items() if value})
+    tags = {TRIGGER_TAG: trigger, BY_TAG: by}
+    result = run_job(instance, JOB_NAME, "memory-pipeline jobs", config, progress, run_id=run_id, tags=tags)
+    if was_stopped(causes_of(result)):
+        raise KeyboardInterrupt
+    return job_record(instance, find_job(instance, result.run_id))

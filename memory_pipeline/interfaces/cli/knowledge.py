@@ -1,32 +1,41 @@
-"""The commands about the knowledge base, the playbook and series."""
+"""The commands about the knowledge base, the playbook, series and causal atoms."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport
+from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import (
     Answer,
+    ExportedFile,
     ForceOption,
     OnlyProjectOption,
     app,
     check_target,
     group,
 )
+from memory_pipeline.interfaces.cli.instances import causes_of, error_of, instance_of, run_config, run_job
 from memory_pipeline.interfaces.cli.output import progress_printer, terminal_width
-from memory_pipeline.interfaces.cli.results import ExportedReadings
+from memory_pipeline.interfaces.cli.recall import ProjectOption, opened_memory
+from memory_pipeline.recall.atoms import DescribedAtom
+from memory_pipeline.recall.series import export_series, list_series, series_text, show_series
+from memory_pipeline.records import Causal
 from memory_pipeline.reporting.summary import Heading
 from memory_pipeline.store import Store
+from memory_pipeline.text.guidance import DescribedGuidance
+from memory_pipeline.text.orders import guiding_entries
 
 if TYPE_CHECKING:
-    from memory_pipeline.text.guidance import DescribedGuidance
+    from dagster import DagsterInstance
 
 series_app = group("series", "Lines that differ only in values: list, show and export their readings.")
 playbook_app = group("playbook", "Guidance from patterns and principles: list.")
@@ -39,9 +48,6 @@ def playbook_list(
     category: Annotated[str | None, typer.Option("--category", help="Only guidance of this category.")] = None,
 ) -> Answer:
     """Show the current guidance by category, highest confidence first."""
-    from memory_pipeline.text.guidance import DescribedGuidance
-    from memory_pipeline.text.orders import guiding_entries
-
     with store.reading() as tx:
         entries = [e for e in guiding_entries(tx.playbook.read(project)) if category in (None, e.category)]
         known = {e.category for e in tx.playbook.read(project)}
@@ -81,10 +87,6 @@ def kb_compress(
     days: Annotated[int | None, typer.Option(help="Only entries of the last N days.")] = None,
 ) -> Answer:
     """Make one canonical entry of knowledge-base entries that say the same, and archive the originals."""
-    from memory_pipeline.consolidation.plan import NightOptions
-    from memory_pipeline.interfaces.cli.instances import instance_of
-    from memory_pipeline.interfaces.cli.nights import run_kb_job
-
     options = {"threshold": threshold, "days": days, "dry_run": dry_run}
     NightOptions(datetime.now(UTC).date(), "check", threshold=threshold, days=days)  # refuse before doing any work
     with instance_of(settings) as instance:
@@ -104,8 +106,6 @@ def kb_compress(
 @series_app.command("list", epilog="Example: memory-pipeline series list --project webshop")
 def series_list(store: Store, project: OnlyProjectOption = None) -> Answer:
     """List the series memories: what each says, and how many readings it stands for."""
-    from memory_pipeline.recall.series import list_series
-
     with store.reading() as tx:
         found = list_series(tx, project)
     lines = [f"{one.id[:8]}  {one.project_id}  {one.readings} readings  {one.content}" for one in found]
@@ -118,8 +118,6 @@ def series_show(
     series_id: Annotated[str, typer.Argument(metavar="id", help="The series memory, or the start of its id.")],
 ) -> Answer:
     """Show a series: what it says, each figure over time, and every reading."""
-    from memory_pipeline.recall.series import series_text, show_series
-
     with store.reading() as tx:
         shown = show_series(tx, series_id)
     return Answer(shown, series_text(shown))
@@ -137,9 +135,91 @@ def series_export(
     force: ForceOption = False,
 ) -> Answer:
     """Write every value of every reading as a row to a file."""
-    from memory_pipeline.recall.series import export_series
-
     check_target(settings, path, force=force)
     count = export_series(store, format_, path, series or (), force=force)
-    result = ExportedReadings(exported=count, path=str(path))
-    return Answer(result, f"{count} values exported to {path}.")
+    return Answer(ExportedFile(exported=count, path=str(path)), f"{count} values exported to {path}.")
+
+
+atoms_app = group("atoms", "Causes and effects: search, follow and add causal atoms.")
+
+
+@atoms_app.command(
+    "search",
+    epilog="Examples: memory-pipeline atoms search 'build cache' --project webshop; atoms search --field outcome",
+)
+def atoms_search(
+    settings: Settings,
+    store: Store,
+    query: Annotated[
+        str | None,
+        typer.Argument(help="What to search for; without it, the atoms with the highest confidence are shown."),
+    ] = None,
+    field: Annotated[str | None, typer.Option(help="Only this field: subject, action or outcome.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of atoms.")] = 10,
+    project: ProjectOption = None,
+) -> Answer:
+    """Find atoms by meaning and field, nearest first."""
+    with opened_memory(settings, store, project) as memory:
+        found = memory.atoms(query, field, limit).atoms
+    return Answer(found, [_line(row) for row in found] or "No atoms.")
+
+
+@atoms_app.command("chain", epilog="Example: memory-pipeline atoms chain 'build cache was cold' --project webshop")
+def atoms_chain(
+    settings: Settings,
+    store: Store,
+    query: Annotated[str, typer.Argument(help="The start of the chains: a subject, an action, or both.")],
+    limit: Annotated[int, typer.Option(min=1, max=20, help="Maximum number of chains.")] = 3,
+    project: ProjectOption = None,
+) -> Answer:
+    """Follow causes and effects: the outcome of one atom is the start of the next one."""
+    with opened_memory(settings, store, project) as memory:
+        chains = memory.atom_chains(query, limit)
+    text = "\n\n".join("\n".join("  " * depth + _line(row) for depth, row in enumerate(chain)) for chain in chains)
+    return Answer(chains, text or "No atoms.")
+
+
+@atoms_app.command(
+    "add",
+    epilog="Example: memory-pipeline atoms add --project webshop --subject 'build cache' --action 'is cold' "
+    "--outcome 'deploys take 20 minutes'",
+)
+def atoms_add(
+    settings: Settings,
+    store: Store,
+    subject: Annotated[str, typer.Option(help="What the action is applied to.")],
+    action: Annotated[str, typer.Option(help="What is done or happens.")],
+    outcome: Annotated[str, typer.Option(help="What follows.")],
+    consequences: Annotated[str, typer.Option(help="What follows further on.")] = "",
+    source: Annotated[list[str] | None, typer.Option(help="A memory that supports it; may be repeated.")] = None,
+    project: ProjectOption = None,
+) -> Answer:
+    """Add an atom yourself, with confidence 1.0. Adding it again changes nothing."""
+    with opened_memory(settings, store, project) as memory:
+        made = memory.state_atom(Causal(subject, action, outcome, consequences), source or [])
+    return Answer(made, _line(made))
+
+
+def _line(row: DescribedAtom) -> str:
+    further = f"; {row.consequences}" if row.consequences else ""
+    return f"{row.confidence:.1f}  {row.subject} | {row.action} -> {row.outcome}{further}  ({row.score:.2f}, {row.id})"
+
+
+def run_kb_job(
+    instance: DagsterInstance,
+    settings: Settings,
+    options: Mapping[str, Any],
+    progress: Callable[[str, int, int], None],
+) -> KnowledgeBaseReport:
+    """Make the knowledge base canonical as a Dagster job and return its report.
+
+    `options`: threshold, days and dry_run, if given. Raises StoreBusyError if a night holds the store, and
+    MemoryPipelineError for errors that a person can fix.
+    """
+    op = {"config": {name: value for name, value in options.items() if value is not None}}
+    config = {**run_config(settings), "ops": {"compress_entries": op}}
+    result = run_job(instance, "kb_compress", "memory-pipeline kb-compress", config, progress)
+    if not result.success:
+        raise error_of(causes_of(result))
+    report: KnowledgeBaseReport = result.output_for_node("compress_entries")
+    return report

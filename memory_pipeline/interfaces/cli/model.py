@@ -11,22 +11,22 @@ from typing import Annotated
 import typer
 from pydantic import Field
 
+from memory_pipeline.config.editing import set_values
+from memory_pipeline.config.loading import load_settings
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, ModelError, in_words
-from memory_pipeline.interfaces.cli.base import (
-    Answer,
-    QuietOption,
-    StoreOption,
-    app,
-    current_user,
-    group,
-    named_store,
-)
+from memory_pipeline.interfaces.cli.base import Answer, QuietOption, StoreOption, app, current_user, group, named_store
 from memory_pipeline.interfaces.cli.output import progress_printer
-from memory_pipeline.models.check import ModelCheck
+from memory_pipeline.models.check import ModelCheck, check_model
 from memory_pipeline.models.choose import choose_provider, endpoint_of, model_name
 from memory_pipeline.models.discovery import FoundModel, find_models
+from memory_pipeline.models.embedders.choose import install_model
+from memory_pipeline.models.embedders.missing import embed_store
+from memory_pipeline.orchestration.home import config_file, load_project_settings
+from memory_pipeline.reading.question import room_for
+from memory_pipeline.store import Store
+from memory_pipeline.text.counts import how_many
 
 model_app = group(
     "model", "The language model that reads: check it, list what is here, choose one. And the embedding model."
@@ -38,8 +38,6 @@ def model_check(
     settings: Settings,
 ) -> Answer:
     """Ask the chosen model a short question and a long one, and say what came of it."""
-    from memory_pipeline.models.check import check_model
-
     result = _with_room(check_model(settings, logging.getLogger("memory_pipeline.models")), settings)
     found = find_models(settings) if result.provider == "none" else []
     return Answer(
@@ -76,10 +74,6 @@ def model_use(
 ) -> Answer:
     """Choose the model that reads: writes `[model]` in the settings file. A key stays in the environment, and the
     address of a server is kept until another provider is chosen."""
-    from memory_pipeline.config.editing import set_values
-    from memory_pipeline.config.loading import load_settings
-    from memory_pipeline.orchestration.home import config_file, load_project_settings
-
     if provider in ("ollama", "openai") and not name:
         raise InputError(f"name the model: memory-pipeline model use {provider} MODEL; 'model list' shows those here")
     loaded = load_project_settings(named_store(store))
@@ -107,8 +101,6 @@ def model_use(
 def model_install() -> Answer:
     """Install all-MiniLM-L6-v2 for this program, without torch, and check its weights. Does nothing if it is already
     installed."""
-    from memory_pipeline.models.embedders.choose import install_model
-
     model = install_model(_run)
     state = "was already installed" if model.was_there else "is installed"
     text = f"{model.name} {state}; its weights are the published ones (SHA-256 {model.weights_sha256[:16]}...)."
@@ -130,11 +122,6 @@ def embed(
 ) -> Answer:
     """Embed every memory with another model. What is interrupted goes on where it was; the vectors that are there
     stay."""
-    from memory_pipeline.models.embedders.missing import embed_store
-    from memory_pipeline.orchestration.home import config_file, load_project_settings
-    from memory_pipeline.store import Store
-    from memory_pipeline.text.counts import how_many
-
     set_now = load_project_settings(named_store(store)).values
     wanted = {} if model is None else {"embedding.model": model}
     settings = set_now.with_values(wanted)
@@ -152,8 +139,6 @@ def embed(
 
 def _with_room(result: ModelCheck, settings: Settings) -> ModelCheck:
     """A check that also says if no question about notes fits into the model's context."""
-    from memory_pipeline.reading.question import room_for
-
     if result.schema_kept is None:
         return result
     try:

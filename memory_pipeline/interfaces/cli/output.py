@@ -13,6 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TextIO
 
+from rich.console import Console
+from rich.progress_bar import ProgressBar
+
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files.writing import cause_and_mend
@@ -207,9 +210,6 @@ def progress_printer() -> Callable[[str, int, int], None]:
 
 def _bar(done: int, total: int) -> str:
     """A progress bar for a terminal, with a space behind it; nothing if the total is not known."""
-    from rich.console import Console
-    from rich.progress_bar import ProgressBar
-
     if not total:
         return ""
     console = Console(file=sys.stderr)

@@ -5,25 +5,27 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.interfaces.cli.base import (
-    Answer,
-    app,
-    choose_project,
-    current_user,
-)
+from memory_pipeline.interfaces.cli.base import Answer, app, choose_project, current_user
 from memory_pipeline.interfaces.cli.output import terminal_width
-from memory_pipeline.moments import read_day
+from memory_pipeline.interfaces.operations import (
+    NOTHING_KNOWN,
+    feedback_line,
+    lineage_lines,
+    metrics_lines,
+    remembered_line,
+    reply_lines,
+    search_lines,
+)
+from memory_pipeline.moments import read_day, read_moment
+from memory_pipeline.recall.documents import DEFAULT_BUDGET, SearchResults
+from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
-
-if TYPE_CHECKING:
-    from memory_pipeline.recall.documents import SearchResults
-    from memory_pipeline.recall.project import ProjectMemory
 
 ProjectOption = Annotated[
     str | None, typer.Option("--project", help="The project; optional if the store has only one.")
@@ -61,8 +63,6 @@ def search(
     project: ProjectOption = None,
 ) -> Answer:
     """Find memories by words and meaning, best first; in all projects, unless one is named."""
-    from memory_pipeline.interfaces.operations import search_lines
-
     first, last = (read_day(day, name) if day else None for day, name in ((since, "--since"), (until, "--until")))
     found = []
     for memory in _memories_of(settings, store, project):
@@ -98,9 +98,6 @@ def context(
     """Print what an agent should know for a task, as Markdown within a number of tokens: what a search finds, best
     first, and guidance. Each memory stands under its day, and ends with a handle that the other commands take as an
     id."""
-    from memory_pipeline.interfaces.operations import NOTHING_KNOWN
-    from memory_pipeline.recall.documents import DEFAULT_BUDGET
-
     with opened_memory(settings, store, project) as memory:
         made = memory.context(task, DEFAULT_BUDGET if budget is None else budget, with_sources=sources)
     return Answer(made, made.text or NOTHING_KNOWN)
@@ -115,8 +112,6 @@ def ask(
 ) -> Answer:
     """Answer a question in a sentence or two, from what a search finds, with the memories that say so; or say that the
     memory does not hold it. A model reads: one has to be chosen."""
-    from memory_pipeline.interfaces.operations import reply_lines
-
     with opened_memory(settings, store, project) as memory:
         reply = memory.ask(question)
     return Answer(reply, reply_lines(reply))
@@ -144,9 +139,6 @@ def remember(
     project: ProjectOption = None,
 ) -> Answer:
     """Write a memory. A search finds it at once, and the next night takes it up."""
-    from memory_pipeline.interfaces.operations import remembered_line
-    from memory_pipeline.moments import read_moment
-
     moment = read_moment(at, "--at") if at else None
     text = _standard_input() if content == _STDIN else content
     with opened_memory(settings, store, project, create=create) as memory:
@@ -171,8 +163,6 @@ def feedback(
     project: ProjectOption = None,
 ) -> Answer:
     """Say whether a memory helped. One that did rises a little in searches."""
-    from memory_pipeline.interfaces.operations import feedback_line
-
     with opened_memory(settings, store, project) as memory:
         said = memory.feedback(memory_id, useful)
     return Answer(said, feedback_line(said))
@@ -186,8 +176,6 @@ def lineage(
     project: ProjectOption = None,
 ) -> Answer:
     """Show what a memory was made from, down to the raw notes, and what has replaced it."""
-    from memory_pipeline.interfaces.operations import lineage_lines
-
     with opened_memory(settings, store, project) as memory:
         found = memory.lineage(memory_id)
     return Answer(found, lineage_lines(found, terminal_width()))
@@ -196,8 +184,6 @@ def lineage(
 @app.command(epilog="Example: memory-pipeline metrics --project webshop")
 def metrics(settings: Settings, store: Store, project: ProjectOption = None) -> Answer:
     """Show how far a project is consolidated: memories, tokens, types, levels, and when nights ran and will run."""
-    from memory_pipeline.interfaces.operations import metrics_lines
-
     with opened_memory(settings, store, project) as memory:
         figures = memory.metrics()
     return Answer(figures, metrics_lines(figures, terminal_width()))
@@ -205,8 +191,6 @@ def metrics(settings: Settings, store: Store, project: ProjectOption = None) -> 
 
 def opened_memory(settings: Settings, store: Store, project: str | None, *, create: bool = False) -> ProjectMemory:
     """The memory of the chosen project in the store of this command."""
-    from memory_pipeline.recall.project import ProjectMemory
-
     chosen = choose_project(store, project, "--project", create=create)
     return ProjectMemory(store, settings, chosen, actor=current_user())
 

@@ -9,9 +9,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.gates import levels_that_lack, unreadable_drafts
+from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
+from memory_pipeline.forgetting import Selection, preview
+from memory_pipeline.forgetting import forget as forget_all
+from memory_pipeline.forgetting.forget import forgotten_text, preview_text
 from memory_pipeline.interfaces.cli.base import (
     Answer,
     JsonOption,
@@ -19,12 +25,23 @@ from memory_pipeline.interfaces.cli.base import (
     app,
     check_target,
     current_user,
+    group,
     kept_copies,
-    snapshot_app,
     utf8_path,
 )
 from memory_pipeline.interfaces.cli.output import emit, table
-from memory_pipeline.store import Store
+from memory_pipeline.reporting.model import StoreFacts
+from memory_pipeline.store import (
+    Finding,
+    Recovery,
+    Store,
+    create_snapshot,
+    list_snapshots,
+    recover_store,
+    restore_snapshot,
+    snapshot_directory,
+    verify_snapshot,
+)
 
 #: Whether `--yes` is taken without a terminal, as a person's own script needs it: `allow`.
 WITHOUT_TERMINAL = "MEMORY_PIPELINE_FORGET"
@@ -39,9 +56,6 @@ def recover(
 
     The damaged files are kept next to it as NAME.damaged-TIME. A store that is whole is left alone.
     """
-    from memory_pipeline.interfaces.cli.results import RecoveryResult
-    from memory_pipeline.store import recover_store
-
     store.check_is_or_was_there()
     before = kept_copies(store, "damaged")
     found = recover_store(store, dry_run=dry_run)
@@ -58,11 +72,12 @@ def recover(
     return Answer(RecoveryResult(**dict(found), kept=tuple(kept)), text)
 
 
+snapshot_app = group("snapshot", "Verified copies of the store: list, create, restore, verify.")
+
+
 @snapshot_app.command("list", epilog="Example: memory-pipeline snapshot list")
 def snapshot_list(store: Store) -> Answer:
     """Show the snapshots, oldest first."""
-    from memory_pipeline.store import list_snapshots, snapshot_directory
-
     store.check_is_or_was_there()
     found = list_snapshots(store)
     if not found and not store.exists():
@@ -80,8 +95,6 @@ def snapshot_create(
     label: Annotated[str, typer.Option(help="The reason for the snapshot; becomes part of its name.")] = "manual",
 ) -> Answer:
     """Take a verified snapshot now. It stays until you remove its files; only snapshots of nights are rotated."""
-    from memory_pipeline.store import create_snapshot
-
     made = create_snapshot(store, label, datetime.now(UTC), keep=None)
     return Answer(made, f"Snapshot {made.name}, {made.bytes} bytes, verified.")
 
@@ -94,9 +107,6 @@ def snapshot_restore(
     to: Annotated[Path | None, typer.Option(help="Restore into this file instead of replacing the store.")] = None,
 ) -> Answer:
     """Replace the store with a snapshot; the previous store is kept as NAME.before-restore-TIME."""
-    from memory_pipeline.interfaces.cli.results import RestoredSnapshot
-    from memory_pipeline.store import restore_snapshot
-
     target = utf8_path(to, "--to") if to is not None else None
     if target:
         check_target(settings, target)
@@ -112,9 +122,6 @@ def snapshot_restore(
 @snapshot_app.command("verify", epilog="Example: memory-pipeline snapshot verify 20260314T073000000000Z-night")
 def snapshot_verify(store: Store, name: Annotated[str, typer.Argument(help="A name from 'snapshot list'.")]) -> Answer:
     """Check that a snapshot is whole and contains what was recorded."""
-    from memory_pipeline.interfaces.cli.results import VerifiedSnapshot
-    from memory_pipeline.store import verify_snapshot
-
     store.check_is_or_was_there()
     found = verify_snapshot(store, name)
     return Answer(VerifiedSnapshot(name=name, verified=True), f"Snapshot {found.name} is whole.")
@@ -153,10 +160,6 @@ def forget(
     Without --yes it shows everything that would go, and asks at a terminal. What stays is a tombstone: that something
     was forgotten, when and by whom, and keyed hashes that keep imports from bringing it back.
     """
-    from memory_pipeline.forgetting import Selection, preview
-    from memory_pipeline.forgetting import forget as forget_all
-    from memory_pipeline.forgetting.forget import forgotten_text, preview_text
-
     if yes:
         _check_is_a_person()
     selection = Selection(tuple(memory_ids or ()), search, source, conversation, project, tuple(only or ()))
@@ -182,3 +185,67 @@ def _check_is_a_person() -> None:
             f"forgetting is a person's decision, so --yes is taken at a terminal only; in a script of your own, set "
             f"{WITHOUT_TERMINAL}=allow"
         )
+
+
+class CheckResult(StoreFacts):
+    """Whether a store is sound, with its row counts."""
+
+    sound: bool = Field(description="Whether there is no finding.")
+    findings: tuple[Finding, ...] = Field(description="What is wrong, at most twenty for each rule.")
+    warnings: tuple[Finding, ...] = Field(
+        description="What is not wrong but needs a decision, with the same fields as a finding; only with `--deep`."
+    )
+    active_hash: str = Field(
+        description="SHA-256 over the active memories and their lineage: a rollback brings back the one before the run."
+    )
+    hash: str = Field(
+        description="SHA-256 over all memories, archived and retired ones included, and all lineage; not over "
+        "`updated_at`. Two stores with equal hashes hold the same memories."
+    )
+
+
+class RestoredSnapshot(Document):
+    """A snapshot that was restored."""
+
+    restored: str = Field(description="The name of the snapshot.")
+    to: str = Field(description="The file that it was restored to.")
+    kept: tuple[str, ...] = Field(description="The names under which the previous store is kept next to it.")
+
+
+class VerifiedSnapshot(Document):
+    """A snapshot that is whole."""
+
+    name: str = Field(description="The name of the snapshot.")
+    verified: bool = Field(description="Always true; a snapshot that is not whole is an error.")
+
+
+class RecoveryResult(Recovery):
+    """A recovery, with the files that it kept."""
+
+    kept: tuple[str, ...] = Field(description="The names under which the damaged files are kept next to the store.")
+
+
+@app.command(epilog="Examples: memory-pipeline check; memory-pipeline check --deep")
+def check(
+    store: Store,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Also recompute ratios, sources, replacements and the audit log.")
+    ] = False,
+) -> Answer:
+    """Check the store: blocks, links, hashes of sources, vectors, log and audit trail. Exits with 1 if something is
+    wrong."""
+    if store.exists():
+        store.verify()
+    with store.reading() as tx:
+        findings, facts = tx.integrity.check(deep=deep, facts=deep), tx.contents.facts()
+        digest, active = tx.contents.digest(), tx.contents.digest(active_only=True)
+        doubts = [*levels_that_lack(tx), *unreadable_drafts(tx)] if deep else []
+    lines = [f"{f.rule}: {f.where}: {f.problem}. To fix: {f.mend}." for f in findings]
+    lines += [f"Warning: {f.rule}: {f.where} {f.problem}. To fix: {f.mend}." for f in doubts]
+    summary = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items())
+    hashes = f"hash of the active memories {active[:16]}, of all with archived and retired ones {digest[:16]}"
+    lines.append(f"{'NOT SOUND' if findings else 'SOUND'}: {summary}; {hashes}")
+    found = CheckResult(
+        **facts, sound=not findings, findings=tuple(findings), warnings=tuple(doubts), active_hash=active, hash=digest
+    )
+    return Answer(found, "\n".join(lines), failed=findings)

@@ -9,14 +9,12 @@ import typer
 from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.review.conflicts import conflict_text, describe_conflicts, list_conflicts
+from memory_pipeline.consolidation.review.patterns import decide_pattern, list_patterns, pattern_as_text
+from memory_pipeline.consolidation.review.resolution import Decision, Keep, reopen_conflict, resolve_conflict
+from memory_pipeline.consolidation.review.rollback import as_text
 from memory_pipeline.documents import Document
-from memory_pipeline.interfaces.cli.base import (
-    Answer,
-    OnlyProjectOption,
-    app,
-    current_user,
-    group,
-)
+from memory_pipeline.interfaces.cli.base import Answer, OnlyProjectOption, app, current_user, group
 from memory_pipeline.interfaces.cli.output import table
 from memory_pipeline.moments import read_day
 from memory_pipeline.store import Store
@@ -41,8 +39,6 @@ def conflicts_list(
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of conflicts.")] = 50,
 ) -> Answer:
     """Show the contradictions that await a decision, clearest first; of several that share memories, only one."""
-    from memory_pipeline.consolidation.review.conflicts import list_conflicts
-
     shown = list_conflicts(store, settled=all_, project=project, kind=kind, each=each)
     rows = [
         {
@@ -79,8 +75,6 @@ def _none_words(project: str | None, kind: str | None, *, settled: bool) -> str:
 @conflicts_app.command("show", epilog="Example: memory-pipeline conflicts show 3f0c")
 def conflicts_show(store: Store, conflict_id: IdArgument) -> Answer:
     """Show both sides of a contradiction, and how it was settled."""
-    from memory_pipeline.consolidation.review.conflicts import conflict_text, describe_conflicts
-
     with store.reading() as tx:
         (shown,) = describe_conflicts(tx, [tx.conflicts.read(conflict_id)])
     return Answer(shown, conflict_text(shown))
@@ -101,9 +95,6 @@ def conflicts_resolve(
     note: Annotated[str | None, typer.Option(help="The reason; kept with the decision.")] = None,
 ) -> Answer:
     """Settle a contradiction. The side that is not kept is archived into the other one; nothing is deleted."""
-    from memory_pipeline.consolidation.review.conflicts import conflict_text, describe_conflicts
-    from memory_pipeline.consolidation.review.resolution import Decision, Keep, resolve_conflict
-
     decision = Decision(cast(Keep, keep), current_user(), scope_a, scope_b, note)
     case = resolve_conflict(store, settings, conflict_id, decision)
     with store.reading() as tx:
@@ -115,9 +106,6 @@ def conflicts_resolve(
 @conflicts_app.command("reopen", epilog="Example: memory-pipeline conflicts reopen 3f0c")
 def conflicts_reopen(settings: Settings, store: Store, conflict_id: IdArgument) -> Answer:
     """Reverse a decision: what it archived is active again, and the contradiction is open."""
-    from memory_pipeline.consolidation.review.resolution import reopen_conflict
-    from memory_pipeline.consolidation.review.rollback import as_text
-
     result = reopen_conflict(store, settings, conflict_id)
     return Answer(result, f"{as_text(result)}\nThe conflict is open again.")
 
@@ -142,8 +130,6 @@ def patterns_list(
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="DAY", help="Confidence as of this day.")] = None,
 ) -> Answer:
     """List the patterns that wait for a decision: those that fade, and those that something may contradict."""
-    from memory_pipeline.consolidation.review.patterns import list_patterns, pattern_as_text
-
     day = read_day(as_of, "--as-of") if as_of else datetime.now(UTC).date()
     found = list_patterns(store, project, day, everything=everything)
     empty = "No pattern." if everything else "No pattern waits for a decision; --all lists the others."
@@ -163,8 +149,6 @@ def patterns_reject(settings: Settings, store: Store, pattern: PatternArgument) 
 
 
 def _decided(settings: Settings, store: Store, pattern: str, decision: Literal["confirmed", "rejected"]) -> Answer:
-    from memory_pipeline.consolidation.review.patterns import decide_pattern, pattern_as_text
-
     done, problems = decide_pattern(store, settings, pattern, decision, actor=current_user(), now=datetime.now(UTC))
     lines = [pattern_as_text(done), *(f"Could not be written: {problem}" for problem in problems)]
     return Answer(done, lines, failed=problems)

@@ -7,9 +7,11 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
+import typer
 from pydantic import Field
+from typer.core import TyperArgument, TyperCommand
 
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
@@ -18,24 +20,31 @@ from memory_pipeline.consolidation.report import closing_line
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import real_path
-from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, read_format, the_format_of
+from memory_pipeline.ingest import IMPORTERS, ImportSummary, import_memories, importer_of, read_format, the_format_of
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.formats import AUTO
 from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.ingest.usual_places import find_places, the_only_place
+from memory_pipeline.interfaces.cli.base import Answer, NamesOption, QuietOption, StoreOption, app, settings_of
 from memory_pipeline.interfaces.cli.instances import instance_of
-from memory_pipeline.interfaces.cli.nights import NightRequest, observe_store, run_night_job
-from memory_pipeline.interfaces.cli.output import complain
-from memory_pipeline.interfaces.cli.rollups import run_ended_periods, run_missing_periods, run_rollups
+from memory_pipeline.interfaces.cli.nights import (
+    NightRequest,
+    observe_store,
+    run_ended_periods,
+    run_missing_periods,
+    run_night_job,
+    run_rollups,
+)
+from memory_pipeline.interfaces.cli.output import complain, progress_printer, say
+from memory_pipeline.interfaces.cli.settings import save_table
 from memory_pipeline.interfaces.cli.source_checks import what_was_not_taken
-from memory_pipeline.interfaces.cli.source_settings import new_source
-from memory_pipeline.interfaces.cli.tables import save_table
+from memory_pipeline.interfaces.cli.sources import new_source
 from memory_pipeline.models.choose import has_model
 from memory_pipeline.models.discovery import find_models
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.moments import latest_complete_day
-from memory_pipeline.orchestration.home import config_file, load_project_settings
+from memory_pipeline.orchestration.home import config_file, load_project_settings, project_home
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.summary import Heading, summary
 from memory_pipeline.store import Store
@@ -276,3 +285,75 @@ def _command() -> str:
     """The command that the user can type to run this program."""
     script = Path(sys.argv[0])
     return _relative(script.absolute()) if script.name == "memory-pipeline" else "memory-pipeline"
+
+
+@app.command(epilog="Example: memory-pipeline demo")
+def demo(quiet: QuietOption = False, store: StoreOption = None) -> Answer:
+    """Run the last seven nights of the demo workspace, and score the results against the truth file."""
+
+    path = store or project_home() / "data" / "demo" / "store.duckdb"
+    card, text = run_demo(settings_of(path), say, progress_printer())
+    return Answer(card, text)
+
+
+@app.command(epilog="Examples: memory-pipeline init; memory-pipeline init ~/.openclaw/workspace --tz Europe/Lisbon")
+def init(
+    settings: Settings,
+    store: Store,
+    place: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[PATH]",
+            help="A workspace, or another directory or file with memories (default: the usual place that has some).",
+        ),
+    ] = None,
+    project: Annotated[
+        str | None, typer.Option(help="Project of the memories (default: the directory's name).")
+    ] = None,
+    tz: Annotated[str | None, typer.Option(help="Time zone of times that name none.")] = None,
+    verbose: NamesOption = False,
+    quiet: QuietOption = False,
+) -> Answer:
+    """Import your own workspace and preview a night: its figures and the largest clusters. The preview archives
+    nothing. Without a path, the usual places of agents are searched; if there are several, choose one by its path."""
+
+    report, text = initialise(settings, store, place, project, tz, say, progress_printer(), verbose=verbose)
+    return Answer(report, text)
+
+
+class _ImportCommand(TyperCommand):
+    """Adds the formats to its help. They are loaded only then, because loading them takes a while."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        (argument,) = (parameter for parameter in self.params if parameter.name == "format_")
+        *names, last = IMPORTERS
+        cast(TyperArgument, argument).help = f"auto (told by the content), {', '.join(names)} or {last}."
+        super().format_help(ctx, formatter)
+
+
+@app.command(
+    "import",
+    cls=_ImportCommand,
+    epilog="Examples: memory-pipeline import auto ~/exports/memories.jsonl; "
+    "memory-pipeline import jsonl memories.jsonl --project webshop --tz Europe/Berlin",
+)
+def import_(
+    settings: Settings,
+    store: Store,
+    format_: Annotated[str, typer.Argument(metavar="FORMAT")],
+    path: Annotated[
+        Path | None,
+        typer.Argument(help="A directory, or a file; brain has a default, connectors.brain."),
+    ] = None,
+    project: Annotated[str | None, typer.Option(help="Project of memories that name none.")] = None,
+    tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Time zone of times that name none.")] = None,
+    verbose: NamesOption = False,
+    quiet: QuietOption = False,
+) -> Answer:
+    """Import memories into the store. Importing the same input again changes nothing."""
+
+    format_, path = named_or_recognised(settings, format_, path, say)
+    summary = import_into(settings, store, format_, path, project, tz, progress_printer())
+    problem = nothing_was_read(summary, format_, path)
+    text = import_text(summary, verbose=verbose)
+    return Answer(summary.as_report(), text, failed=InputError(problem) if problem else False)

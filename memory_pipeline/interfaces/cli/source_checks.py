@@ -20,14 +20,7 @@ from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.ingest import ImportSummary
 from memory_pipeline.ingest.candidates import Skipped, in_numbers
 from memory_pipeline.ingest.formats import importer_of
-from memory_pipeline.ingest.sources import (
-    FoundFile,
-    SourceContents,
-    check_not_ours,
-    find_files,
-    overlaps,
-    read_source,
-)
+from memory_pipeline.ingest.sources import FoundFile, SourceContents, check_not_ours, find_files, overlaps, read_source
 from memory_pipeline.ingest.summary import ImportReport
 from memory_pipeline.interfaces.cli.output import say
 from memory_pipeline.models.embedders import choose_embedder

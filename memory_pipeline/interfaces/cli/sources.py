@@ -1,15 +1,34 @@
-"""The commands about sources: what nights read first."""
+"""The commands about sources, which nights read first: what the settings file names, and what is new there."""
 
 from __future__ import annotations
 
-from datetime import date
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 import typer
+from pydantic import Field, ValidationError
 
+from memory_pipeline.config.broken_sources import BrokenSource
+from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.plan import next_night, night_of
+from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
+from memory_pipeline.ingest import IMPORTERS, importer_of, recognise, the_format_of
+from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.formats import check_path
+from memory_pipeline.ingest.sources import (
+    FoundFile,
+    changed_files,
+    check_not_ours,
+    find_files,
+    overlaps,
+    project_of,
+    with_known_projects,
+)
 from memory_pipeline.interfaces.cli.base import (
     Answer,
     NamesOption,
@@ -17,9 +36,13 @@ from memory_pipeline.interfaces.cli.base import (
     StoreOption,
     group,
     settings_of,
+    utf8_path,
 )
 from memory_pipeline.interfaces.cli.output import complain, progress_printer, table
+from memory_pipeline.interfaces.cli.settings import check_place, drop_table, named_table, new_name, refusal, save_table
+from memory_pipeline.interfaces.cli.source_checks import check_sources, checked_broken, checked_text
 from memory_pipeline.moments import read_day
+from memory_pipeline.records import SourceFile
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 
@@ -31,8 +54,6 @@ _COLUMNS = ["name", "format", "path", "project", "timezone", "enabled", "feeds",
 @sources_app.command("list", epilog="Example: memory-pipeline sources list")
 def sources_list(settings: Settings) -> Answer:
     """Show every source of the settings: what it is, which store it feeds, and when a night last read it."""
-    from memory_pipeline.interfaces.cli.source_settings import describe_sources
-
     shown = describe_sources(settings)
     rows = [
         {
@@ -77,10 +98,6 @@ def sources_add(
     store: StoreOption = None,
 ) -> Answer:
     """Add a source to the settings file; the next night reads it. Nothing is imported now."""
-    from memory_pipeline.ingest.sources import overlaps
-    from memory_pipeline.interfaces.cli.source_settings import DescribedSource, new_source
-    from memory_pipeline.interfaces.cli.tables import save_table
-
     source = new_source(
         settings_of(None),
         path,
@@ -105,10 +122,6 @@ def sources_add(
 @sources_app.command("remove", epilog="Example: memory-pipeline sources remove workspace")
 def sources_remove(settings: Settings, name: Annotated[str, typer.Argument(help="The name of the source.")]) -> Answer:
     """Remove a source from the settings file. The memories that it brought stay."""
-    from memory_pipeline.config.broken_sources import BrokenSource
-    from memory_pipeline.interfaces.cli.source_settings import DescribedSource
-    from memory_pipeline.interfaces.cli.tables import drop_table, named_table
-
     source = named_table("sources", name, settings.sources, settings.broken_sources)
     file = drop_table("sources", source)
     text = f"Source '{source.name}' was removed from {file}; its memories stay in the store."
@@ -128,10 +141,6 @@ def sources_check(
 ) -> Answer:
     """Read sources without writing anything: what would be imported or quarantined as of now, and what is wrong. Exits
     with 1 if a source cannot be read."""
-    from memory_pipeline.config.broken_sources import BrokenSource
-    from memory_pipeline.interfaces.cli.source_checks import check_sources, checked_broken, checked_text
-    from memory_pipeline.interfaces.cli.tables import named_table
-
     sources, broken = settings.sources_of_store, settings.broken_sources
     if name:
         named = named_table("sources", name, settings.sources, broken)
@@ -156,8 +165,6 @@ def sources_gone(
     day: Annotated[str | None, typer.Argument(metavar="[DATE]", help="As of the end of this day (UTC).")] = None,
 ) -> Answer:
     """Show memories whose words were edited or removed in their source, with what replaced them."""
-    from memory_pipeline.interfaces.cli.source_settings import gone_memories
-
     found = gone_memories(store, read_day(day, "DATE") if day else None)
     rows = [
         {
@@ -169,3 +176,196 @@ def sources_gone(
         for one in found
     ]
     return Answer(found, table(rows, none=_NONE_GONE))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBefore:
+    """What nights have read of a source: the files, as of when, and the night that runs next."""
+
+    files: Mapping[str, SourceFile]
+    at: datetime | None
+    following: date
+
+
+def waiting_files(
+    found: Sequence[FoundFile], known: Mapping[str, SourceFile], source: SourceTable, settings: Settings, at: date
+) -> dict[str, date]:
+    """The files with something that no night has taken, also those that are gone, with the first night that takes some
+    of it, if `at` is the one that runs next: it takes what a changed file says of earlier days, whenever it changed."""
+    left = {name: night_of(state.pending_from, at) for name, state in known.items() if state.pending_from}
+    changed = [file.name for file in changed_files(found, known, source, settings)]
+    gone = known.keys() - {file.name for file in found}
+    return left | dict.fromkeys([*changed, *gone], at)
+
+
+class DescribedSource(Document):
+    """A source of the settings."""
+
+    name: str = Field(description="Its name.")
+    format: str = Field(description="Its import format.")
+    problem: str | None = Field(
+        description="Why it cannot be read, or its table in the settings cannot be used; null if nothing is wrong."
+    )
+    path: str = Field(description="The workspace directory, or the file.")
+    project: str = Field(description="The project of its memories that name none.")
+    timezone: str = Field(description="The time zone of its times that name none.")
+    include: tuple[str, ...] = Field(description="Patterns of the files that are read; if empty, all.")
+    exclude: tuple[str, ...] = Field(description="Patterns of files that are not read, besides those without memories.")
+    enabled: bool = Field(description="Whether nights read it.")
+    store: str = Field(description="The store that it feeds.")
+    feeds_store: bool = Field(description="Whether that is the store of this command.")
+    files: int | None = Field(description="How many files it has now; null if it cannot be read.")
+    last_read: Moment | None = Field(description="As of when a night last read a changed file of it.")
+    files_waiting: int = Field(description="Files with something that no night has taken yet.")
+    waits_for: date | None = Field(description="The night that takes the first of it; null if nothing waits.")
+
+    @classmethod
+    def of(cls, source: SourceTable, settings: Settings, read: ReadBefore | None = None) -> Self:
+        """The source as it stands in the settings and on disk; `read` is what nights have read of it."""
+        waiting: dict[str, date] = {}
+        problem = None
+        try:
+            check_not_ours(source)
+            found = find_files(source, settings, Skipped())
+            files: int | None = len(found)
+            if read is not None and source.enabled:
+                waiting = waiting_files(found, read.files, source, settings, read.following)
+        except InputError as error:
+            files, problem = None, str(error)
+        return cls(
+            name=source.name,
+            format=source.format,
+            problem=problem,
+            path=source.path,
+            project=project_of(source) if source.format in IMPORTERS else source.project,
+            timezone=source.timezone or settings.import_.timezone,
+            include=source.include,
+            exclude=source.exclude,
+            enabled=source.enabled,
+            store=source.store or settings.store.path,
+            feeds_store=_feeds(source, settings),
+            files=files,
+            last_read=read.at if read else None,
+            files_waiting=len(waiting),
+            waits_for=min(waiting.values(), default=None),
+        )
+
+    @classmethod
+    def of_broken(cls, broken: BrokenSource) -> Self:
+        """A source whose table cannot be used, as far as it tells."""
+        told = {name: value for name, value in broken.given.items() if isinstance(value, str)}
+        return cls(
+            name=broken.name,
+            problem=broken.problem,
+            enabled=False,
+            feeds_store=False,
+            files=None,
+            last_read=None,
+            files_waiting=0,
+            waits_for=None,
+            include=(),
+            exclude=(),
+            **{name: told.get(name, "") for name in ("format", "path", "project", "timezone", "store")},
+        )
+
+
+class GoneMemory(Document):
+    """A memory whose words are no longer in its source."""
+
+    memory_id: str = Field(description="The memory.")
+    source: str = Field(description="The source that brought it.")
+    file: str = Field(description="The file in which its words stood.")
+    content: str = Field(description="What it says.")
+    gone_at: Moment = Field(description="As of when its words were found to be gone.")
+    superseded_by: str | None = Field(description="The memory of the words that stand there instead; null if none do.")
+
+
+def gone_memories(store: Store, day: date | None) -> list[GoneMemory]:
+    """The memories whose words are no longer in their source, now or at the end of a day."""
+    as_of = datetime.combine(day + timedelta(days=1), time(), UTC) if day else None
+    with store.reading() as tx:
+        entries = tx.sources.gone(as_of)
+        memories = tx.memories.read([entry.memory_id for entry in entries])
+    return [
+        GoneMemory(
+            memory_id=entry.memory_id,
+            source=entry.source,
+            file=entry.file,
+            content=memories[entry.memory_id].content,
+            gone_at=entry.gone_at,
+            superseded_by=entry.superseded_by,
+        )
+        for entry in entries
+        if entry.gone_at
+    ]
+
+
+def describe_sources(settings: Settings) -> list[DescribedSource]:
+    """Every source of the settings, with the time of its last reading into this store."""
+    store = Store.of(settings)
+    settings = with_known_projects(settings, store)
+    following = next_night(store, datetime.now(UTC))
+    read = {source.name: ReadBefore({}, None, following) for source in settings.sources if _feeds(source, settings)}
+    if store.exists():
+        with store.reading() as tx:
+            last = tx.sources.last_read()
+            read = {name: ReadBefore(tx.sources.files(name), last.get(name), following) for name in read}
+    good = [DescribedSource.of(source, settings, read.get(source.name)) for source in settings.sources]
+    return [*good, *map(DescribedSource.of_broken, settings.broken_sources)]
+
+
+def _feeds(source: SourceTable, settings: Settings) -> bool:
+    return Path(source.store or settings.store.path) == Path(settings.store.path)
+
+
+def new_source(
+    settings: Settings,
+    path: Path,
+    *,
+    name: str | None = None,
+    format_: str | None = None,
+    project: str | None = None,
+    timezone: str | None = None,
+    include: tuple[str, ...] = (),
+    exclude: tuple[str, ...] = (),
+    store: Path | None = None,
+) -> SourceTable:
+    """A source for a path that can be read; format and name follow from the path unless they are given.
+
+    Raises InputError if the path is no source, or its name or path is taken.
+    """
+    place = check_place(path)
+    importer = importer_of(format_) if format_ else importer_of(_format_of(place))
+    check_path(importer, place)
+    fed = str(utf8_path(store, "--store")) if store else settings.store.path
+    same = next((s for s in settings.sources if Path(s.path) == place and Path(s.store) == Path(fed)), None)
+    if same is not None:
+        raise InputError(f"'{place}' is source '{same.name}' already; 'memory-pipeline sources list' shows it")
+    stem = place.name if place.is_dir() else place.stem
+    name = new_name("sources", name, stem, settings.sources, settings.broken_sources)
+    try:
+        source = SourceTable(
+            name=name,
+            format=importer.name,
+            path=str(place),
+            project=project or importer.default_project(place),  # so that it stays if the path changes
+            timezone=timezone or "",
+            include=include,
+            exclude=exclude,
+            store="" if Path(fed) == Path(settings.store.path) else fed,
+        )
+    except ValidationError as error:
+        raise refusal(error, timezone="tz") from None
+    check_not_ours(source)
+    find_files(source, settings, Skipped())
+    return source
+
+
+def _format_of(place: Path) -> str:
+    """The format that the content shows; if it shows none, as of a file that is still empty, that of the name."""
+    ending = place.suffix.lower().removeprefix(".")
+    rows = [name for name, importer in IMPORTERS.items() if importer.takes_directory is False]
+    if ending in rows and not place.is_dir() and (not place.exists() or not recognise(place)):
+        return ending
+    found = the_format_of(place, "memory-pipeline sources add --format {format} {path}")
+    return found.importer.name

@@ -32,18 +32,8 @@ from memory_pipeline.orchestration.checks import (
     check_readings,
     check_series,
 )
-from memory_pipeline.orchestration.location import (
-    KNOWLEDGE_GROUP,
-    NIGHT_GROUP,
-)
-from memory_pipeline.records import (
-    Archive,
-    AtomDecision,
-    Cluster,
-    Contribution,
-    Distillation,
-    EligibleMemory,
-)
+from memory_pipeline.orchestration.location import KNOWLEDGE_GROUP, NIGHT_GROUP
+from memory_pipeline.records import Archive, AtomDecision, Cluster, Contribution, Distillation, EligibleMemory
 from memory_pipeline.store import EDGE_SCHEMA
 
 #: The principles that a night finds: those of the week that ended before its day.
