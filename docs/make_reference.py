@@ -64,7 +64,7 @@ from memory_pipeline.models.check import ModelCheck
 from memory_pipeline.models.discovery import FoundModel
 from memory_pipeline.models.embedders.choose import InstalledModel
 from memory_pipeline.models.embedders.missing import EmbeddedStore
-from memory_pipeline.orchestration.job_records import JudgedJob
+from memory_pipeline.orchestration.consolidation import JudgedJob
 from memory_pipeline.periods.running import MadeRollup
 from memory_pipeline.periods.shown import ListedRollup, ShownRollup
 from memory_pipeline.recall.asking import Reply

@@ -29,12 +29,12 @@ from memory_pipeline.consolidation.review.rollback import (
     roll_back,
 )
 from memory_pipeline.consolidation.run import run_night
+from memory_pipeline.orchestration.assets.compactions import compaction_job
 from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowledge_base_metadata, principles
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
 from memory_pipeline.orchestration.assets.rollups import ROLLUP_ASSETS
 from memory_pipeline.orchestration.assets.sources import imported_notes
 from memory_pipeline.orchestration.consolidation import consolidation_job
-from memory_pipeline.orchestration.context_sensors import compaction_job
 from memory_pipeline.orchestration.location import DUPLICATES_JOB, SOURCES_JOB
 from memory_pipeline.orchestration.partitions import DAILY, EVERY_WEEK, MONTHLY, WEEKLY, YEARLY
 from memory_pipeline.orchestration.resources import NightResource, StoreResource

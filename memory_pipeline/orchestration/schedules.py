@@ -21,7 +21,6 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.assets.rollups import DAYS, MONTHS, WEEKS, YEARS
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job, scheduled_day
-from memory_pipeline.orchestration.held import held_by_others
 from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.jobs import (
     daily_rollups_job,
@@ -43,7 +42,7 @@ from memory_pipeline.orchestration.partitions import (
     YEARLY,
     newest_period,
 )
-from memory_pipeline.orchestration.resources import HOLDER_TAG
+from memory_pipeline.orchestration.resources import HOLDER_TAG, held_by_others
 from memory_pipeline.store import Store
 
 

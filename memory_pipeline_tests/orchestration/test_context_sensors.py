@@ -12,9 +12,8 @@ from dagster import DagsterInstance, RunRequest, SkipReason, build_sensor_contex
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.imported_notes import import_notes
-from memory_pipeline.orchestration import context_sensors
-from memory_pipeline.orchestration.assets.compactions import NAME, session_compactions
-from memory_pipeline.orchestration.context_sensors import context_tokens, look
+from memory_pipeline.orchestration.assets import compactions as context_sensors
+from memory_pipeline.orchestration.assets.compactions import NAME, context_tokens, look, session_compactions
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import SessionUsage, TriggerEvent
 from memory_pipeline.sessions.acting import act_on

@@ -30,10 +30,9 @@ from memory_pipeline.orchestration.assets.conversations import CONVERSATION_CHEC
 from memory_pipeline.orchestration.assets.night import RESULT_TAG, VERDICT_TAG
 from memory_pipeline.orchestration.assets.sources import SOURCE_CHECKS, SOURCES, observation_of, source_asset
 from memory_pipeline.orchestration.consolidation import JOB_NAME
-from memory_pipeline.orchestration.held import skipped_reason
 from memory_pipeline.orchestration.history import RunHistory
 from memory_pipeline.orchestration.home import INSTANCE_CONFIG
-from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.orchestration.resources import NightResource, skipped_reason
 from memory_pipeline.orchestration.schedules import (
     consolidation_schedule,
     duplicates_schedule,

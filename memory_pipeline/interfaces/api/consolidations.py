@@ -24,7 +24,7 @@ from memory_pipeline.interfaces.api.access import Access
 from memory_pipeline.interfaces.api.gate import REQUEST_TIMEOUT_S
 from memory_pipeline.interfaces.api.protocol import Problem
 from memory_pipeline.interfaces.operations import Project
-from memory_pipeline.orchestration.job_records import JobRecord, JudgedJob
+from memory_pipeline.orchestration.consolidation import JobRecord, JudgedJob
 from memory_pipeline.recall.documents import MemoryType
 from memory_pipeline.store import Store
 
@@ -106,7 +106,7 @@ class Consolidations:
     def status(self, job_id: str, access: Access) -> JudgedJob:
         """How a job goes. Raises NotFoundError for an id that no job has, and for a job in projects that the token is
         not good for."""
-        from memory_pipeline.orchestration.job_records import job_of_run, with_verdicts
+        from memory_pipeline.orchestration.consolidation import job_of_run, with_verdicts
 
         with self._instance() as instance:
             job = job_of_run(instance, job_id)
@@ -116,7 +116,7 @@ class Consolidations:
         return with_verdicts(self._settings, [job])[0]
 
     def _checked_scope(self, request: ConsolidationRequest, access: Access) -> dict[str, Any]:
-        from memory_pipeline.orchestration.job_records import check_scope
+        from memory_pipeline.orchestration.consolidation import check_scope
 
         if request.project_id is not None:
             projects = [access.choose_project(self._store, request.project_id)]
@@ -165,7 +165,7 @@ class Consolidations:
 
     def _wait_for(self, run_id: str, process: subprocess.Popen[bytes], said: IO[bytes]) -> str:
         """The status of a run as soon as Dagster has it. Raises Problem if its process ends before."""
-        from memory_pipeline.orchestration.job_records import job_of_run
+        from memory_pipeline.orchestration.consolidation import job_of_run
 
         deadline = time.monotonic() + _SHARE_OF_TIME * REQUEST_TIMEOUT_S
         with self._instance() as instance:
@@ -182,7 +182,7 @@ class Consolidations:
         return "pending"
 
     def _estimate(self) -> float:
-        from memory_pipeline.orchestration.job_records import list_jobs
+        from memory_pipeline.orchestration.consolidation import list_jobs
 
         with self._instance() as instance:
             jobs: list[JobRecord] = list_jobs(instance, _JOBS_LOOKED_AT)

@@ -91,8 +91,8 @@ def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
         from sqlalchemy.exc import SQLAlchemyError
 
         from memory_pipeline.orchestration import history  # noqa: F401  # the instance would load it
-        from memory_pipeline.orchestration.held import end_dead_runs
         from memory_pipeline.orchestration.location import own_runs
+        from memory_pipeline.orchestration.resources import end_dead_runs
 
     with ExitStack() as stack:
         try:
@@ -147,7 +147,7 @@ def run_job(
     """Run a Dagster job in this process and return its result, also if it failed. `holder`: who holds the store
     meanwhile, for others that want it. Raises StoreBusyError if the run was skipped because others hold it."""
     from memory_pipeline.orchestration import resources
-    from memory_pipeline.orchestration.held import skipped_reason
+    from memory_pipeline.orchestration.resources import skipped_reason
 
     resources.listeners[:] = [progress]
     result = job_of(name).execute_in_process(

@@ -16,7 +16,7 @@ from memory_pipeline.store import Store
 if TYPE_CHECKING:
     from dagster import DagsterInstance
 
-    from memory_pipeline.orchestration.job_records import JobRecord
+    from memory_pipeline.orchestration.consolidation import JobRecord
 
 jobs_app = group("jobs", "Consolidation jobs: list, show, start with a scope, cancel.")
 
@@ -28,7 +28,7 @@ def jobs_list(
     settings: Settings, limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of jobs.")] = 20
 ) -> Answer:
     """Show the jobs, newest first."""
-    from memory_pipeline.orchestration.job_records import list_jobs, status_text, with_verdicts
+    from memory_pipeline.orchestration.consolidation import list_jobs, status_text, with_verdicts
 
     with instance_of(settings) as instance:
         found = with_verdicts(settings, list_jobs(instance, limit))
@@ -50,7 +50,7 @@ def jobs_list(
 @jobs_app.command("show", epilog="Example: memory-pipeline jobs show 3f0c")
 def jobs_show(settings: Settings, job_id: IdArgument) -> Answer:
     """Show a job's scope, phases, figures and error."""
-    from memory_pipeline.orchestration.job_records import find_job, job_record, job_text, with_verdicts
+    from memory_pipeline.orchestration.consolidation import find_job, job_record, job_text, with_verdicts
 
     with instance_of(settings) as instance:
         (job,) = with_verdicts(settings, [job_record(instance, find_job(instance, job_id))])
@@ -74,7 +74,7 @@ def jobs_start(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would happen; write nothing.")] = False,
 ) -> Answer:
     """Consolidate a scope now: duplicates, merges, canonical entries, patterns, principles, playbook."""
-    from memory_pipeline.orchestration.job_records import check_scope, job_text, with_verdicts
+    from memory_pipeline.orchestration.consolidation import check_scope, job_text, with_verdicts
 
     scope = {
         "projects": project or [],
@@ -95,7 +95,7 @@ def jobs_start(
 @jobs_app.command("cancel", epilog="Example: memory-pipeline jobs cancel 3f0c")
 def jobs_cancel(settings: Settings, job_id: IdArgument) -> Answer:
     """Cancel a waiting or running job. What it has committed stays, and can be rolled back by its id."""
-    from memory_pipeline.orchestration.job_records import cancel_job, job_text
+    from memory_pipeline.orchestration.consolidation import cancel_job, job_text
 
     with instance_of(settings) as instance:
         job = cancel_job(instance, job_id)
@@ -118,8 +118,7 @@ def run_consolidation(
     InputError for invalid days, and StoreBusyError if a night holds the store.
     """
     from memory_pipeline.orchestration import resources
-    from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, TRIGGER_TAG
-    from memory_pipeline.orchestration.job_records import find_job, job_record
+    from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, TRIGGER_TAG, find_job, job_record
 
     for name in ("first_day", "last_day", "day"):
         resources.as_day(scope.get(name), name)

@@ -23,10 +23,9 @@ from memory_pipeline.consolidation.conversation_reading import ModelBill, bill_o
 from memory_pipeline.consolidation.conversations import DayOfProject, read_conversations
 from memory_pipeline.consolidation.run import report_failure, take_snapshot
 from memory_pipeline.models.choose import model_reads
-from memory_pipeline.orchestration.held import why_held
 from memory_pipeline.orchestration.location import CONVERSATIONS_GROUP, NIGHTLY, OWNERS
 from memory_pipeline.orchestration.partitions import DAILY
-from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.orchestration.resources import NightResource, why_held
 from memory_pipeline.orchestration.sentences import Row, lineage_of_columns, preview, schema_of
 from memory_pipeline.reading.conversation_day import is_routed_as_told
 from memory_pipeline.records import Chunk, ConversationDay, KeptExtraction, Turn

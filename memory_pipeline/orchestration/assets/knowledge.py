@@ -22,10 +22,9 @@ from memory_pipeline.consolidation.principles import misplaced_patterns
 from memory_pipeline.consolidation.report import report_run
 from memory_pipeline.consolidation.run import report_failure, run_week
 from memory_pipeline.orchestration import previews, sentences
-from memory_pipeline.orchestration.held import unchecked, why_held
 from memory_pipeline.orchestration.location import IO, KNOWLEDGE_GROUP, MONTHLY_FRESH, OWNERS, WEEKLY_FRESH
 from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY
-from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.orchestration.resources import NightResource, unchecked, why_held
 from memory_pipeline.orchestration.sentences import schema_of, schema_of_document
 from memory_pipeline.records import PrincipleResult
 

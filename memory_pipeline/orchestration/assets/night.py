@@ -36,11 +36,10 @@ from memory_pipeline.orchestration.assets.conversations import conversations
 from memory_pipeline.orchestration.assets.shown import RECORDS, SHOWN
 from memory_pipeline.orchestration.assets.sources import imported_notes
 from memory_pipeline.orchestration.checks import EXPORT_CHECKS, REPORT_CHECKS, check_exports, check_report
-from memory_pipeline.orchestration.held import why_held
 from memory_pipeline.orchestration.io import ParquetByPartition
 from memory_pipeline.orchestration.location import DUPLICATES_JOB, IO, NIGHT_GROUP, NIGHTLY, OWNERS, REPORTING_GROUP
 from memory_pipeline.orchestration.partitions import DAILY
-from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.orchestration.resources import NightResource, why_held
 from memory_pipeline.records import DuplicateGroup
 from memory_pipeline.reporting.pages import as_markdown
 from memory_pipeline.workspace import ExportResult, run_exports

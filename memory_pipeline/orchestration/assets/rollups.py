@@ -27,7 +27,6 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.conversation_reading import bill_of
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.moments import latest_complete_day
-from memory_pipeline.orchestration.held import unchecked, why_held
 from memory_pipeline.orchestration.location import (
     DAILY_SUMMED,
     MONTHLY_FRESH,
@@ -37,7 +36,7 @@ from memory_pipeline.orchestration.location import (
     YEARLY_SUMMED,
 )
 from memory_pipeline.orchestration.partitions import EVERY_DAY, EVERY_WEEK, MONTHLY, YEARLY
-from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.orchestration.resources import NightResource, unchecked, why_held
 from memory_pipeline.orchestration.sentences import Row, preview, schema_of_rows
 from memory_pipeline.periods.calendar import Period, period_of
 from memory_pipeline.periods.entries import best_of_each_kind, from_json

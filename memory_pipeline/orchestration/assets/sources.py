@@ -32,10 +32,9 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.plan import waiting_in_words
 from memory_pipeline.consolidation.run import STEPS, report_failure, take_snapshot
 from memory_pipeline.errors import InputError
-from memory_pipeline.orchestration.held import unchecked, why_held
 from memory_pipeline.orchestration.location import IO, LOCATION, NIGHTLY, OBSERVED, OWNERS, SOURCES_GROUP, SOURCES_JOB
 from memory_pipeline.orchestration.partitions import DAILY
-from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.orchestration.resources import NightResource, unchecked, why_held
 from memory_pipeline.orchestration.sentences import preview, schema_of
 from memory_pipeline.records import Memory, SourceReading
 from memory_pipeline.store import Store
