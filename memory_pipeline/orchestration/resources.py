@@ -8,8 +8,6 @@ from datetime import UTC, date, datetime
 from typing import Any, Self, cast
 
 from dagster import (
-    AssetCheckResult,
-    AssetCheckSeverity,
     AssetExecutionContext,
     ConfigurableResource,
     DagsterEventType,
@@ -273,11 +271,6 @@ def why_held(context: AssetExecutionContext | OpExecutionContext, night: Night) 
         context.instance.add_run_tags(night.options.run_id, {SKIPPED_TAG: str(held)})
         return str(held)
     return None
-
-
-def unchecked(name: str, held: str) -> AssetCheckResult:
-    """The result of a check that a skipped run could not make, because Dagster requires one."""
-    return AssetCheckResult(check_name=name, passed=False, severity=AssetCheckSeverity.WARN, metadata={"skipped": held})
 
 
 def held_by_others(is_queued: Callable[[str], bool], store: Store, settings: Settings) -> SkipReason | None:

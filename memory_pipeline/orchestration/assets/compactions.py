@@ -13,7 +13,6 @@ from typing import Any
 from dagster import (
     AssetCheckResult,
     AssetCheckSeverity,
-    AssetCheckSpec,
     AssetExecutionContext,
     AssetSelection,
     Config,
@@ -35,7 +34,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.location import OWNERS
 from memory_pipeline.orchestration.resources import HOLDER_TAG, NightResource
-from memory_pipeline.orchestration.sentences import schema_of_document
+from memory_pipeline.orchestration.showing import schema_of_document, specs_of
 from memory_pipeline.records.conversation import TriggerKind
 from memory_pipeline.sessions.documents import CompactedSession
 from memory_pipeline.store import Store
@@ -66,7 +65,7 @@ class CompactionConfig(Config):
     owners=OWNERS,
     kinds={"markdown"},
     freshness_policy=_MONTHLY,
-    check_specs=[AssetCheckSpec(name, asset=NAME, description=text) for name, text in _GATES.items()],
+    check_specs=specs_of(_GATES, NAME),
     metadata={"dagster/column_schema": schema_of_document(CompactedSession, "What was kept of each session.")},
     description=(
         "What must not be lost of live sessions, written to their daily logs and MEMORY.md before their agents forget "
