@@ -30,7 +30,7 @@ from memory_pipeline.interfaces.mcp.install import CLIENTS
 from memory_pipeline.orchestration.home import home_environment, load_project_settings
 from memory_pipeline.sessions.acting import compact_and_index, note
 from memory_pipeline.sessions.transcripts import read_session_file
-from memory_pipeline.workspace.pages import token_counter
+from memory_pipeline.workspace.exporting import token_counter
 
 _MODULE = "memory_pipeline.interfaces.hooked"
 #: The events of Claude Code, with the seconds that a hook may take.

@@ -14,9 +14,11 @@ from memory_pipeline.workspace.contents import (
     NO_ROOM,
     Contents,
     Standing,
+    in_their_places,
     is_undated,
     level_name,
     notes_of_files,
+    ranked,
     short_hash,
     title_of,
     told_alone,
@@ -26,7 +28,6 @@ from memory_pipeline.workspace.contents import (
 )
 from memory_pipeline.workspace.directory import Plan, stem_of, texts_in
 from memory_pipeline.workspace.quoted import link_text, quoted, yaml_text
-from memory_pipeline.workspace.ranking import in_their_places, ranked
 
 INDEX_FILE, INDEX = "MEMORY.md", "memory"
 #: Claude Code loads no more of the index.

@@ -10,10 +10,18 @@ from memory_pipeline.files.markers import HEAD, block_in, marks
 from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, labels_among
 from memory_pipeline.records.cluster import is_series
 from memory_pipeline.text.quoting import plain
-from memory_pipeline.workspace.contents import Contents, is_undated, level_name, short_hash, title_of, told_alone
+from memory_pipeline.workspace.contents import (
+    Contents,
+    in_their_places,
+    is_undated,
+    level_name,
+    ranked,
+    short_hash,
+    title_of,
+    told_alone,
+)
 from memory_pipeline.workspace.directory import Plan, stem_of
 from memory_pipeline.workspace.quoted import link_text, quoted, yaml_list, yaml_text
-from memory_pipeline.workspace.ranking import in_their_places, ranked
 
 INDEX_FILE, INDEX = "Memory.md", "memory"
 _PRINCIPLES, _PATTERNS, _SERIES, _NOTES = "principles", "patterns", "series", "notes"

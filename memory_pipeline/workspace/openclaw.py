@@ -24,17 +24,18 @@ from memory_pipeline.workspace.contents import (
     OF_ONE_DAY,
     Contents,
     Standing,
+    in_their_places,
     is_block,
     is_undated,
     level_name,
     notes_of_files,
+    ranked,
     why_not_loaded,
     without_marks,
     words_of,
 )
-from memory_pipeline.workspace.places import MEMORY_FILE, PLAYBOOK_FILE, SERIES_FILE
+from memory_pipeline.workspace.directory import MEMORY_FILE, PLAYBOOK_FILE, SERIES_FILE
 from memory_pipeline.workspace.playbook_pages import knowledge_head, playbook_block
-from memory_pipeline.workspace.ranking import in_their_places, ranked
 
 #: The sections, with what stands in each.
 _SECTIONS: Mapping[str, tuple[str, ...]] = {

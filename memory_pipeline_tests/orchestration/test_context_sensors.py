@@ -20,7 +20,7 @@ from memory_pipeline.sessions.acting import act_on
 from memory_pipeline.sessions.documents import CompactedSession
 from memory_pipeline.sessions.triggers import CONTEXT, HYBRID
 from memory_pipeline.store import Store
-from memory_pipeline.workspace.places import PAGES, pages_of
+from memory_pipeline.workspace.directory import PAGES, pages_of
 from memory_pipeline_tests.build import candidate, fill, night_of, settings_for
 from memory_pipeline_tests.sessions.a_session import rows, session_file
 from memory_pipeline_tests.sessions.sessions import compacted, said

@@ -34,7 +34,7 @@ from memory_pipeline.text.injections.needed import (
     key_of,
     strings_needed,
 )
-from memory_pipeline.workspace.places import PAGES
+from memory_pipeline.workspace.directory import PAGES
 from memory_pipeline_tests.build import PlantedEmbedder, candidate, fill, night_of, settings_for
 from memory_pipeline_tests.consolidation.distillers.claude_nights import DAY
 from memory_pipeline_tests.text.test_quoting import ACTIVE, Elements, every

@@ -23,7 +23,7 @@ from memory_pipeline.sessions.live import find_sessions, look_at_sessions, named
 from memory_pipeline.sessions.transcripts import Session, read_session_file
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
-from memory_pipeline.workspace.pages import token_counter
+from memory_pipeline.workspace.exporting import token_counter
 
 triggers_app = group("triggers", "What starts flushes and compactions of live sessions: check, list.")
 hooks_app = group("hooks", "Hooks by which a host keeps what a session said before it is compacted: install, remove.")

@@ -36,7 +36,7 @@ from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.moments import check_has_come, read_moment
 from memory_pipeline.recall import diff_states, diff_text, read_state, search_state
 from memory_pipeline.recall.past import describe_hits, list_state
-from memory_pipeline.reporting.files import check_page, write_page
+from memory_pipeline.reporting.pages import check_page, write_page
 from memory_pipeline.store import Event, Store
 
 

@@ -32,9 +32,8 @@ from memory_pipeline.interfaces.cli.output import complain, progress_printer, sa
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.models.reader import Waiting, describe_reader
 from memory_pipeline.moments import latest_complete_day, read_day
-from memory_pipeline.reporting.files import report_page
 from memory_pipeline.reporting.model import LARGEST, Report
-from memory_pipeline.reporting.pages import as_markdown
+from memory_pipeline.reporting.pages import as_markdown, report_page
 from memory_pipeline.reporting.summary import summary
 from memory_pipeline.store import Store
 

@@ -76,7 +76,7 @@ def session_compactions(
     context: AssetExecutionContext, config: CompactionConfig, night: NightResource
 ) -> MaterializeResult:  # type: ignore[type-arg]
     from memory_pipeline.sessions.acting import act_on, compact_live
-    from memory_pipeline.workspace.pages import token_counter
+    from memory_pipeline.workspace.exporting import token_counter
 
     settings, store = night.effective_settings(), night.store()
     count = token_counter(settings)

@@ -59,7 +59,7 @@ from memory_pipeline.records import (
 from memory_pipeline.store import EDGE_SCHEMA
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.quoting import clipped
-from memory_pipeline.workspace.places import PAGES
+from memory_pipeline.workspace.directory import PAGES
 
 #: The principles that a night finds: those of the week that ended before its day.
 _WEEK_BEFORE = TimeWindowPartitionMapping(-1, -1, allow_nonexistent_upstream_partitions=True)
