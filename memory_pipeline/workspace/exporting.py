@@ -115,6 +115,7 @@ def export_to(
     name: str,
     path: Path,
     *,
+    everything: bool = False,
     project: str | None = None,
     budget: int | None = None,
     contents: Sequence[str] = (),
@@ -123,14 +124,15 @@ def export_to(
     preview: bool = False,
     with_diff: bool = False,
 ) -> Exported:
-    """Export the active memories of one project to a directory, or to a file, where no project means all of them.
+    """Export the active memories of one project to a directory, or to a file, where no project means all of them, and
+    `everything` what else the store has, too.
 
     `budget`: the most tokens that an agent is to load at its start; `contents`: what goes into a workspace, and `only`
     what of it is written now, by default all. With `preview`, nothing is written. Raises InputError for an unknown
     format, project or content, and OutputError if something cannot or must not be written.
     """
     if name in EXPORT_FORMATS:
-        return _rows(store, name, path, project, force=force)
+        return _rows(store, name, path, project, force=force, everything=everything)
     if name not in DIRECTORY_FORMATS:
         raise InputError(f"no export format is called '{name}'; use one of {', '.join(EXPORT_NAMES)}")
     directory = real_path(path)
@@ -169,9 +171,11 @@ def export_to(
     return shown.model_copy(update={"dry_run": preview})
 
 
-def _rows(store: Store, name: str, path: Path, project: str | None, *, force: bool) -> Exported:
-    from memory_pipeline.ingest import check_export, write_rows  # the importers, which no other export needs
+def _rows(store: Store, name: str, path: Path, project: str | None, *, force: bool, everything: bool) -> Exported:
+    from memory_pipeline.ingest import check_export, export_memories, write_rows  # the importers, for rows alone
 
+    if everything:
+        return Exported.of_file(name, path, None, export_memories(store, name, path, everything=True, force=force))
     check_export(store, name, path, force=force)
     if project is not None:
         project_named(store, project)
@@ -194,13 +198,13 @@ class Exported(Document):
     path: str = Field(description="The file, or the directory.")
     contents: tuple[str, ...] = Field(default=(), description="What goes into a workspace, by name.")
     dry_run: bool = Field(default=False, description="Whether nothing was written.")
-    project: str | None = Field(description="The project; null if the file holds all of them.")
+    project: str | None = Field(default=None, description="The project; null if the file holds all of them.")
     exported: int = Field(description="The number of memories in it.")
-    written: tuple[str, ...] = Field(description="The files that were created or changed.")
-    unchanged: int = Field(description="The number of files that were so already.")
-    removed: tuple[str, ...] = Field(description="Files of an earlier export that no longer stand.")
+    written: tuple[str, ...] = Field(default=(), description="The files that were created or changed.")
+    unchanged: int = Field(default=0, description="The number of files that were so already.")
+    removed: tuple[str, ...] = Field(default=(), description="Files of an earlier export that no longer stand.")
     kept: tuple[str, ...] = Field(
-        description="Files of an earlier export that a person has changed; they are left as they are."
+        default=(), description="Files of an earlier export that a person has changed; they are left as they are."
     )
     moved: tuple[str, ...] = Field(
         default=(), description="What a person wrote between our marks, and where it stands now, in sentences."
@@ -208,8 +212,8 @@ class Exported(Document):
     changes: tuple[FileChange, ...] = Field(
         default=(), description="What happened to each file that is not as it was, or would."
     )
-    left_out: dict[str, int] = Field(description="Memories that are not in it, by the reason.")
-    tokens: int = Field(description="Tokens of what an agent loads at its start; 0 if that is not known.")
+    left_out: dict[str, int] = Field(default={}, description="Memories that are not in it, by the reason.")
+    tokens: int = Field(default=0, description="Tokens of what an agent loads at its start; 0 if that is not known.")
 
     @classmethod
     def of_directory(
@@ -248,10 +252,6 @@ class Exported(Document):
             exported=exported,
             written=(path.name,) if is_new else (),
             unchanged=int(not is_new),
-            removed=(),
-            kept=(),
-            left_out={},
-            tokens=0,
         )
 
 
@@ -267,31 +267,23 @@ class ExportResult(Document):
     path: str = Field(description="The directory, or the file.")
     status: Status = Field(description="`skipped`: a later night has run, whose contents are newer.")
     problem: str | None = Field(description="Why it failed.")
-    exported: int = Field(description="Memories in it.")
-    files_written: int = Field(description="Files that were created or changed.")
-    files_unchanged: int = Field(description="Files that were so already.")
-    files_removed: int = Field(description="Files of an earlier export that no longer stand.")
-    files_kept: int = Field(description="Files that a person has changed, which are left as they are.")
-    tokens: int = Field(description="Tokens of what an agent loads at its start; 0 if that is not known.")
+    exported: int = Field(default=0, description="Memories in it.")
+    files_written: int = Field(default=0, description="Files that were created or changed.")
+    files_unchanged: int = Field(default=0, description="Files that were so already.")
+    files_removed: int = Field(default=0, description="Files of an earlier export that no longer stand.")
+    files_kept: int = Field(default=0, description="Files that a person has changed, which are left as they are.")
+    tokens: int = Field(default=0, description="Tokens of what an agent loads at its start; 0 if that is not known.")
     changes: tuple[FileChange, ...] = Field(default=(), description="What happened to each file that is not as it was.")
 
     @classmethod
     def of(cls, table: ExportTable, status: Status, done: Exported | None = None, problem: str | None = None) -> Self:
         """The result of an export that was written, skipped, or failed."""
-        return cls(
-            name=table.name,
-            format=table.format,
-            path=table.path,
-            status=status,
-            problem=problem,
-            exported=done.exported if done else 0,
-            files_written=len(done.written) if done else 0,
-            files_unchanged=done.unchanged if done else 0,
-            files_removed=len(done.removed) if done else 0,
-            files_kept=len(done.kept) if done else 0,
-            tokens=done.tokens if done else 0,
-            changes=done.changes if done else (),
-        )
+        made = cls(name=table.name, format=table.format, path=table.path, status=status, problem=problem)
+        if done is None:
+            return made
+        counts = {f"files_{name}": len(getattr(done, name)) for name in ("written", "removed", "kept")}
+        same = {name: getattr(done, name) for name in ("exported", "tokens", "changes")}
+        return made.model_copy(update={**counts, **same, "files_unchanged": done.unchanged})
 
     @classmethod
     def of_broken(cls, broken: BrokenSource) -> Self:

@@ -106,18 +106,18 @@ def _is_run(arguments: Sequence[str]) -> bool:
     return bool(arguments) and arguments[0] in _RUNS
 
 
-def main() -> NoReturn:
-    """Run the command line and end the process. An error that a user can fix gives one sentence and a non-zero exit
-    code."""
+def main(run: Callable[[], object] | None = None) -> NoReturn:
+    """Run the command line, or something in its place, and end the process. An error that a user can fix gives one
+    sentence and a non-zero exit code."""
     prepare_streams()
     _spare_pandas()
     arguments = sys.argv[1:]
 
-    def run() -> None:
+    def command() -> None:
         load(next(iter(arguments), None))
         app(arguments, prog_name="memory-pipeline")
 
-    code = guarded(run, arguments)
+    code = guarded(run or command, arguments)
     settle_stores(quietly=code != 0)
     end_process(code)
 

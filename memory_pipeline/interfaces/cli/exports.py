@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Self
@@ -16,7 +15,7 @@ from memory_pipeline.config.exports import CONTENTS, EXPORT_FORMATS, ExportTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import check_export, export_memories
+from memory_pipeline.ingest import check_export
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.stores.brain_sync import sync_brain
 from memory_pipeline.interfaces.cli.base import (
@@ -36,6 +35,14 @@ from memory_pipeline.text.counts import how_many
 from memory_pipeline.workspace import DIRECTORY_FORMATS, EXPORT_NAMES, Exported, export_to
 from memory_pipeline.workspace.contents import project_named
 
+BudgetOption = Annotated[
+    int | None,
+    typer.Option(help="openclaw: the most tokens in MEMORY.md (default: setting export.budget_tokens).", min=200),
+]
+ContentsOption = Annotated[
+    str | None, typer.Option(metavar="NAMES", help=f"openclaw: what is written, of {', '.join(CONTENTS)}.")
+]
+
 
 def check_options(
     name: str, everything: bool, project: str | None, budget: int | None, contents: str | None = None
@@ -54,39 +61,6 @@ def check_options(
         return check_contents([one.strip() for one in contents.split(",")]) if contents is not None else ()
     except ValueError as error:
         raise InputError(f"--contents: {error}") from None
-
-
-def export_once(
-    settings: Settings,
-    store: Store,
-    name: str,
-    path: Path,
-    *,
-    everything: bool,
-    project: str | None,
-    budget: int | None,
-    contents: Sequence[str],
-    force: bool,
-    preview: bool,
-    with_diff: bool,
-) -> Exported:
-    """Export to a file or a directory."""
-    place = Path(os.path.expanduser(path))  # noqa: PTH111 - never raises
-    if not everything:
-        return export_to(
-            store,
-            settings,
-            name,
-            place,
-            project=project,
-            budget=budget,
-            contents=contents,
-            force=force,
-            preview=preview,
-            with_diff=with_diff,
-        )
-    count = export_memories(store, name, place, everything=True, force=force)
-    return Exported.of_file(name, place, None, count)
 
 
 def exported_text(done: Exported) -> str:
@@ -254,13 +228,8 @@ def exports_add(
     path: Annotated[Path, typer.Argument(help="The directory, or the file.")],
     name: Annotated[str | None, typer.Option(help="Name of the export (default: its format).")] = None,
     project: Annotated[str | None, typer.Option(help="The project, where the store has several.")] = None,
-    budget: Annotated[
-        int | None,
-        typer.Option(help="openclaw: the most tokens in MEMORY.md (default: setting export.budget_tokens).", min=200),
-    ] = None,
-    contents: Annotated[
-        str | None, typer.Option(metavar="NAMES", help=f"openclaw: what is written, of {', '.join(CONTENTS)}.")
-    ] = None,
+    budget: BudgetOption = None,
+    contents: ContentsOption = None,
     store: StoreOption = None,
 ) -> Answer:
     """Add an export to the settings file; the last step of every night writes it. Nothing is written now."""
@@ -347,13 +316,8 @@ def export(
         ),
     ] = False,
     project: Annotated[str | None, typer.Option(help="The project, where the store has several.")] = None,
-    budget: Annotated[
-        int | None,
-        typer.Option(help="openclaw: the most tokens in MEMORY.md (default: setting export.budget_tokens).", min=200),
-    ] = None,
-    contents: Annotated[
-        str | None, typer.Option(metavar="NAMES", help=f"openclaw: what is written, of {', '.join(CONTENTS)}.")
-    ] = None,
+    budget: BudgetOption = None,
+    contents: ContentsOption = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what each file of a directory would have; write nothing.")
     ] = False,
@@ -361,16 +325,15 @@ def export(
     force: ForceOption = False,
 ) -> Answer:
     """Write the active memories, or everything, to a file; or one project to a directory for an agent or a person."""
-
     chosen = check_options(format_, all_, project, budget, contents)
     if (dry_run or diff) and format_ in EXPORT_FORMATS:
         raise InputError("--dry-run and --diff are for directories; leave them out")
     check_target(settings, path, force=force and not path.is_dir())
-    done = export_once(
-        settings,
+    done = export_to(
         store,
+        settings,
         format_,
-        path,
+        Path(os.path.expanduser(path)),  # noqa: PTH111 - never raises
         everything=all_,
         project=project,
         budget=budget,

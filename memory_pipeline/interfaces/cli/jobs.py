@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.interfaces.cli.base import Answer, current_user, group
+from memory_pipeline.interfaces.cli.base import Answer, current_user, group, settings_of
 from memory_pipeline.interfaces.cli.instances import causes_of, instance_of, run_config, run_job, was_stopped
 from memory_pipeline.interfaces.cli.output import progress_printer, table
 from memory_pipeline.store import Store
@@ -133,3 +136,14 @@ def run_consolidation(
     if was_stopped(causes_of(result)):
         raise KeyboardInterrupt
     return job_record(instance, find_job(instance, result.run_id))
+
+
+def consolidate_as_asked() -> None:
+    """The process of a consolidation that the API starts: what standard input describes, its store, scope, run id,
+    trigger and who asked for it."""
+    asked = json.load(sys.stdin)
+    settings = settings_of(Path(asked["store"]))
+    with instance_of(settings) as instance:
+        run_consolidation(
+            instance, settings, asked["scope"], asked["by"], lambda *_: None, asked["run_id"], trigger=asked["trigger"]
+        )

@@ -6,7 +6,6 @@ So every night is in the UI's history, whoever started it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
@@ -41,44 +40,34 @@ if TYPE_CHECKING:
     from dagster import DagsterInstance, TimeWindowPartitionsDefinition
 
 
-@dataclass(frozen=True, slots=True)
-class NightRequest:
-    """A night as requested on the command line."""
-
-    partition: date
-    dry_run: bool = False
-    threshold: float | None = None
-    days: int | None = None
-    cluster_id: str | None = None
-    no_cache: bool = False
-    verbose: bool = False
-
-
 def run_night_job(
-    instance: DagsterInstance, settings: Settings, request: NightRequest, progress: Callable[[str, int, int], None]
+    instance: DagsterInstance,
+    settings: Settings,
+    asked: NightOptions,
+    progress: Callable[[str, int, int], None],
+    *,
+    verbose: bool = False,
 ) -> Report:
-    """Run one night as a Dagster job and return its report.
+    """Run one night as a Dagster job and return its report; its id is that of the job's run.
 
     Raises StoreBusyError if another process holds the store. A run that fails for another reason is reported as
     FAIL, also in the store.
     """
-    check_request(settings, request)
-    options = {"threshold": request.threshold, "days": request.days, "cluster_id": request.cluster_id}
-    config: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    if request.no_cache:
-        config["no_cache"] = True
+    check_request(settings, asked)
+    named = ("threshold", "days", "cluster_id", "no_cache")
+    config = {name: value for name in named if (value := getattr(asked, name)) not in (None, False)}
     started = datetime.now(UTC)
     result = run_job(
         instance,
-        "night_preview" if request.dry_run else "night",
+        "night_preview" if asked.dry_run else "night",
         "memory-pipeline night",
-        run_config(settings, "INFO" if request.verbose else "CRITICAL", **config),
+        run_config(settings, "INFO" if verbose else "CRITICAL", **config),
         progress,
-        partition_key=request.partition.isoformat(),
+        partition_key=asked.partition.isoformat(),
     )
     if not result.success:
-        return _failed(result, settings, request, started)
-    if request.dry_run:
+        return _failed(result, settings, asked, started)
+    if asked.dry_run:
         return cast("Report", result.output_for_node("preview_night"))
     if settings.exports_of_store:
         _tell_of_exports(result)
@@ -118,17 +107,16 @@ def observe_store(instance: DagsterInstance, store: Store) -> None:
     instance.report_runless_asset_event(AssetObservation("memory_store", metadata=metadata, tags=tags))
 
 
-def check_request(settings: Settings, request: NightRequest) -> None:
+def check_request(settings: Settings, asked: NightOptions) -> None:
     """Raises InputError for an impossible night and StoreBusyError while another one runs, before any work is done."""
     store = Store.of(settings)
-    check_days(settings, request.partition, request.partition)
-    NightOptions(request.partition, "check", threshold=request.threshold, days=request.days)
-    if not store.exists() and settings.sources_of_store and not request.dry_run:
+    check_days(settings, asked.partition, asked.partition)
+    if not store.exists() and settings.sources_of_store and not asked.dry_run:
         with store.writing("memory-pipeline night"):
             pass  # the night's first step fills it
     with store.reading() as tx:
         holder = tx.lease.holder()
-    if holder and not request.dry_run:
+    if holder and not asked.dry_run:
         raise store.in_use_by(holder)
 
 
@@ -144,17 +132,17 @@ def check_days(settings: Settings, first: date, last: date) -> None:
             )
 
 
-def _failed(result: Any, settings: Settings, request: NightRequest, started: datetime) -> Report:
+def _failed(result: Any, settings: Settings, asked: NightOptions, started: datetime) -> Report:
     causes, store = causes_of(result), Store.of(settings)
     error = error_of(causes)
-    if request.dry_run or isinstance(error, StoreBusyError):  # nothing is stored of it, also no report
+    if asked.dry_run or isinstance(error, StoreBusyError):  # nothing is stored of it, also no report
         raise error
     with store.reading() as tx:
         reported = tx.journal.report(result.run_id)
     stopped = isinstance(error, KeyboardInterrupt)
     if reported is not None and not stopped:
         return Report.read_kept(reported)
-    night = Night(store, settings, NightOptions(request.partition, result.run_id))
+    night = Night(store, settings, NightOptions(asked.partition, result.run_id))
     report = failed_night(night, "stopped by Ctrl-C" if stopped else str(error), started)
     if stopped:
         raise error
@@ -202,10 +190,10 @@ def night(
     """Run one night. Exits with 0 if it is done, skipped or blocked by another run, and with 1 if it failed."""
     settings = recording(settings, record)
     partition = read_day(day, "DATE") if day else latest_complete_day(datetime.now(UTC))
-    request = NightRequest(partition, dry_run, threshold, days, cluster_id, no_cache, verbose)
-    check_request(settings, request)
+    asked = NightOptions(partition, "", dry_run, threshold, days, cluster_id, no_cache)
+    check_request(settings, asked)
     with instance_of(settings) as instance:
-        report = run_night_job(instance, settings, request, progress_printer())
+        report = run_night_job(instance, settings, asked, progress_printer(), verbose=verbose)
     line = closing_line(report)
     unknown = cluster_id is not None and report.clusters_found == report.clusters_settled and not report.errors
     if unknown:
@@ -243,7 +231,7 @@ def backfill(
     with instance_of(settings) as instance, Store.of(settings).kept_open():
         day = first
         while day <= last:
-            report = run_night_job(instance, settings, NightRequest(day, verbose=verbose), lambda *_: None)
+            report = run_night_job(instance, settings, NightOptions(day, ""), lambda *_: None, verbose=verbose)
             reports.append(report)
             say(f"{day} {report.verdict:<7} {closing_line(report)}")
             for period, line in run_ended_periods(instance, settings, day).items():

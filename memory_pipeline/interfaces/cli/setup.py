@@ -16,6 +16,7 @@ from typer.core import TyperArgument, TyperCommand
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.imported_notes import import_source
+from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.report import closing_line
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
@@ -29,7 +30,6 @@ from memory_pipeline.ingest.usual_places import find_places, the_only_place
 from memory_pipeline.interfaces.cli.base import Answer, NamesOption, QuietOption, StoreOption, app, settings_of
 from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.cli.nights import (
-    NightRequest,
     observe_store,
     run_ended_periods,
     run_missing_periods,
@@ -184,7 +184,7 @@ def initialise(
 
         seen = settings.with_values({"sources": (source,)})
         instance.report_runless_asset_event(observation_of(source.name, seen))
-        request = NightRequest(latest_complete_day(datetime.now(UTC)), dry_run=True)
+        request = NightOptions(latest_complete_day(datetime.now(UTC)), "", dry_run=True)
         report = run_night_job(instance, settings, request, progress)
     first = first_day_of(settings) or request.partition
     with store.reading() as tx:
@@ -254,7 +254,7 @@ def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[DemoResu
         say("The same nights with the recorded answers of a model, through Dagster:")
     with instance_of(settings) as instance, store.kept_open():
         for day in last_nights():
-            report = run_night_job(instance, settings, NightRequest(day), lambda *_: None)
+            report = run_night_job(instance, settings, NightOptions(day, ""), lambda *_: None)
             say(f"Night of {day}: {report.verdict}, {closing_line(report)}")
             for period, line in run_ended_periods(instance, settings, day).items():
                 say(f"{period}: {line}")

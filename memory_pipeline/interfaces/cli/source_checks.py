@@ -39,12 +39,18 @@ class CheckedSource(Document):
     name: str = Field(description="The name of the source.")
     path: str = Field(description="The workspace directory, or the file.")
     error: str | None = Field(description="Why it, or which of its files, cannot be read.")
-    files: int = Field(description="Files that it has.")
-    edits_waiting: int = Field(description="Edits and removals that a night would take: the old words give way.")
-    next_entries: int = Field(description="New entries that the next night takes; the others are of a later time.")
+    files: int = Field(default=0, description="Files that it has.")
+    edits_waiting: int = Field(
+        default=0, description="Edits and removals that a night would take: the old words give way."
+    )
+    next_entries: int = Field(
+        default=0, description="New entries that the next night takes; the others are of a later time."
+    )
     next_night: date = Field(description="The night that runs next.")
-    waits_for: date | None = Field(description="The night that takes all of it at the latest; null if nothing waits.")
-    warnings: tuple[str, ...] = Field(description="Files that another source reads too.")
+    waits_for: date | None = Field(
+        default=None, description="The night that takes all of it at the latest; null if nothing waits."
+    )
+    warnings: tuple[str, ...] = Field(default=(), description="Files that another source reads too.")
     import_: ImportReport = Field(alias="import", description="What an import would do, as of now.")
 
 
@@ -56,12 +62,7 @@ def checked_broken(broken: BrokenSource, settings: Settings) -> CheckedSource:
         name=broken.name,
         path=path if isinstance(path, str) else "",
         error=broken.problem,
-        files=0,
-        edits_waiting=0,
-        next_entries=0,
         next_night=following,
-        waits_for=None,
-        warnings=(),
         import_=ImportSummary().as_report(),
     )
 

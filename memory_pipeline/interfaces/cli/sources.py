@@ -126,10 +126,8 @@ def sources_remove(settings: Settings, name: Annotated[str, typer.Argument(help=
     file = drop_table("sources", source)
     text = f"Source '{source.name}' was removed from {file}; its memories stay in the store."
     if isinstance(source, BrokenSource):
-        described = DescribedSource.of_broken(source)
-    else:
-        described = DescribedSource.of(source, settings)
-    return Answer(described, text)
+        return Answer(DescribedSource.of_broken(source), text)
+    return Answer(DescribedSource.of(source, settings), text)
 
 
 @sources_app.command("check", epilog="Examples: memory-pipeline sources check; memory-pipeline sources check workspace")
@@ -209,15 +207,19 @@ class DescribedSource(Document):
     path: str = Field(description="The workspace directory, or the file.")
     project: str = Field(description="The project of its memories that name none.")
     timezone: str = Field(description="The time zone of its times that name none.")
-    include: tuple[str, ...] = Field(description="Patterns of the files that are read; if empty, all.")
-    exclude: tuple[str, ...] = Field(description="Patterns of files that are not read, besides those without memories.")
-    enabled: bool = Field(description="Whether nights read it.")
+    include: tuple[str, ...] = Field(default=(), description="Patterns of the files that are read; if empty, all.")
+    exclude: tuple[str, ...] = Field(
+        default=(), description="Patterns of files that are not read, besides those without memories."
+    )
+    enabled: bool = Field(default=False, description="Whether nights read it.")
     store: str = Field(description="The store that it feeds.")
-    feeds_store: bool = Field(description="Whether that is the store of this command.")
-    files: int | None = Field(description="How many files it has now; null if it cannot be read.")
-    last_read: Moment | None = Field(description="As of when a night last read a changed file of it.")
-    files_waiting: int = Field(description="Files with something that no night has taken yet.")
-    waits_for: date | None = Field(description="The night that takes the first of it; null if nothing waits.")
+    feeds_store: bool = Field(default=False, description="Whether that is the store of this command.")
+    files: int | None = Field(default=None, description="How many files it has now; null if it cannot be read.")
+    last_read: Moment | None = Field(default=None, description="As of when a night last read a changed file of it.")
+    files_waiting: int = Field(default=0, description="Files with something that no night has taken yet.")
+    waits_for: date | None = Field(
+        default=None, description="The night that takes the first of it; null if nothing waits."
+    )
 
     @classmethod
     def of(cls, source: SourceTable, settings: Settings, read: ReadBefore | None = None) -> Self:
@@ -253,20 +255,9 @@ class DescribedSource(Document):
     @classmethod
     def of_broken(cls, broken: BrokenSource) -> Self:
         """A source whose table cannot be used, as far as it tells."""
-        told = {name: value for name, value in broken.given.items() if isinstance(value, str)}
-        return cls(
-            name=broken.name,
-            problem=broken.problem,
-            enabled=False,
-            feeds_store=False,
-            files=None,
-            last_read=None,
-            files_waiting=0,
-            waits_for=None,
-            include=(),
-            exclude=(),
-            **{name: told.get(name, "") for name in ("format", "path", "project", "timezone", "store")},
-        )
+        given = {name: value for name, value in broken.given.items() if isinstance(value, str)}
+        told = {name: given.get(name, "") for name in ("format", "path", "project", "timezone", "store")}
+        return cls(name=broken.name, problem=broken.problem, **told)
 
 
 class GoneMemory(Document):
