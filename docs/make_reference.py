@@ -26,6 +26,7 @@ from memory_pipeline.consolidation.review.inbox import Inbox
 from memory_pipeline.consolidation.review.patterns import DescribedPattern
 from memory_pipeline.consolidation.review.proposals import DescribedProposal
 from memory_pipeline.consolidation.review.rollback import RollbackResult
+from memory_pipeline.consolidation.source_checks import CheckedSource
 from memory_pipeline.demo.scorecard import DemoResult
 from memory_pipeline.documents import Document
 from memory_pipeline.forgetting.forget import ForgetPreview, Forgotten
@@ -56,7 +57,6 @@ from memory_pipeline.interfaces.cli.review import QuarantinedRow
 from memory_pipeline.interfaces.cli.serve import Address
 from memory_pipeline.interfaces.cli.settings import TrustedSettings
 from memory_pipeline.interfaces.cli.setup import InitResult
-from memory_pipeline.interfaces.cli.source_checks import CheckedSource
 from memory_pipeline.interfaces.cli.sources import DescribedSource, GoneMemory
 from memory_pipeline.interfaces.hooks import InstalledHooks
 from memory_pipeline.interfaces.mcp.install import InstalledServer

@@ -18,6 +18,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.imported_notes import import_source
 from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.report import closing_line
+from memory_pipeline.consolidation.source_checks import what_was_not_taken
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import real_path
@@ -38,7 +39,6 @@ from memory_pipeline.interfaces.cli.nights import (
 )
 from memory_pipeline.interfaces.cli.output import complain, progress_printer, say
 from memory_pipeline.interfaces.cli.settings import save_table
-from memory_pipeline.interfaces.cli.source_checks import what_was_not_taken
 from memory_pipeline.interfaces.cli.sources import new_source
 from memory_pipeline.models.choose import has_model
 from memory_pipeline.models.discovery import find_models

@@ -15,6 +15,7 @@ from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.plan import next_night, night_of
+from memory_pipeline.consolidation.source_checks import check_sources, checked_broken, checked_text
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import IMPORTERS, importer_of, recognise, the_format_of
@@ -38,9 +39,8 @@ from memory_pipeline.interfaces.cli.base import (
     settings_of,
     utf8_path,
 )
-from memory_pipeline.interfaces.cli.output import complain, progress_printer, table
+from memory_pipeline.interfaces.cli.output import complain, progress_printer, say, table
 from memory_pipeline.interfaces.cli.settings import check_place, drop_table, named_table, new_name, refusal, save_table
-from memory_pipeline.interfaces.cli.source_checks import check_sources, checked_broken, checked_text
 from memory_pipeline.moments import read_day
 from memory_pipeline.records import SourceFile
 from memory_pipeline.store import Store
@@ -145,7 +145,10 @@ def sources_check(
         sources, broken = ((), (named,)) if isinstance(named, BrokenSource) else ((named,), ())
     if not sources and not broken:
         raise InputError("no source feeds this store; 'memory-pipeline sources add PATH' adds one")
-    found = [*check_sources(settings, sources, progress_printer()), *(checked_broken(one, settings) for one in broken)]
+    found = [
+        *check_sources(settings, sources, progress_printer(), say),
+        *(checked_broken(one, settings) for one in broken),
+    ]
     return Answer(
         found, "\n".join(checked_text(one, verbose=verbose) for one in found), failed=any(one.error for one in found)
     )

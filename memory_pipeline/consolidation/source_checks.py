@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -22,7 +22,6 @@ from memory_pipeline.ingest.candidates import Skipped, in_numbers
 from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.ingest.sources import FoundFile, SourceContents, check_not_ours, find_files, overlaps, read_source
 from memory_pipeline.ingest.summary import ImportReport
-from memory_pipeline.interfaces.cli.output import say
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.models.embedders.missing import Progress
 from memory_pipeline.store import Store
@@ -67,8 +66,14 @@ def checked_broken(broken: BrokenSource, settings: Settings) -> CheckedSource:
     )
 
 
-def check_sources(settings: Settings, sources: tuple[SourceTable, ...], progress: Progress) -> list[CheckedSource]:
-    """Read sources into a copy of the store, or an empty one, that is removed afterwards."""
+def check_sources(
+    settings: Settings,
+    sources: tuple[SourceTable, ...],
+    progress: Progress,
+    say: Callable[[str], None] = lambda _: None,
+) -> list[CheckedSource]:
+    """Read sources into a copy of the store, or an empty one, that is removed afterwards. `say`: tells a person that
+    something takes a while."""
     store = Store.of(settings)
     with ExitStack() as stack:
         if store.exists():
@@ -77,10 +82,12 @@ def check_sources(settings: Settings, sources: tuple[SourceTable, ...], progress
             scratch = Store(Path(stack.enter_context(TemporaryDirectory())) / "store.duckdb")
             with scratch.writing("sources check"):
                 pass
-        return [_checked(scratch, settings, source, progress) for source in sources]
+        return [_checked(scratch, settings, source, progress, say) for source in sources]
 
 
-def _checked(scratch: Store, settings: Settings, source: SourceTable, progress: Progress) -> CheckedSource:
+def _checked(
+    scratch: Store, settings: Settings, source: SourceTable, progress: Progress, say: Callable[[str], None]
+) -> CheckedSource:
     summary, files, error, edits, last = ImportSummary(), 0, None, 0, None
     now, warnings = datetime.now(UTC), tuple(overlaps(source, settings))
     following, times = next_night(scratch, now), []
