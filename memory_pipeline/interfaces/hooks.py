@@ -7,7 +7,6 @@ Only our own entries change; what a file was before is kept beside it. OpenClaw'
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import sys
@@ -26,7 +25,7 @@ from memory_pipeline.files.writing import cause_and_mend, directories, real_path
 from memory_pipeline.ingest.agents.openclaw_sessions import EVENTS, database_in, sessions_of
 from memory_pipeline.ingest.sqlite_files import reading, shows_table
 from memory_pipeline.interfaces.hooked import HOSTS, event_name
-from memory_pipeline.interfaces.mcp.install import CLIENTS
+from memory_pipeline.interfaces.mcp.install import CLIENTS, claude_directory, openclaw_state
 from memory_pipeline.orchestration.home import home_environment, load_project_settings
 from memory_pipeline.sessions.acting import compact_and_index, note
 from memory_pipeline.sessions.transcripts import read_session_file
@@ -121,8 +120,7 @@ def settings_file(host: str) -> Path:
     """The file of settings of a host, with links resolved."""
     if host == "openclaw":
         return real_path(CLIENTS["openclaw"].file())
-    named = os.environ.get("CLAUDE_CONFIG_DIR")
-    return real_path((Path(named) if named else Path.home() / ".claude") / "settings.json")
+    return real_path(claude_directory() / "settings.json")
 
 
 def install_hooks(host: str, store: Path, *, write: bool) -> InstalledHooks:
@@ -276,8 +274,7 @@ def _without_hooks(host: str) -> Any:
 
 
 def _own_files() -> tuple[Path, Path]:
-    state = os.environ.get("OPENCLAW_STATE_DIR")
-    base = (Path(state) if state else Path.home() / ".openclaw") / "hooks" / _NAME
+    base = openclaw_state() / "hooks" / _NAME
     return base / _PAGE, base / _HANDLER
 
 
@@ -382,9 +379,7 @@ def _of_claude(told: Mapping[str, Any]) -> Iterator[str]:
     if isinstance(named, str) and named.strip():
         yield str(Path(named).expanduser())
     if isinstance(session, str) and _WORD.fullmatch(session):
-        config = os.environ.get("CLAUDE_CONFIG_DIR")
-        base = (Path(config) if config else Path.home() / ".claude") / "projects"
-        yield from (str(file) for file in sorted(base.glob(f"*/{session}.jsonl")))
+        yield from map(str, sorted((claude_directory() / "projects").glob(f"*/{session}.jsonl")))
 
 
 def _of_openclaw(told: Mapping[str, Any]) -> Iterator[str]:
@@ -403,8 +398,7 @@ def _of_openclaw(told: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _places_of(session: str, key: object) -> Iterator[str]:
-    state = os.environ.get("OPENCLAW_STATE_DIR")
-    agents = (Path(state) if state else Path.home() / ".openclaw") / "agents"
+    agents = openclaw_state() / "agents"
     named = _AGENT.match(key) if isinstance(key, str) else None
     for agent in [agents / named[1]] if named else sorted(agents.glob("*")):
         database = database_in(agent)

@@ -279,7 +279,7 @@ def cancel_job(instance: DagsterInstance, job_id: str, wait_s: float = 30.0) -> 
     if run.status in (DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING):
         instance.report_run_canceling(run, message="Cancelled with 'memory-pipeline jobs cancel'.")
         deadline = time.monotonic() + wait_s
-        while time.monotonic() < deadline and not _reload(instance, run).is_finished:
+        while time.monotonic() < deadline and not (instance.get_run_by_id(run.run_id) or run).is_finished:
             time.sleep(0.1)
     else:
         instance.report_run_canceled(run, message="Cancelled before it started.")
@@ -315,10 +315,6 @@ def _scope_text(scope: Mapping[str, Any]) -> str:
         parts.append(f"{noun}{'s' if len(names) > 1 else ''} {' and '.join(names)}" if names else "")
     parts.append("only raw memories" if scope.get("unconsolidated_only") else "")
     return ", ".join(filter(None, parts)) or "everything"
-
-
-def _reload(instance: DagsterInstance, run: DagsterRun) -> DagsterRun:
-    return instance.get_run_by_id(run.run_id) or run
 
 
 def _config(run: DagsterRun) -> dict[str, Any]:

@@ -68,7 +68,11 @@ class ObsidianExport:
             f"importance: {memory.importance:g}",
             *([f"confidence: {memory.confidence_score:g}"] if memory.confidence_score is not None else []),
             f"archived: {str(memory.archived_at is not None).lower()}",
-            *([f"source: {yaml_text(memory.source.file)}"] if memory.source.file and not _is_made(memory) else []),
+            *(
+                [f"source: {yaml_text(memory.source.file)}"]
+                if memory.source.file and memory.source.connector != "night"
+                else []
+            ),
             *marks(self.export),
             "---",
         ]
@@ -109,10 +113,6 @@ def folder_of(memory: Memory) -> str:
         return _SERIES
     level = memory.abstraction_level
     return _PRINCIPLES if level >= LEVEL_PRINCIPLE else _PATTERNS if level == LEVEL_PATTERN else _NOTES
-
-
-def _is_made(memory: Memory) -> bool:
-    return memory.source.connector == "night"
 
 
 def _tags_of(memory: Memory) -> list[str]:

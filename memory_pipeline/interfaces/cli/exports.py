@@ -124,12 +124,6 @@ class DescribedExport(Document):
         return cls(name=broken.name, problem=broken.problem, budget=0, enabled=False, **told)
 
 
-def describe_exports(settings: Settings) -> list[DescribedExport]:
-    """Every export of the settings."""
-    good = [DescribedExport.of(export, settings) for export in settings.exports]
-    return [*good, *map(DescribedExport.of_broken, settings.broken_exports)]
-
-
 def add_export(
     settings: Settings,
     name: str | None,
@@ -201,7 +195,8 @@ _COLUMNS = ["name", "format", "path", "project", "budget", "enabled"]
 def exports_list(settings: Settings) -> Answer:
     """Show every export of the settings."""
 
-    shown = describe_exports(settings)
+    good = [DescribedExport.of(export, settings) for export in settings.exports]
+    shown = [*good, *map(DescribedExport.of_broken, settings.broken_exports)]
     rows = [
         {
             **one.as_json(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import stat
 import sys
@@ -58,9 +57,9 @@ def emit(value: object, *, as_json: bool, text: str | Sequence[str], sort_keys: 
     Raises OutputError if the disk behind standard output is full; a closed pipe is not an error.
     """
     if as_json:
-        is_ascii = not _is_utf8(sys.stdout)
+        is_ascii = (sys.stdout.encoding or "").lower().replace("-", "").replace("_", "") != "utf8"
         written = json.dumps(value, ensure_ascii=is_ascii, default=_as_json, sort_keys=sort_keys)
-        text = UNSEEN.sub(_escape, written)
+        text = UNSEEN.sub(lambda unseen: json.dumps(unseen.group())[1:-1], written)
     elif isinstance(text, str):
         text = _fenced(visible(text))
     else:
@@ -118,10 +117,6 @@ def _as_json(value: object) -> object:
     return value.as_json() if isinstance(value, Document) else str(value)
 
 
-def _escape(unseen: re.Match[str]) -> str:
-    return json.dumps(unseen.group())[1:-1]
-
-
 def write_line(text: str) -> None:
     """Write a line to standard output. Raises OSError if the disk behind it is full; a closed pipe is not an error."""
     try:
@@ -176,10 +171,6 @@ def _discard(stream: TextIO) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
-
-
-def _is_utf8(stream: TextIO) -> bool:
-    return (stream.encoding or "").lower().replace("-", "").replace("_", "") == "utf8"
 
 
 def progress_printer() -> Callable[[str, int, int], None]:

@@ -17,7 +17,6 @@ from pydantic import Field, ValidationError
 from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.editing import add_table, remove_table
 from memory_pipeline.config.exports import ExportTable
-from memory_pipeline.config.loading import ShownSetting
 from memory_pipeline.config.memory_sources import SourceTable, key_of
 from memory_pipeline.config.sources import from_file, read_settings_file
 from memory_pipeline.config.trust import is_own, trust, withdraw_trust
@@ -52,14 +51,11 @@ def config_show(store: StoreOption = None) -> Answer:
     """Show every setting, its value and where the value came from; secrets are masked."""
     loaded = told_of_broken_sources(load_project_settings(named_store(store)))
     shown = loaded.shown()
-    lines = [line for setting in shown for line in _setting_lines(setting)]
-    return Answer(shown, "\n".join(lines))
-
-
-def _setting_lines(setting: ShownSetting) -> list[str]:
-    """A setting with its value and where that is from, and below it what it means."""
-    beside = f"{setting.key} = {setting.value}  [{setting.from_}]"
-    return [beside, *wrap(setting.meaning, _WIDTH, initial_indent="    ", subsequent_indent="    ")]
+    lines: list[str] = []
+    for one in shown:
+        lines.append(f"{one.key} = {one.value}  [{one.from_}]")
+        lines += wrap(one.meaning, _WIDTH, initial_indent="    ", subsequent_indent="    ")
+    return Answer(shown, lines)
 
 
 @config_app.command("trust", epilog="Example: memory-pipeline config trust")

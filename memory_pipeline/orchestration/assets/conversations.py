@@ -176,7 +176,12 @@ def _figures(days: Sequence[DayOfProject], night: Night) -> dict[str, dict[str, 
         for t in turns
     ]
     parts: list[Row] = [
-        {"turns": len(c.turns), "tokens": c.token_count, "topics": ", ".join(c.topics), "from": place_of_turn(c)}
+        {
+            "turns": len(c.turns),
+            "tokens": c.token_count,
+            "topics": ", ".join(c.topics),
+            "from": f"{c.turns[0].conversation}:{c.turns[0].line}",
+        }
         for c in chunks
     ]
     found: list[Row] = [
@@ -235,12 +240,6 @@ def _of_model(days: Sequence[DayOfProject], bill: ModelBill, problems: Sequence[
         "questions_open": sum(one.waiting for one in found),
         "model_problems": "; ".join(problems) or "none",
     }
-
-
-def place_of_turn(chunk: Chunk) -> str:
-    """Where a chunk begins."""
-    first = chunk.turns[0]
-    return f"{first.conversation}:{first.line}"
 
 
 def _told(counts: Counter[Any]) -> str:
