@@ -40,6 +40,10 @@ HOLDER_TAG = "memory_pipeline/holder"
 listeners: list[Callable[[str, int, int], None]] = []
 
 
+#: Fields of a night's resource that are options of the night as they are.
+_OF_NIGHT = ("threshold", "days", "cluster_id", "no_cache", "unconsolidated_only")
+
+
 class StoreResource(ConfigurableResource):  # type: ignore[type-arg]
     """The store and the settings of a run. What the launchpad of a job shows of a resource, a person may set."""
 
@@ -172,15 +176,11 @@ class NightResource(StoreResource):
                     partition=date.fromisoformat(partition_key),
                     run_id=run_id,
                     dry_run=dry_run,
-                    threshold=self.threshold,
-                    days=self.days,
-                    cluster_id=self.cluster_id,
-                    no_cache=self.no_cache,
+                    **{name: getattr(self, name) for name in _OF_NIGHT},
                     projects=tuple(self.projects),
                     memory_types=tuple(self.memory_types),
                     first_day=as_day(self.first_day, "first_day"),
                     last_day=as_day(self.last_day, "last_day"),
-                    unconsolidated_only=self.unconsolidated_only,
                     whole_weeks=whole_weeks,
                     moment=datetime.now(UTC) if self.up_to_now else None,
                 ),

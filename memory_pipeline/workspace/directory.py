@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from pydantic import Field
@@ -149,7 +149,7 @@ def write_pages(
     directory: Path, blocks: Mapping[tuple[str, str], Body], store: Path, *, preview: bool = False
 ) -> Outcome:
     """Write blocks of the project's own pages; a file that cannot be written costs only itself."""
-    writer = _Writer(directory, store, force=False, preview=preview, is_own=True)
+    writer = _Writer(directory, store, preview=preview, is_own=True)
     writer.write_blocks(blocks)
     return writer.outcome
 
@@ -191,23 +191,21 @@ def write_directory(
     return writer.outcome
 
 
+@dataclass
 class _Writer:
     """Writes into one directory, and keeps what became of it."""
 
-    def __init__(
-        self,
-        directory: Path,
-        store: Path,
-        *,
-        force: bool,
-        preview: bool,
-        with_diff: bool = False,
-        is_own: bool = False,
-    ) -> None:
-        self.outcome = Outcome()
-        self._directory, self._store = directory, store
-        self._force, self._preview, self._with_diff, self._is_own = force, preview, with_diff, is_own
-        self._blocks = SharedBlocks(store)
+    directory: Path
+    store: Path
+    force: bool = False
+    preview: bool = False
+    with_diff: bool = False
+    is_own: bool = False
+    outcome: Outcome = field(default_factory=Outcome)
+
+    @cached_property
+    def _blocks(self) -> SharedBlocks:
+        return SharedBlocks(self.store)
 
     def write_all(self, pages: Mapping[str, str], blocks: Mapping[tuple[str, str], Body]) -> None:
         """Write pages, and then blocks; the first problem ends it."""
@@ -229,9 +227,9 @@ class _Writer:
 
     def remove(self, name: str, text: str) -> None:
         """Remove a page of ours, unless a person has changed it."""
-        path = self._directory / name
+        path = self.directory / name
         is_ours = is_as_written(text)
-        if is_ours and (self._preview or remove_unless_changed(path, text.encode("utf-8", "surrogateescape"))):
+        if is_ours and (self.preview or remove_unless_changed(path, text.encode("utf-8", "surrogateescape"))):
             self._note(name, "removed", text, "")
         else:
             self._note(name, "kept", text, text)
@@ -242,20 +240,20 @@ class _Writer:
         except OutputError as error:
             self.outcome.problems[name] = in_words(error)
         except OSError as error:
-            self.outcome.problems[name] = f"'{self._directory / name}' could not be written: {cause_and_mend(error)}"
+            self.outcome.problems[name] = f"'{self.directory / name}' could not be written: {cause_and_mend(error)}"
 
     def _write_page(self, name: str, page: str) -> None:
-        path, before, kept = self._directory / name, "", False
+        path, before, kept = self.directory / name, "", False
 
         def as_it_should_be(present: str) -> str:
             nonlocal before, kept
             before = present
-            kept = bool(present) and present != page and not self._force and not is_as_written(present)
+            kept = bool(present) and present != page and not self.force and not is_as_written(present)
             if present and present != page and not kept and not is_as_written(present):
                 self._keep_original(name, present)
             return present if kept else page
 
-        if self._preview:
+        if self.preview:
             changed_text(path, as_it_should_be)
             written = "unchanged" if kept or before == page else "changed" if before else "created"
         else:
@@ -269,10 +267,10 @@ class _Writer:
             self.outcome.unchanged += 1
 
     def _write_file(self, name: str, blocks: Mapping[str, Body]) -> None:
-        path = self._directory / name
+        path = self.directory / name
         if not path.exists() and not any(body if isinstance(body, str) else body("") for body in blocks.values()):
             return
-        done = self._blocks.write(path, blocks, preview=self._preview, keep_original=partial(self._keep_original, name))
+        done = self._blocks.write(path, blocks, preview=self.preview, keep_original=partial(self._keep_original, name))
         if told := "; ".join(filter(None, (done.told_of_lines(path), done.unknown))):
             self.outcome.moved[name] = told
         self.outcome.shared += [path] if done.is_shared else []
@@ -282,13 +280,13 @@ class _Writer:
             self.outcome.unchanged += path.exists()
 
     def _keep_original(self, name: str, text: str) -> None:
-        if not self._preview and not self._is_own:
-            keep_original(self._store, self._directory / name, text)
+        if not self.preview and not self.is_own:
+            keep_original(self.store, self.directory / name, text)
 
     def _note(self, name: str, outcome: str, before: str, after: str) -> None:
         lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm=""))
         counted = lines[2:]
-        kept = None if self._is_own else original_of(self._store, self._directory / name)
+        kept = None if self.is_own else original_of(self.store, self.directory / name)
         self.outcome.changes.append(
             FileChange(
                 file=name,
@@ -296,7 +294,7 @@ class _Writer:
                 added=sum(line.startswith("+") for line in counted),
                 removed=sum(line.startswith("-") for line in counted),
                 original=str(kept) if kept is not None and kept.exists() else None,
-                diff="\n".join(lines) if self._with_diff else "",
+                diff="\n".join(lines) if self.with_diff else "",
             )
         )
 

@@ -117,14 +117,11 @@ def run_consolidation(
 ) -> JobRecord:
     """Run a consolidation job in this process and return its record, however it ended.
 
-    `scope`: the given fields of the night resource; `run_id`: the id of its run, if it has to have one. Raises
-    InputError for invalid days, and StoreBusyError if a night holds the store.
+    `scope`: the given fields of the night resource, which `check_scope` has found right; `run_id`: the id of its run,
+    if it has to have one. Raises StoreBusyError if a night holds the store.
     """
-    from memory_pipeline.orchestration import resources
     from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, TRIGGER_TAG, find_job, job_record
 
-    for name in ("first_day", "last_day", "day"):
-        resources.as_day(scope.get(name), name)
     store = Store.of(settings)
     with store.reading() as tx:
         holder = tx.lease.holder()
