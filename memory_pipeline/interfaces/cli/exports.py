@@ -124,57 +124,6 @@ class DescribedExport(Document):
         return cls(name=broken.name, problem=broken.problem, budget=0, enabled=False, **told)
 
 
-def add_export(
-    settings: Settings,
-    name: str | None,
-    format_: str,
-    path: Path,
-    project: str | None,
-    budget: int | None,
-    contents: str | None,
-    store: Path | None,
-) -> tuple[ExportTable, Path]:
-    """Write an export to the settings file; the export, and the file. Raises InputError if it cannot be one, and
-    OutputError if no night could write it."""
-    if format_ not in EXPORT_NAMES:
-        raise InputError(f"no export format is called '{format_}'; use one of {', '.join(EXPORT_NAMES)}")
-    chosen = check_options(format_, False, project, budget, contents)
-    place = check_place(path)
-    if place.exists() and place.is_dir() != (format_ in DIRECTORY_FORMATS):
-        what, other = ("directory", "file") if place.is_dir() else ("file", "directory")
-        raise InputError(f"'{path}' is a {what}; format {format_} writes a {other}")
-    check_target(settings, place)
-    same = next((one for one in settings.exports if Path(one.path) == place), None)
-    if same is not None:
-        raise InputError(f"export '{same.name}' writes '{place}' already; 'memory-pipeline exports list' shows it")
-    name = new_name("exports", name, format_, settings.exports, settings.broken_exports)
-    fed = str(utf8_path(store, "--store")) if store else settings.store.path
-    _check_project(Path(fed), format_, project)
-    if format_ in EXPORT_FORMATS:
-        check_export(Store(Path(fed).expanduser()), format_, place, force=None)
-    try:
-        export = ExportTable(
-            name=name,
-            format=format_,
-            path=str(place),
-            project=project or "",
-            budget=budget or 0,
-            contents=chosen,
-            store="" if Path(fed) == Path(settings.store.path) else fed,
-        )
-    except ValidationError as error:
-        raise refusal(error) from None
-    return export, save_table("exports", export)
-
-
-def remove_export(settings: Settings, name: str) -> tuple[DescribedExport, Path]:
-    """Remove an export from the settings file; what it was, and the file."""
-    found = named_table("exports", name, settings.exports, settings.broken_exports)
-    if isinstance(found, BrokenSource):
-        return DescribedExport.of_broken(found), drop_table("exports", found)
-    return DescribedExport.of(found, settings), drop_table("exports", found)
-
-
 def _check_project(path: Path, format_: str, project: str | None) -> None:
     """Raises InputError for a directory without a project if the store has several: every night would fail."""
     store = Store(path.expanduser())
@@ -194,7 +143,6 @@ _COLUMNS = ["name", "format", "path", "project", "budget", "enabled"]
 @exports_app.command("list", epilog="Example: memory-pipeline exports list")
 def exports_list(settings: Settings) -> Answer:
     """Show every export of the settings."""
-
     good = [DescribedExport.of(export, settings) for export in settings.exports]
     shown = [*good, *map(DescribedExport.of_broken, settings.broken_exports)]
     rows = [
@@ -228,8 +176,36 @@ def exports_add(
     store: StoreOption = None,
 ) -> Answer:
     """Add an export to the settings file; the last step of every night writes it. Nothing is written now."""
-
-    export, file = add_export(settings_of(None), name, format_, path, project, budget, contents, store)
+    settings = settings_of(None)
+    if format_ not in EXPORT_NAMES:
+        raise InputError(f"no export format is called '{format_}'; use one of {', '.join(EXPORT_NAMES)}")
+    chosen = check_options(format_, False, project, budget, contents)
+    place = check_place(path)
+    if place.exists() and place.is_dir() != (format_ in DIRECTORY_FORMATS):
+        what, other = ("directory", "file") if place.is_dir() else ("file", "directory")
+        raise InputError(f"'{path}' is a {what}; format {format_} writes a {other}")
+    check_target(settings, place)
+    same = next((one for one in settings.exports if Path(one.path) == place), None)
+    if same is not None:
+        raise InputError(f"export '{same.name}' writes '{place}' already; 'memory-pipeline exports list' shows it")
+    name = new_name("exports", name, format_, settings.exports, settings.broken_exports)
+    fed = str(utf8_path(store, "--store")) if store else settings.store.path
+    _check_project(Path(fed), format_, project)
+    if format_ in EXPORT_FORMATS:
+        check_export(Store(Path(fed).expanduser()), format_, place, force=None)
+    try:
+        export = ExportTable(
+            name=name,
+            format=format_,
+            path=str(place),
+            project=project or "",
+            budget=budget or 0,
+            contents=chosen,
+            store="" if Path(fed) == Path(settings.store.path) else fed,
+        )
+    except ValidationError as error:
+        raise refusal(error) from None
+    file = save_table("exports", export)
     text = (
         f"Export '{export.name}' ({export.format}, {export.path}) is in {file}; the next night writes it.\n"
         f"Write it now: memory-pipeline export {export.format} {export.path}"
@@ -242,10 +218,12 @@ def exports_add(
 @exports_app.command("remove", epilog="Example: memory-pipeline exports remove openclaw")
 def exports_remove(settings: Settings, name: Annotated[str, typer.Argument(help="The name of the export.")]) -> Answer:
     """Remove an export from the settings file. What it wrote stays."""
-
-    described, file = remove_export(settings, name)
-    text = f"Export '{described.name}' was removed from {file}; what it wrote stays."
-    return Answer(described, text)
+    found = named_table("exports", name, settings.exports, settings.broken_exports)
+    file = drop_table("exports", found)
+    text = f"Export '{found.name}' was removed from {file}; what it wrote stays."
+    if isinstance(found, BrokenSource):
+        return Answer(DescribedExport.of_broken(found), text)
+    return Answer(DescribedExport.of(found, settings), text)
 
 
 sync_app = group("sync", "Write what nights made back to where the memories came from.")

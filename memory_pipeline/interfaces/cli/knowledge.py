@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -35,7 +35,7 @@ from memory_pipeline.text.guidance import DescribedGuidance
 from memory_pipeline.text.orders import guiding_entries
 
 if TYPE_CHECKING:
-    from dagster import DagsterInstance
+    pass
 
 series_app = group("series", "Lines that differ only in values: list, show and export their readings.")
 playbook_app = group("playbook", "Guidance from patterns and principles: list.")
@@ -87,10 +87,15 @@ def kb_compress(
     days: Annotated[int | None, typer.Option(help="Only entries of the last N days.")] = None,
 ) -> Answer:
     """Make one canonical entry of knowledge-base entries that say the same, and archive the originals."""
-    options = {"threshold": threshold, "days": days, "dry_run": dry_run}
     NightOptions(datetime.now(UTC).date(), "check", threshold=threshold, days=days)  # refuse before doing any work
+    options = {"threshold": threshold, "days": days, "dry_run": dry_run}
+    op = {"config": {name: value for name, value in options.items() if value is not None}}
+    config = {**run_config(settings), "ops": {"compress_entries": op}}
     with instance_of(settings) as instance:
-        report = run_kb_job(instance, settings, options, progress_printer())
+        result = run_job(instance, "kb_compress", "memory-pipeline kb-compress", config, progress_printer())
+    if not result.success:
+        raise error_of(causes_of(result))
+    report: KnowledgeBaseReport = result.output_for_node("compress_entries")
     lines = [f"{cluster.size} entries: {cluster.topic}" for cluster in report.clusters_created]
     lines += [f"Left alone: {case.reason}" for case in report.left_alone]
     if "found 0)" in report.line:
@@ -203,23 +208,3 @@ def atoms_add(
 def _line(row: DescribedAtom) -> str:
     further = f"; {row.consequences}" if row.consequences else ""
     return f"{row.confidence:.1f}  {row.subject} | {row.action} -> {row.outcome}{further}  ({row.score:.2f}, {row.id})"
-
-
-def run_kb_job(
-    instance: DagsterInstance,
-    settings: Settings,
-    options: Mapping[str, Any],
-    progress: Callable[[str, int, int], None],
-) -> KnowledgeBaseReport:
-    """Make the knowledge base canonical as a Dagster job and return its report.
-
-    `options`: threshold, days and dry_run, if given. Raises StoreBusyError if a night holds the store, and
-    MemoryPipelineError for errors that a person can fix.
-    """
-    op = {"config": {name: value for name, value in options.items() if value is not None}}
-    config = {**run_config(settings), "ops": {"compress_entries": op}}
-    result = run_job(instance, "kb_compress", "memory-pipeline kb-compress", config, progress)
-    if not result.success:
-        raise error_of(causes_of(result))
-    report: KnowledgeBaseReport = result.output_for_node("compress_entries")
-    return report

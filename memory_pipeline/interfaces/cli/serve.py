@@ -33,6 +33,10 @@ from memory_pipeline.orchestration.home import (
 )
 from memory_pipeline.store import Store
 
+#: Ports after a taken one that are tried, to name a free one.
+_NEAR = 20
+_MENDS = "fill it with 'memory-pipeline init PATH/TO/WORKSPACE', or look at the demo with 'memory-pipeline demo'"
+
 
 class Address(Document):
     """Where a server is."""
@@ -177,7 +181,6 @@ def ui(
     json_: JsonOption = False,
 ) -> None:
     """Start the Dagster UI, its daemon and the code location on a store; Ctrl-C stops them."""
-
     check_address(host, port)
     if (missing := what_is_missing(settings)) is not None:
         say(missing)
@@ -188,13 +191,6 @@ def ui(
     )
     sys.stdout.flush()
     start_ui(settings, host, port)
-
-
-#: Ports after a taken one that are tried, to name a free one.
-_NEAR = 20
-
-
-_MENDS = "fill it with 'memory-pipeline init PATH/TO/WORKSPACE', or look at the demo with 'memory-pipeline demo'"
 
 
 def check_address(host: str, port: int) -> None:

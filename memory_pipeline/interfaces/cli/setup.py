@@ -1,4 +1,4 @@
-"""The implementation of `import`, `init` and `demo`."""
+"""The commands that fill a store: `demo`, `init` and `import`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.redaction import redact
 
 if TYPE_CHECKING:
-    from memory_pipeline.demo.scorecard import DemoResult
+    pass
 
 _MOST_PROJECTS = 12
 Progress = Callable[[str, int, int], None]
@@ -155,59 +155,6 @@ def nothing_was_read(summary: ImportSummary, name: str, path: Path) -> str | Non
     return f"not one row of '{redact(str(path))[0]}' could be imported; the reasons are above{guess}"
 
 
-def initialise(
-    settings: Settings,
-    store: Store,
-    place: Path | None,
-    project: str | None,
-    tz: str | None,
-    say: Say,
-    progress: Progress,
-    *,
-    verbose: bool = False,
-) -> tuple[InitResult, list[str]]:
-    """Import a workspace, or whatever else a source can read, make it a source of the configuration file, and preview
-    the last complete night. Without a path, the usual places are searched."""
-    root = real_path(place or choose_place(say), "the path")
-    if not root.exists():
-        raise InputError(f"'{place}' does not exist; check the path, or leave it out to search the usual places")
-    source = _source_of(settings, root, project, tz)
-    brought = import_source(store, settings, source, progress)
-    say(import_text(brought, verbose=verbose))
-    config = config_file()
-    if all(known.name != source.name for known in settings.sources):
-        config = save_table("sources", source)
-    from memory_pipeline.orchestration.partitions import first_day_of
-
-    with instance_of(settings) as instance:
-        from memory_pipeline.orchestration.assets.sources import observation_of
-
-        seen = settings.with_values({"sources": (source,)})
-        instance.report_runless_asset_event(observation_of(source.name, seen))
-        request = NightOptions(latest_complete_day(datetime.now(UTC)), "", dry_run=True)
-        report = run_night_job(instance, settings, request, progress)
-    first = first_day_of(settings) or request.partition
-    with store.reading() as tx:
-        moment = tx.contents.last_noted()
-    last = min(request.partition, max(first, moment.date() + timedelta(days=1))) if moment else request.partition
-    text = [
-        *summary(report),
-        "",
-        *_reader_lines(settings),
-        Heading("Next"),
-        f"  Source '{source.name}' is in {config}; every night reads it first.",
-        "  memory-pipeline night --dry-run --verbose       the whole preview",
-        f"  memory-pipeline night                           run it; one night takes all up to {request.partition}",
-        f"  memory-pipeline backfill --from {first} --to {last}   first: a night for each day so",
-        f"  {'':48}far, {(last - first).days + 1:,} of them, of some seconds each",
-        "  memory-pipeline ui                              see it in Dagster; its schedules and sensors run too,",
-        f"  {'':48}and start a job when {settings.consolidation.threshold} memories wait",
-        "",
-        closing_line(report),
-    ]
-    return InitResult(import_=brought.as_report(), preview=report), text
-
-
 def _reader_lines(settings: Settings) -> list[str | Heading]:
     """What is on this machine that could read, if no model does."""
     if has_model(settings):
@@ -232,51 +179,6 @@ def _source_of(settings: Settings, root: Path, project: str | None, tz: str | No
     )
 
 
-def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[DemoResult, str]:
-    """Import the demo workspace into a new store, run its last seven nights without a model and with the recorded
-    answers of one, sum up its days, weeks and months, and score the results."""
-    from memory_pipeline.demo import scorecard, scoring
-    from memory_pipeline.demo.generate import LAST_DAY
-    from memory_pipeline.demo.workspace import import_demo, last_nights, recorded_answers
-
-    # Free of charge, even with an API key, and of nobody's own notes.
-    answers = recorded_answers()
-    reader = {"model.provider": "recorded", "model.answers": str(answers)} if answers else {"model.provider": "none"}
-    settings = settings.with_values({**reader, "sources": (), "exports": ()})
-    store = Store.of(settings)
-    say("Importing the demo workspace ...")
-    say(import_text(import_demo(store, settings, progress)))
-    before = scoring.measure(store, settings)
-    plain = None
-    if answers:
-        say("Seven nights without a model, on a copy ...")
-        plain = scoring.score_without_model(store, settings, before)
-        say("The same nights with the recorded answers of a model, through Dagster:")
-    with instance_of(settings) as instance, store.kept_open():
-        for day in last_nights():
-            report = run_night_job(instance, settings, NightOptions(day, ""), lambda *_: None)
-            say(f"Night of {day}: {report.verdict}, {closing_line(report)}")
-            for period, line in run_ended_periods(instance, settings, day).items():
-                say(f"{period}: {line}")
-        for period, line in run_missing_periods(instance, settings, LAST_DAY).items():
-            say(f"{period}: {line}")
-        for level, line in run_rollups(instance, settings, LAST_DAY).items():
-            say(f"{level}: {line}")
-        observe_store(instance, store)
-    report_file = settings.reports_path / f"compression-{report.run_id}.html"
-    card = scoring.score(store, settings, before)
-    read = card if answers else None
-    result = scorecard.DemoResult(without_model=plain or card, with_model=read, report=str(report_file))
-    shown = _relative(Path(settings.store.path))
-    text = (
-        f"{scorecard.as_text(result)}\n\n"
-        f"Report of the last night: {report_file}\n"
-        f"See these nights in Dagster: {_command()} ui --store {shown}\n"
-        f"Then your own memories:      {_command()} init PATH/TO/WORKSPACE"
-    )
-    return result, text
-
-
 def _relative(path: Path) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
@@ -290,10 +192,47 @@ def _command() -> str:
 @app.command(epilog="Example: memory-pipeline demo")
 def demo(quiet: QuietOption = False, store: StoreOption = None) -> Answer:
     """Run the last seven nights of the demo workspace, and score the results against the truth file."""
+    from memory_pipeline.demo import scorecard, scoring
+    from memory_pipeline.demo.generate import LAST_DAY
+    from memory_pipeline.demo.workspace import import_demo, last_nights, recorded_answers
 
     path = store or project_home() / "data" / "demo" / "store.duckdb"
-    card, text = run_demo(settings_of(path), say, progress_printer())
-    return Answer(card, text)
+    # Free of charge, even with an API key, and of nobody's own notes.
+    answers = recorded_answers()
+    reader = {"model.provider": "recorded", "model.answers": str(answers)} if answers else {"model.provider": "none"}
+    settings = settings_of(path).with_values({**reader, "sources": (), "exports": ()})
+    opened = Store.of(settings)
+    say("Importing the demo workspace ...")
+    say(import_text(import_demo(opened, settings, progress_printer())))
+    before = scoring.measure(opened, settings)
+    plain = None
+    if answers:
+        say("Seven nights without a model, on a copy ...")
+        plain = scoring.score_without_model(opened, settings, before)
+        say("The same nights with the recorded answers of a model, through Dagster:")
+    with instance_of(settings) as instance, opened.kept_open():
+        for day in last_nights():
+            report = run_night_job(instance, settings, NightOptions(day, ""), lambda *_: None)
+            say(f"Night of {day}: {report.verdict}, {closing_line(report)}")
+            for period, line in run_ended_periods(instance, settings, day).items():
+                say(f"{period}: {line}")
+        for period, line in run_missing_periods(instance, settings, LAST_DAY).items():
+            say(f"{period}: {line}")
+        for level, line in run_rollups(instance, settings, LAST_DAY).items():
+            say(f"{level}: {line}")
+        observe_store(instance, opened)
+    report_file = settings.reports_path / f"compression-{report.run_id}.html"
+    card = scoring.score(opened, settings, before)
+    read = card if answers else None
+    result = scorecard.DemoResult(without_model=plain or card, with_model=read, report=str(report_file))
+    shown = _relative(Path(settings.store.path))
+    text = (
+        f"{scorecard.as_text(result)}\n\n"
+        f"Report of the last night: {report_file}\n"
+        f"See these nights in Dagster: {_command()} ui --store {shown}\n"
+        f"Then your own memories:      {_command()} init PATH/TO/WORKSPACE"
+    )
+    return Answer(result, text)
 
 
 @app.command(epilog="Examples: memory-pipeline init; memory-pipeline init ~/.openclaw/workspace --tz Europe/Lisbon")
@@ -316,13 +255,47 @@ def init(
 ) -> Answer:
     """Import your own workspace and preview a night: its figures and the largest clusters. The preview archives
     nothing. Without a path, the usual places of agents are searched; if there are several, choose one by its path."""
+    root = real_path(place or choose_place(say), "the path")
+    if not root.exists():
+        raise InputError(f"'{place}' does not exist; check the path, or leave it out to search the usual places")
+    source = _source_of(settings, root, project, tz)
+    brought = import_source(store, settings, source, progress_printer())
+    say(import_text(brought, verbose=verbose))
+    config = config_file()
+    if all(known.name != source.name for known in settings.sources):
+        config = save_table("sources", source)
+    with instance_of(settings) as instance:
+        from memory_pipeline.orchestration.assets.sources import observation_of
+        from memory_pipeline.orchestration.partitions import first_day_of
 
-    report, text = initialise(settings, store, place, project, tz, say, progress_printer(), verbose=verbose)
-    return Answer(report, text)
+        seen = settings.with_values({"sources": (source,)})
+        instance.report_runless_asset_event(observation_of(source.name, seen))
+        request = NightOptions(latest_complete_day(datetime.now(UTC)), "", dry_run=True)
+        report = run_night_job(instance, settings, request, progress_printer())
+    first = first_day_of(settings) or request.partition
+    with store.reading() as tx:
+        moment = tx.contents.last_noted()
+    last = min(request.partition, max(first, moment.date() + timedelta(days=1))) if moment else request.partition
+    text = [
+        *summary(report),
+        "",
+        *_reader_lines(settings),
+        Heading("Next"),
+        f"  Source '{source.name}' is in {config}; every night reads it first.",
+        "  memory-pipeline night --dry-run --verbose       the whole preview",
+        f"  memory-pipeline night                           run it; one night takes all up to {request.partition}",
+        f"  memory-pipeline backfill --from {first} --to {last}   first: a night for each day so",
+        f"  {'':48}far, {(last - first).days + 1:,} of them, of some seconds each",
+        "  memory-pipeline ui                              see it in Dagster; its schedules and sensors run too,",
+        f"  {'':48}and start a job when {settings.consolidation.threshold} memories wait",
+        "",
+        closing_line(report),
+    ]
+    return Answer(InitResult(import_=brought.as_report(), preview=report), text)
 
 
 class _ImportCommand(TyperCommand):
-    """Adds the formats to its help. They are loaded only then, because loading them takes a while."""
+    """Adds the formats to its help."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         (argument,) = (parameter for parameter in self.params if parameter.name == "format_")
@@ -351,7 +324,6 @@ def import_(
     quiet: QuietOption = False,
 ) -> Answer:
     """Import memories into the store. Importing the same input again changes nothing."""
-
     format_, path = named_or_recognised(settings, format_, path, say)
     summary = import_into(settings, store, format_, path, project, tz, progress_printer())
     problem = nothing_was_read(summary, format_, path)

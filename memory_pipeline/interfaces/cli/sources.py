@@ -154,6 +154,8 @@ def sources_check(
     )
 
 
+#: What a memory that is gone has of its entry in the source.
+_OF_ENTRY = ("memory_id", "source", "file", "gone_at", "superseded_by")
 _NONE_GONE = (
     "No memory is marked as gone from its source. An edit counts from the first night of a day that ends after the "
     "file was changed."
@@ -166,7 +168,14 @@ def sources_gone(
     day: Annotated[str | None, typer.Argument(metavar="[DATE]", help="As of the end of this day (UTC).")] = None,
 ) -> Answer:
     """Show memories whose words were edited or removed in their source, with what replaced them."""
-    found = gone_memories(store, read_day(day, "DATE") if day else None)
+    as_of = datetime.combine(read_day(day, "DATE") + timedelta(days=1), time(), UTC) if day else None
+    with store.reading() as tx:
+        entries = [entry for entry in tx.sources.gone(as_of) if entry.gone_at]
+        memories = tx.memories.read([entry.memory_id for entry in entries])
+    found = [
+        GoneMemory(content=memories[one.memory_id].content, **{name: getattr(one, name) for name in _OF_ENTRY})
+        for one in entries
+    ]
     rows = [
         {
             "memory": one.memory_id,
@@ -272,26 +281,6 @@ class GoneMemory(Document):
     content: str = Field(description="What it says.")
     gone_at: Moment = Field(description="As of when its words were found to be gone.")
     superseded_by: str | None = Field(description="The memory of the words that stand there instead; null if none do.")
-
-
-def gone_memories(store: Store, day: date | None) -> list[GoneMemory]:
-    """The memories whose words are no longer in their source, now or at the end of a day."""
-    as_of = datetime.combine(day + timedelta(days=1), time(), UTC) if day else None
-    with store.reading() as tx:
-        entries = tx.sources.gone(as_of)
-        memories = tx.memories.read([entry.memory_id for entry in entries])
-    return [
-        GoneMemory(
-            memory_id=entry.memory_id,
-            source=entry.source,
-            file=entry.file,
-            content=memories[entry.memory_id].content,
-            gone_at=entry.gone_at,
-            superseded_by=entry.superseded_by,
-        )
-        for entry in entries
-        if entry.gone_at
-    ]
 
 
 def describe_sources(settings: Settings) -> list[DescribedSource]:
