@@ -18,6 +18,7 @@ import typer
 
 from memory_pipeline.config.described import describe_settings, own_variable
 from memory_pipeline.config.loading import ShownSetting
+from memory_pipeline.consolidation.audit import Audit
 from memory_pipeline.consolidation.conversation_runs import ConversationRun, ListedDay, ShownDay
 from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport
 from memory_pipeline.consolidation.review.conflicts import DescribedConflict
@@ -46,7 +47,6 @@ from memory_pipeline.ingest.values import (
 )
 from memory_pipeline.interfaces.api.access import CreatedToken, DescribedToken
 from memory_pipeline.interfaces.api.app import described
-from memory_pipeline.interfaces.audit import Audit
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.base import ExportedFile
 from memory_pipeline.interfaces.cli.exports import DescribedExport

@@ -13,14 +13,13 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import Answer, StoreOption, app, current_user, group
 from memory_pipeline.interfaces.cli.output import table
 from memory_pipeline.interfaces.hooks import hooks_text, install_hooks, remove_hooks
-from memory_pipeline.records.conversation import TriggerAction
 from memory_pipeline.sessions.acting import compact_and_index, note
 from memory_pipeline.sessions.compacting import compact_session
 from memory_pipeline.sessions.documents import FlushedFile, events_shown
 from memory_pipeline.sessions.flushing import flush_session
 from memory_pipeline.sessions.instruction import instruction as told
 from memory_pipeline.sessions.live import find_sessions, look_at_sessions, named_session
-from memory_pipeline.sessions.transcripts import Session, read_session_file
+from memory_pipeline.sessions.transcripts import read_session_file
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.workspace.exporting import token_counter
@@ -62,7 +61,7 @@ def flush(
         session = read_session_file(transcript, settings, project)
         done.append(flush_session(settings, session, preview=preview))
         if not preview:
-            noted(settings, session, "flush", ok=True)
+            note(settings, session, "command", "flush", current_user(), "a command", ok=True)  # no sensor does it again
     lines = []
     for one in done:
         kept = ", ".join(
@@ -111,7 +110,8 @@ def compact(
             continue
         done.append(compact_and_index(settings, session, current_user(), count, aggressive=aggressive))
         if session.turns:
-            noted(settings, session, "compact", ok=done[-1].outcome != "rolled back")
+            ok = done[-1].outcome != "rolled back"
+            note(settings, session, "command", "compact", current_user(), "a command", ok=ok)
     lines = []
     for one in done:
         lines.append(
@@ -137,11 +137,6 @@ def files_told(files: Iterable[FlushedFile], run_id: str | None) -> list[str]:
     told = [f"  {file.outcome}: {file.file}" for file in files]
     told += [f"  Note: {file.told}." for file in files if file.told]
     return [*told, f"  Taken back with: memory-pipeline rollback --run-id {run_id[:8]}"] if run_id else told
-
-
-def noted(settings: Settings, session: Session, action: TriggerAction, *, ok: bool) -> None:
-    """Record what a command did, so that no sensor does it again."""
-    note(settings, session, "command", action, current_user(), "a command", ok=ok)
 
 
 def transcripts_of(settings: Settings, named: list[str] | None) -> list[str]:

@@ -96,17 +96,6 @@ def _tell_of_exports(result: Any) -> None:
             complain(f"Warning: not every export was written: {check.metadata['first'].value}.")
 
 
-def observe_store(instance: DagsterInstance, store: Store) -> None:
-    """Tell the instance what the store holds, as its asset in the UI would when someone observes it."""
-    from dagster import AssetObservation
-
-    from memory_pipeline.orchestration.assets.sources import describe_store
-
-    version, metadata = describe_store(store)
-    tags = {"dagster/data_version": version.value}
-    instance.report_runless_asset_event(AssetObservation("memory_store", metadata=metadata, tags=tags))
-
-
 def check_request(settings: Settings, asked: NightOptions) -> None:
     """Raises InputError for an impossible night and StoreBusyError while another one runs, before any work is done."""
     store = Store.of(settings)

@@ -31,7 +31,6 @@ from memory_pipeline.ingest.usual_places import find_places, the_only_place
 from memory_pipeline.interfaces.cli.base import Answer, NamesOption, QuietOption, StoreOption, app, settings_of
 from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.cli.nights import (
-    observe_store,
     run_ended_periods,
     run_missing_periods,
     run_night_job,
@@ -220,7 +219,13 @@ def demo(quiet: QuietOption = False, store: StoreOption = None) -> Answer:
             say(f"{period}: {line}")
         for level, line in run_rollups(instance, settings, LAST_DAY).items():
             say(f"{level}: {line}")
-        observe_store(instance, opened)
+        from dagster import AssetObservation  # after the first job, which says whose partitions these are
+
+        from memory_pipeline.orchestration.assets.sources import describe_store
+
+        version, metadata = describe_store(opened)  # as its asset would when someone observes it in the UI
+        tags = {"dagster/data_version": version.value}
+        instance.report_runless_asset_event(AssetObservation("memory_store", metadata=metadata, tags=tags))
     report_file = settings.reports_path / f"compression-{report.run_id}.html"
     card = scoring.score(opened, settings, before)
     read = card if answers else None
