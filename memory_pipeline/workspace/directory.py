@@ -13,7 +13,7 @@ import hashlib
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
@@ -342,3 +342,12 @@ def stem_of(title: str, digits: str, longest: int) -> str:
         cut = cut.rpartition("-")[0]
     cut = cut.strip("-")
     return f"{cut}-{digits}" if cut else digits
+
+
+def free_name(stem: str, taken: Collection[str], ending: str = "") -> str:
+    """A stem with its ending, and a number if there is one of that name: `taken`, in lower case."""
+    name, number = f"{stem}{ending}", 1
+    while name.casefold() in taken:
+        number += 1
+        name = f"{stem}-{number}{ending}"
+    return name

@@ -20,7 +20,7 @@ from memory_pipeline.workspace.contents import (
     title_of,
     told_alone,
 )
-from memory_pipeline.workspace.directory import Plan, stem_of
+from memory_pipeline.workspace.directory import Plan, free_name, stem_of
 from memory_pipeline.workspace.quoted import link_text, quoted, yaml_list, yaml_text
 
 INDEX_FILE, INDEX = "Memory.md", "memory"
@@ -124,11 +124,6 @@ def _stems_of(memories: Sequence[Memory]) -> dict[str, str]:
     stems: dict[str, str] = {}
     taken: set[str] = set()
     for memory in memories:
-        stem = stem_of(title_of(memory), short_hash(memory.id), _STEM)
-        number, name = 1, stem
-        while name in taken:
-            number += 1
-            name = f"{stem}-{number}"
-        taken.add(name)
-        stems[memory.id] = name
+        stems[memory.id] = free_name(stem_of(title_of(memory), short_hash(memory.id), _STEM), taken)
+        taken.add(stems[memory.id])
     return stems

@@ -1,4 +1,4 @@
-"""The Dagster instance of a store, the jobs that this process runs on it, and the processes of its UI."""
+"""The Dagster instance of a store, the jobs that this process runs on it, and why one of them failed."""
 
 from __future__ import annotations
 
@@ -147,7 +147,6 @@ def run_job(
     """Run a Dagster job in this process and return its result, also if it failed. `holder`: who holds the store
     meanwhile, for others that want it. Raises StoreBusyError if the run was skipped because others hold it."""
     from memory_pipeline.orchestration import resources
-    from memory_pipeline.orchestration.resources import skipped_reason
 
     resources.listeners[:] = [progress]
     result = job_of(name).execute_in_process(
@@ -157,7 +156,7 @@ def run_job(
         run_config=dict(config),
         **given,
     )
-    if result.success and (reason := skipped_reason(instance, result.run_id)):
+    if result.success and (reason := resources.skipped_reason(instance, result.run_id)):
         raise StoreBusyError(reason)
     return result
 

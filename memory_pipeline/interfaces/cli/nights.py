@@ -1,4 +1,5 @@
-"""Runs nights from the command line: the same Dagster jobs, in this process, on the store's own instance.
+"""The commands that run nights and show their reports: the same Dagster jobs, in this process, on the store's own
+instance.
 
 So every night is in the UI's history, whoever started it.
 """

@@ -1,4 +1,4 @@
-"""The commands that take, check and restore snapshots, recover a damaged store, and have memories forgotten."""
+"""The commands that check and recover a store, take and restore snapshots of it, and have memories forgotten."""
 
 from __future__ import annotations
 

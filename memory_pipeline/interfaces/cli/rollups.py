@@ -1,4 +1,4 @@
-"""The commands about days, weeks, months and years, and how their ends are caught up with."""
+"""The commands about what days, weeks, months and years amount to."""
 
 from __future__ import annotations
 
