@@ -18,6 +18,7 @@ import typer
 
 from memory_pipeline.config.described import describe_settings, own_variable
 from memory_pipeline.config.loading import ShownSetting
+from memory_pipeline.consolidation.audit import Audit
 from memory_pipeline.consolidation.conversation_runs import ConversationRun, ListedDay, ShownDay
 from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport
 from memory_pipeline.consolidation.review.conflicts import DescribedConflict
@@ -26,6 +27,7 @@ from memory_pipeline.consolidation.review.inbox import Inbox
 from memory_pipeline.consolidation.review.patterns import DescribedPattern
 from memory_pipeline.consolidation.review.proposals import DescribedProposal
 from memory_pipeline.consolidation.review.rollback import RollbackResult
+from memory_pipeline.consolidation.source_checks import CheckedSource
 from memory_pipeline.demo.scorecard import DemoResult
 from memory_pipeline.documents import Document
 from memory_pipeline.forgetting.forget import ForgetPreview, Forgotten
@@ -50,36 +52,26 @@ from memory_pipeline.ingest.values import (
     MAX_NAME,
     MAX_SOURCES,
 )
+from memory_pipeline.interfaces.api.access import CreatedToken, DescribedToken
 from memory_pipeline.interfaces.api.app import described
-from memory_pipeline.interfaces.api.tokens import CreatedToken, DescribedToken
-from memory_pipeline.interfaces.audit import Audit
 from memory_pipeline.interfaces.cli.app import app
+from memory_pipeline.interfaces.cli.base import ExportedFile
 from memory_pipeline.interfaces.cli.exports import DescribedExport
 from memory_pipeline.interfaces.cli.model import ModelChoice
-from memory_pipeline.interfaces.cli.results import (
-    ApiAddress,
-    BackfillResult,
-    CheckResult,
-    ExportedReadings,
-    ExportResult,
-    NightResult,
-    RecoveryResult,
-    RestoredSnapshot,
-    UiAddress,
-    VerifiedSnapshot,
-)
+from memory_pipeline.interfaces.cli.nights import BackfillResult, NightResult
+from memory_pipeline.interfaces.cli.recovery import CheckResult, RecoveryResult, RestoredSnapshot, VerifiedSnapshot
 from memory_pipeline.interfaces.cli.review import QuarantinedRow
+from memory_pipeline.interfaces.cli.serve import Address
 from memory_pipeline.interfaces.cli.settings import TrustedSettings
 from memory_pipeline.interfaces.cli.setup import InitResult
-from memory_pipeline.interfaces.cli.source_checks import CheckedSource
-from memory_pipeline.interfaces.cli.source_settings import DescribedSource, GoneMemory
-from memory_pipeline.interfaces.hook_files import InstalledHooks
+from memory_pipeline.interfaces.cli.sources import DescribedSource, GoneMemory
+from memory_pipeline.interfaces.hooks import InstalledHooks
 from memory_pipeline.interfaces.mcp.install import InstalledServer
 from memory_pipeline.models.check import ModelCheck
 from memory_pipeline.models.discovery import FoundModel
 from memory_pipeline.models.embedders.choose import InstalledModel
 from memory_pipeline.models.embedders.missing import EmbeddedStore
-from memory_pipeline.orchestration.job_records import JudgedJob
+from memory_pipeline.orchestration.consolidation import JudgedJob
 from memory_pipeline.periods.running import MadeRollup
 from memory_pipeline.periods.shown import ListedRollup, ShownRollup
 from memory_pipeline.recall.asking import Reply
@@ -302,7 +294,10 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
         "`exports list` prints a list; `exports add` and `exports remove` print one object.",
         DescribedExport,
     ),
-    "Exports of past states": ("`as-of WHEN export` prints one object.", ExportResult),
+    "Files of past states and of readings": (
+        "`as-of WHEN export` and `series export` print one object.",
+        ExportedFile,
+    ),
     "Checks": ("`check` prints one object.", CheckResult),
     "Snapshots": ("`snapshot list` prints a list, `snapshot create` one object.", Snapshot),
     "Restored snapshots": ("`snapshot restore` prints one object.", RestoredSnapshot),
@@ -373,7 +368,6 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
         "`conversations run` prints one object. `days` holds [days](#what-was-kept-of-a-day).",
         ConversationRun,
     ),
-    "Exported readings": ("`series export` prints one object.", ExportedReadings),
     "Flushed sessions": ("`flush` prints a list; with `--instruction`, an object with that field.", FlushedSession),
     "Compacted sessions": ("`compact` prints a list.", CompactedSession),
     "Triggers": ("`triggers check` prints a list.", TriggerShown),
@@ -387,8 +381,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Another model": ("`embed` prints one object.", EmbeddedStore),
     "Tokens": ("`token list` prints a list; `token revoke` prints one object.", DescribedToken),
     "New tokens": ("`token create` prints one object: the fields of a [token](#tokens), and", CreatedToken),
-    "The HTTP API": ("`serve` prints one object before it answers.", ApiAddress),
-    "The Dagster UI": ("`ui` prints one object before it starts.", UiAddress),
+    "Servers": ("`serve` and `ui` print one object before they answer.", Address),
 }
 
 

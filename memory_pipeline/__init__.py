@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-    from memory_pipeline.interfaces.consolidation import Consolidation
+    from memory_pipeline.interfaces.python import Consolidation
     from memory_pipeline.recall.project import ProjectMemory
 
 __version__ = "0.1.0"
@@ -38,6 +38,6 @@ def consolidate(
     `text`, whose ids are its index. `settings`: values by dotted name; without any no model is asked.
     Raises InputError for anything else than texts, for an empty text and for an id that comes twice.
     """
-    from memory_pipeline.interfaces import consolidation
+    from memory_pipeline.interfaces import python
 
-    return consolidation.consolidate(texts, settings)
+    return python.consolidate(texts, settings)

@@ -16,7 +16,7 @@ from memory_pipeline.consolidation.review.conflicts import list_conflicts
 from memory_pipeline.consolidation.review.proposals import describe_proposal
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.documents import Document
-from memory_pipeline.orchestration.job_records import with_verdicts
+from memory_pipeline.orchestration.consolidation import with_verdicts
 from memory_pipeline.recall import diff_states, read_state
 from memory_pipeline.recall.atoms import FoundAtom, describe_atom
 from memory_pipeline.recall.past import describe_hits, list_state

@@ -59,7 +59,7 @@ def test_a_process_ends_with_what_was_registered_and_waits_for_its_threads(befor
 
 _CONVERTS = """
 import sys
-from memory_pipeline.interfaces.cli.app import _spare_pandas
+from memory_pipeline.interfaces.cli.command_line import _spare_pandas
 _spare_pandas()
 import pyarrow as pa
 rows = [{"at": None, "words": ["a"], "n": 1.5}, {"at": None, "words": [], "n": None}]

@@ -30,7 +30,7 @@ from memory_pipeline.workspace.conversation_pages import (
     standing_in,
     without_speaker,
 )
-from memory_pipeline.workspace.nightly import problems_of, run_changed
+from memory_pipeline.workspace.exporting import problems_of, run_changed
 
 _HOLDER = "memory-pipeline conversations"
 

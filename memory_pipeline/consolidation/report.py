@@ -18,9 +18,8 @@ from memory_pipeline.consolidation.outcome import NightOutcome, closing_line, de
 from memory_pipeline.consolidation.plan import NightPlan
 from memory_pipeline.errors import OutputError
 from memory_pipeline.records import NightError
-from memory_pipeline.reporting.files import write_report_files
 from memory_pipeline.reporting.model import Kind, NightFigures, Report
-from memory_pipeline.reporting.pages import safe_name
+from memory_pipeline.reporting.pages import safe_name, write_report_files
 from memory_pipeline.store import Store
 
 __all__ = [

@@ -48,9 +48,8 @@ from memory_pipeline.store import (
 from memory_pipeline.text.normalise import one_line
 from memory_pipeline.text.own_words import FORGOTTEN, OwnWords
 from memory_pipeline.workspace.conversation_pages import write_files
-from memory_pipeline.workspace.nightly import problems_of, run_exports
-from memory_pipeline.workspace.pages import write_memory
-from memory_pipeline.workspace.places import PAGES, written_files
+from memory_pipeline.workspace.directory import PAGES, written_files
+from memory_pipeline.workspace.exporting import problems_of, run_exports, write_memory
 from memory_pipeline.workspace.playbook_pages import write_playbook
 
 _SHOWN = 100

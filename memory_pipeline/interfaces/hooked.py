@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
     if "--now" not in options and event_name(told) in _ENDS:
         return _detach(host, options, told)
     try:
-        from memory_pipeline.interfaces.hook_runs import run_hook
+        from memory_pipeline.interfaces.hooks import run_hook
 
         return run_hook(host, told, _store_in(options))
     except KeyboardInterrupt:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
+
+import anyio
+import anyio.to_thread
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import MemoryPipelineError
@@ -18,6 +22,8 @@ from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 
 _log = logging.getLogger(__name__)
+#: Seconds between two writings of what is counted: a client may end the process at any time.
+_WRITE_EVERY_S = 30.0
 #: Projects that are kept ready for search at most; the one that was not asked for the longest is opened again later.
 _MOST_OPEN = 32
 
@@ -82,6 +88,13 @@ class ServedMemories:
         """Write the counts of use that wait."""
         for memory in self.open_projects().values():
             memory.close()
+
+
+async def keep_writing(write: Callable[[], None]) -> None:
+    """Write what is counted, again and again."""
+    while True:
+        await anyio.sleep(_WRITE_EVERY_S)
+        await anyio.to_thread.run_sync(write)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,17 @@
-"""The consolidation job: the night's steps over a scope as one op, with a time limit, retries and cancellation."""
+"""The consolidation job, the night's steps over a scope as one op with a time limit, retries and cancellation; and what
+Dagster knows of each."""
 
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import Any
 
 from dagster import (
+    DagsterEventType,
     DagsterInstance,
+    DagsterRun,
     DagsterRunStatus,
     Failure,
     JobDefinition,
@@ -15,20 +19,26 @@ from dagster import (
     Out,
     Output,
     RetryRequested,
+    RunRecord,
+    RunsFilter,
     graph,
     in_process_executor,
     op,
 )
 from dagster._core.errors import DagsterExecutionInterruptedError
+from pydantic import Field
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.phases import PHASES, run_phase
 from memory_pipeline.consolidation.report import report_run
 from memory_pipeline.consolidation.run import take_snapshot
-from memory_pipeline.errors import InputError, RunStoppedError, SettingError, in_words
-from memory_pipeline.orchestration.held import why_held
-from memory_pipeline.orchestration.resources import JobResource
-from memory_pipeline.orchestration.sentences import of_phase
+from memory_pipeline.documents import Document, Moment
+from memory_pipeline.errors import InputError, RunStoppedError, SettingError, StoreError, in_words
+from memory_pipeline.orchestration.resources import SKIPPED_TAG, JobResource, as_day, why_held
+from memory_pipeline.records import MEMORY_TYPES
+from memory_pipeline.store import Store
+from memory_pipeline.store.rows import only_one
 
 JOB_NAME = "consolidation"
 TRIGGER_TAG, BY_TAG = "memory_pipeline/trigger", "memory_pipeline/triggered_by"
@@ -109,7 +119,7 @@ def _consolidate(context: OpExecutionContext) -> Iterator[Output[dict[str, Any]]
             job.keep_going()
             done[phase] = run_phase(job, phase)
             context.instance.add_run_tags(context.run_id, {PHASES_TAG: json.dumps(done)})
-            if told := of_phase(phase, done[phase]):
+            if told := _in_words(phase, done[phase]):
                 context.log.info(told)
         report_run(job, "job", night.started_at(context.run_id))
     except DagsterExecutionInterruptedError:
@@ -148,6 +158,216 @@ consolidation_job: JobDefinition = _consolidation.to_job(
 )
 
 
+def _in_words(phase: str, figures: Mapping[str, int]) -> str:
+    """The figures of a phase of a consolidation job that are not zero."""
+    told = [f"{value:,} {name.removeprefix(f'{phase}_').replace('_', ' ')}" for name, value in figures.items() if value]
+    return f"{phase}: {', '.join(told)}." if told else ""
+
+
 def scheduled_day(now: datetime) -> str:
     """The newest day whose night has run: the day before the last complete one."""
     return (now.astimezone(UTC) - timedelta(days=2)).date().isoformat()
+
+
+class JobRecord(Document):
+    """Everything known about a consolidation job; its status is Dagster's."""
+
+    job_id: str = Field(description="The job's id, which is that of its Dagster run.")
+    status: str = Field(description="`pending`, `running`, `completed`, `failed` or `cancelled`.")
+    trigger: str = Field(description="What started it: `manual`, `scheduled` or `threshold`.")
+    triggered_by: str = Field(description="Who started it.")
+    scope: dict[str, Any] = Field(
+        description="What it was limited to, if anything: `projects`, `memory_types`, `date_range`, "
+        "`unconsolidated_only`."
+    )
+    dry_run: bool = Field(description="Whether it was a dry run.")
+    phases_completed: tuple[str, ...] = Field(description="The completed phases, in order.")
+    metrics: dict[str, int] = Field(description="The figures of the phases, by name.")
+    created_at: Moment = Field(description="When it was requested.")
+    started_at: Moment | None = Field(description="When it began.")
+    completed_at: Moment | None = Field(description="When it ended.")
+    duration_seconds: float | None = Field(description="Its duration in seconds.")
+    error: str | None = Field(description="The error that made it fail.")
+    skipped: str | None = Field(description="Why it was skipped, for example because a night held the store.")
+    retry_count: int = Field(description="How often its phases were retried.")
+    max_retries: int = Field(description="Maximum number of retries per phase.")
+
+
+class JudgedJob(JobRecord):
+    """A job with the verdict of its report: a job that Dagster reports as completed may have had errors."""
+
+    verdict: str | None = Field(
+        description="PASS, PARTIAL or FAIL; null if the job has no report: it has not ended, or it archived nothing "
+        "and had no error."
+    )
+
+
+_STATUS = {
+    DagsterRunStatus.STARTED: "running",
+    DagsterRunStatus.CANCELING: "running",
+    DagsterRunStatus.SUCCESS: "completed",
+    DagsterRunStatus.FAILURE: "failed",
+    DagsterRunStatus.CANCELED: "cancelled",
+}
+_SCOPE = ("projects", "memory_types", "first_day", "last_day", "unconsolidated_only")
+
+
+def list_jobs(instance: DagsterInstance, limit: int = 20) -> list[JobRecord]:
+    """The newest jobs, newest first."""
+    records = instance.get_run_records(RunsFilter(job_name=JOB_NAME), limit=limit)
+    return [job_record(instance, record) for record in records]
+
+
+def find_job(instance: DagsterInstance, job_id: str) -> RunRecord:
+    """The job with an id, or the only one whose id starts with it. Raises InputError if there is none or several."""
+    records = instance.get_run_records(RunsFilter(job_name=JOB_NAME))
+    jobs = {record.dagster_run.run_id: record for record in records}
+    return only_one(jobs, job_id, "job", "'memory-pipeline jobs list' shows the jobs")
+
+
+def job_of_run(instance: DagsterInstance, run_id: str) -> JobRecord | None:
+    """The job with exactly this id; None if there is none."""
+    record = instance.get_run_record_by_id(run_id)
+    return job_record(instance, record) if record and record.dagster_run.job_name == JOB_NAME else None
+
+
+def job_record(instance: DagsterInstance, record: RunRecord) -> JobRecord:
+    """The record of a job, from its run."""
+    run = record.dagster_run
+    steps = instance.get_run_step_stats(run.run_id)
+    done = _phases_done(run)
+    started, ended = record.start_time, record.end_time
+    return JobRecord(
+        job_id=run.run_id,
+        status=_STATUS.get(run.status, "pending"),
+        trigger=run.tags.get(TRIGGER_TAG, "manual"),
+        triggered_by=run.tags.get(BY_TAG, "Dagster"),
+        scope=_scope(run),
+        dry_run=bool(_config(run).get("dry_run", False)),
+        phases_completed=tuple(done),
+        metrics={name: value for figures in done.values() for name, value in figures.items()},
+        created_at=record.create_timestamp,
+        started_at=_time(started),
+        completed_at=_time(ended),
+        duration_seconds=round(ended - started, 3) if started and ended else None,
+        error=_error(instance, run) if run.status == DagsterRunStatus.FAILURE else None,
+        skipped=run.tags.get(SKIPPED_TAG),
+        retry_count=sum(max(0, (step.attempts or 1) - 1) for step in steps),
+        max_retries=MAX_RETRIES,
+    )
+
+
+def with_verdicts(settings: Settings, jobs: Sequence[JobRecord]) -> list[JudgedJob]:
+    """The jobs, each with the verdict of its report; None for all if the store cannot be read."""
+    try:
+        with Store.of(settings).reading() as tx:
+            known = tx.journal.verdicts_of([job.job_id for job in jobs])
+    except StoreError:
+        known = {}
+    return [JudgedJob(**dict(job), verdict=known.get(job.job_id)) for job in jobs]
+
+
+def cancel_job(instance: DagsterInstance, job_id: str, wait_s: float = 30.0) -> JobRecord:
+    """Cancel a job and return its record. What it has committed stays; it stops between two units of work.
+
+    Raises InputError for a job that has ended.
+    """
+    record = find_job(instance, job_id)
+    run = record.dagster_run
+    if run.is_finished:
+        raise InputError(f"job '{run.run_id}' has ended ({_STATUS[run.status]}); there is nothing to cancel")
+    if run.status in (DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING):
+        instance.report_run_canceling(run, message="Cancelled with 'memory-pipeline jobs cancel'.")
+        deadline = time.monotonic() + wait_s
+        while time.monotonic() < deadline and not (instance.get_run_by_id(run.run_id) or run).is_finished:
+            time.sleep(0.1)
+    else:
+        instance.report_run_canceled(run, message="Cancelled before it started.")
+    return job_record(instance, find_job(instance, run.run_id))
+
+
+def status_text(job: JobRecord) -> str:
+    """A job's status, with the verdict of its report if known."""
+    return f"{job.status} ({job.verdict})" if isinstance(job, JudgedJob) and job.verdict else job.status
+
+
+def job_text(job: JobRecord) -> str:
+    """A job as text."""
+    lines = [f"{job.job_id}  {status_text(job)}, {job.trigger}, by {job.triggered_by}"]
+    lines.append(f"  scope: {_scope_text(job.scope)}")
+    lines.append(f"  phases completed: {', '.join(job.phases_completed) or 'none'}")
+    if job.started_at:
+        took = f", {job.duration_seconds:.1f} s" if job.duration_seconds is not None else ""
+        at = f"{job.started_at:%Y-%m-%d %H:%M:%S}"
+        lines.append(f"  started {at} UTC{took}, {job.retry_count} of {job.max_retries} retries used")
+    figures = {name: value for name, value in job.metrics.items() if value}
+    lines += [f"  {name.replace('_', ' ')}: {value}" for name, value in figures.items()]
+    lines += [f"  error: {job.error}"] if job.error else []
+    lines += [f"  skipped: {job.skipped}"] if job.skipped else []
+    return "\n".join(lines)
+
+
+def _scope_text(scope: Mapping[str, Any]) -> str:
+    """The scope of a job as text: `from 2026-11-01, type lesson`."""
+    first, last = scope.get("date_range") or (None, None)
+    parts = [" ".join(f"{word} {day}" for word, day in (("from", first), ("to", last)) if day)]
+    for noun, names in (("project", scope.get("projects") or ()), ("type", scope.get("memory_types") or ())):
+        parts.append(f"{noun}{'s' if len(names) > 1 else ''} {' and '.join(names)}" if names else "")
+    parts.append("only raw memories" if scope.get("unconsolidated_only") else "")
+    return ", ".join(filter(None, parts)) or "everything"
+
+
+def _config(run: DagsterRun) -> dict[str, Any]:
+    found: Any = run.run_config
+    for name in ("resources", "night", "config"):
+        found = found.get(name) if isinstance(found, dict) else None
+    return dict(found or {})
+
+
+def _scope(run: DagsterRun) -> dict[str, Any]:
+    """The scope as requested: date_range, memory_types, unconsolidated_only and projects."""
+    config = _config(run)
+    given = {name: config[name] for name in _SCOPE if config.get(name)}
+    first, last = given.pop("first_day", None), given.pop("last_day", None)
+    return {**({"date_range": [first, last]} if first or last else {}), **given}
+
+
+def _phases_done(run: DagsterRun) -> dict[str, dict[str, int]]:
+    """The figures of each phase that a job is done with, in order."""
+    done: dict[str, dict[str, int]] = json.loads(run.tags.get(PHASES_TAG, "{}"))
+    return done
+
+
+def _error(instance: DagsterInstance, run: DagsterRun) -> str | None:
+    for entry in reversed(instance.all_logs(run.run_id, of_type=DagsterEventType.STEP_FAILURE)):
+        event = entry.dagster_event
+        if event is None:
+            continue
+        failure = event.step_failure_data
+        if failure.user_failure_data and failure.user_failure_data.description:
+            return str(failure.user_failure_data.description)
+        error = failure.error
+        while error is not None and error.cause is not None:
+            error = error.cause
+        return error.message.strip() if error else event.message
+    ended = instance.all_logs(run.run_id, of_type=DagsterEventType.RUN_FAILURE)
+    return ended[-1].message if ended else "see its log in Dagster"
+
+
+def _time(stamp: float | None) -> datetime | None:
+    return datetime.fromtimestamp(stamp, UTC) if stamp else None
+
+
+def check_scope(settings: Settings, scope: Mapping[str, Any]) -> None:
+    """Raises InputError for an invalid scope: an unknown project or type, invalid days, or days in the wrong order."""
+    first, last = as_day(scope.get("first_day"), "first_day"), as_day(scope.get("last_day"), "last_day")
+    if first and last and last < first:
+        raise InputError(f"the scope ends on {last}, before it begins on {first}; swap them")
+    wrong = [kind for kind in scope.get("memory_types") or () if kind not in MEMORY_TYPES]
+    if wrong:
+        raise InputError(f"there is no memory type '{wrong[0]}'; use {', '.join(MEMORY_TYPES)}")
+    with Store.of(settings).reading() as tx:
+        known = tx.memories.projects()
+    unknown = [project for project in scope.get("projects") or () if project not in known]
+    if unknown:
+        raise InputError(f"there is no project '{unknown[0]}' in the store; it has {', '.join(known) or 'none'}")

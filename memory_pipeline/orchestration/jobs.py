@@ -29,39 +29,46 @@ from memory_pipeline.consolidation.review.rollback import (
     roll_back,
 )
 from memory_pipeline.consolidation.run import run_night
+from memory_pipeline.orchestration.assets.compactions import compaction_job
 from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowledge_base_metadata, principles
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
 from memory_pipeline.orchestration.assets.rollups import ROLLUP_ASSETS
 from memory_pipeline.orchestration.assets.sources import imported_notes
 from memory_pipeline.orchestration.consolidation import consolidation_job
-from memory_pipeline.orchestration.context_sensors import compaction_job
 from memory_pipeline.orchestration.location import DUPLICATES_JOB, SOURCES_JOB
 from memory_pipeline.orchestration.partitions import DAILY, EVERY_WEEK, MONTHLY, WEEKLY, YEARLY
 from memory_pipeline.orchestration.resources import NightResource, StoreResource
 from memory_pipeline.reporting.pages import as_markdown
 
-night_job = define_asset_job(
+
+def _job(name: str, description: str, *assets: AssetsDefinition) -> UnresolvedAssetJobDefinition:
+    """A job that makes assets, in one process."""
+    return define_asset_job(
+        name, selection=AssetSelection.assets(*assets), executor_def=in_process_executor, description=description
+    )
+
+
+night_job = _job(
     "night",
-    selection=AssetSelection.assets(*NIGHT_ASSETS),
-    executor_def=in_process_executor,
-    description=(
-        "Runs one night from start to end: sources, conversations, exact duplicates, merges, canonical entries, "
-        "clusters, distillation, archive, atoms, playbook and report."
-    ),
+    "Runs one night from start to end: sources, conversations, exact duplicates, merges, canonical entries, clusters, "
+    "distillation, archive, atoms, playbook and report.",
+    *NIGHT_ASSETS,
 )
-
-sources_job = define_asset_job(
-    SOURCES_JOB,
-    selection=AssetSelection.assets(imported_notes),
-    executor_def=in_process_executor,
-    description="Only reads the sources; the sensor starts it when their files change.",
+sources_job = _job(SOURCES_JOB, "Only reads the sources; the sensor starts it when their files change.", imported_notes)
+duplicates_job = _job(DUPLICATES_JOB, "Archives only the exact duplicates of one day.", exact_duplicates)
+knowledge_base_job = _job(
+    "monthly_knowledge_base",
+    "Makes the knowledge base canonical as of a month's end: entries that say the same become one canonical entry.",
+    knowledge_base,
 )
-
-duplicates_job = define_asset_job(
-    DUPLICATES_JOB,
-    selection=AssetSelection.assets(exact_duplicates),
-    executor_def=in_process_executor,
-    description="Archives only the exact duplicates of one day.",
+principles_job = _job(
+    "weekly_principles",
+    "Makes the principles of a week: the common rule of three or more related patterns.",
+    principles,
+)
+_of_days, _of_weeks, _of_months, _of_years = (
+    _job(f"sum_up_{period}s", f"Sums up a {period}, from what is below it.", of)
+    for period, of in zip(("day", "week", "month", "year"), ROLLUP_ASSETS, strict=True)
 )
 
 
@@ -86,40 +93,6 @@ def preview_night(context: OpExecutionContext, night: NightResource) -> Output[R
 )
 def preview_job() -> None:
     preview_night()
-
-
-knowledge_base_job = define_asset_job(
-    "monthly_knowledge_base",
-    selection=AssetSelection.assets(knowledge_base),
-    executor_def=in_process_executor,
-    description=(
-        "Makes the knowledge base canonical as of a month's end: entries that say the same become one canonical entry."
-    ),
-)
-
-
-principles_job = define_asset_job(
-    "weekly_principles",
-    selection=AssetSelection.assets(principles),
-    executor_def=in_process_executor,
-    description="Makes the principles of a week: the common rule of three or more related patterns.",
-)
-
-
-def _rollup_job(name: str, of: AssetsDefinition, period: str) -> UnresolvedAssetJobDefinition:
-    return define_asset_job(
-        name,
-        selection=AssetSelection.assets(of),
-        executor_def=in_process_executor,
-        description=f"Sums up a {period}, from what is below it.",
-    )
-
-
-_of_days, _of_weeks, _of_months, _of_years = ROLLUP_ASSETS
-daily_rollups_job = _rollup_job("sum_up_days", _of_days, "day")
-weekly_rollups_job = _rollup_job("sum_up_weeks", _of_weeks, "week")
-monthly_rollups_job = _rollup_job("sum_up_months", _of_months, "month")
-yearly_rollups_job = _rollup_job("sum_up_years", _of_years, "year")
 
 
 class KbCompressConfig(Config):
@@ -197,13 +170,12 @@ def rollback_job() -> None:
     roll_back_runs()
 
 
-#: The jobs that run after the last night of a week and of a month.
+#: The jobs that run after the last night of a week and of a month, and the asset that each of them makes.
 PERIOD_JOBS = {WEEKLY: principles_job, MONTHLY: knowledge_base_job}
-#: The asset that each of them makes.
 PERIOD_ASSETS = {WEEKLY: "principles", MONTHLY: "knowledge_base"}
-
-#: The jobs that sum up what ends with a day, beside that of the day itself.
-ROLLUP_JOBS = {EVERY_WEEK: weekly_rollups_job, MONTHLY: monthly_rollups_job, YEARLY: yearly_rollups_job}
+#: The job that sums up days, and those that sum up what ends with one.
+daily_rollups_job = _of_days
+ROLLUP_JOBS = {EVERY_WEEK: _of_weeks, MONTHLY: _of_months, YEARLY: _of_years}
 
 JOBS: list[JobDefinition | UnresolvedAssetJobDefinition] = [
     night_job,

@@ -1,4 +1,5 @@
-"""The resources of runs: the store, the settings, and how a run differs from the default."""
+"""The resources of runs: the store, the settings, and how a run differs from the default; and a store that another
+process holds, which makes a run wait or skip."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -6,17 +7,30 @@ from contextlib import ExitStack
 from datetime import UTC, date, datetime
 from typing import Any, Self, cast
 
-from dagster import ConfigurableResource, DagsterRun, InitResourceContext
-from pydantic import Field, PrivateAttr
+from dagster import (
+    AssetExecutionContext,
+    ConfigurableResource,
+    DagsterEventType,
+    DagsterInstance,
+    DagsterRun,
+    DagsterRunStatus,
+    InitResourceContext,
+    OpExecutionContext,
+    RunRecord,
+    RunsFilter,
+    SkipReason,
+)
+from pydantic import Field, PrivateAttr, ValidationError
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.knowledge_base import knowledge_base_night
 from memory_pipeline.consolidation.plan import NightOptions
-from memory_pipeline.errors import MemoryPipelineError
+from memory_pipeline.errors import MemoryPipelineError, SettingError, StoreBusyError
 from memory_pipeline.files.places import forgetting_mark
 from memory_pipeline.moments import latest_complete_day, read_day
 from memory_pipeline.orchestration.home import load_project_settings
+from memory_pipeline.processes import is_running
 from memory_pipeline.records import MEMORY_TYPES
 from memory_pipeline.store import Store
 
@@ -24,6 +38,10 @@ from memory_pipeline.store import Store
 HOLDER_TAG = "memory_pipeline/holder"
 #: Additional listeners for progress: the command line that runs a night in its own process.
 listeners: list[Callable[[str, int, int], None]] = []
+
+
+#: Fields of a night's resource that are options of the night as they are.
+_OF_NIGHT = ("threshold", "days", "cluster_id", "no_cache", "unconsolidated_only")
 
 
 class StoreResource(ConfigurableResource):  # type: ignore[type-arg]
@@ -158,15 +176,11 @@ class NightResource(StoreResource):
                     partition=date.fromisoformat(partition_key),
                     run_id=run_id,
                     dry_run=dry_run,
-                    threshold=self.threshold,
-                    days=self.days,
-                    cluster_id=self.cluster_id,
-                    no_cache=self.no_cache,
+                    **{name: getattr(self, name) for name in _OF_NIGHT},
                     projects=tuple(self.projects),
                     memory_types=tuple(self.memory_types),
                     first_day=as_day(self.first_day, "first_day"),
                     last_day=as_day(self.last_day, "last_day"),
-                    unconsolidated_only=self.unconsolidated_only,
                     whole_weeks=whole_weeks,
                     moment=datetime.now(UTC) if self.up_to_now else None,
                 ),
@@ -241,3 +255,84 @@ class _Progress:
         passed = (now - self._began).total_seconds()
         left = f", about {passed / done * (total - done):.0f} s left" if 0 < done < total else ""
         self._log.info(f"{step}: {done}{f' of {total}' if total else ''}{left}")
+
+
+#: Tag of a skipped run, with the reason.
+SKIPPED_TAG = "memory_pipeline/skipped"
+
+
+def why_held(context: AssetExecutionContext | OpExecutionContext, night: Night) -> str | None:
+    """Take the store for a run. If another run has it, log a warning, mark the run as skipped, and return the
+    holder."""
+    try:
+        night.hold_lease()
+    except StoreBusyError as held:
+        context.log.warning(f"skipped: {held}")
+        context.instance.add_run_tags(night.options.run_id, {SKIPPED_TAG: str(held)})
+        return str(held)
+    return None
+
+
+def held_by_others(is_queued: Callable[[str], bool], store: Store, settings: Settings) -> SkipReason | None:
+    """Why a tick starts no run: a run that is not in this instance's queue (`is_queued`) holds the store. None if it
+    may start one."""
+    if not store.exists():
+        return None
+    try:
+        with store.reading() as tx:
+            run_id = tx.lease.run()
+            holder = tx.lease.holder()
+    except StoreBusyError as held:
+        return SkipReason(str(held))
+    if run_id is None or is_queued(run_id):
+        return None
+    return SkipReason(f"'{store.path}' is in use by {holder}")
+
+
+def skipped_reason(instance: DagsterInstance, run_id: str) -> str | None:
+    """Why a run was skipped, or None if it was not."""
+    run = instance.get_run_by_id(run_id)
+    return run.tags.get(SKIPPED_TAG) if run else None
+
+
+_UNDER_WAY = [DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING]
+
+
+def end_dead_runs(instance: DagsterInstance) -> list[str]:
+    """Mark runs whose process is gone as failed, or as cancelled if that was requested; returns their ids.
+
+    A run that holds the lease of the store that it was configured for is alive, wherever its process is.
+    """
+    ended = []
+    for record in instance.get_run_records(RunsFilter(statuses=_UNDER_WAY)):
+        run, pid = record.dagster_run, _process_of(instance, record)
+        if pid is None or record.start_time is None or is_running(pid, datetime.fromtimestamp(record.start_time, UTC)):
+            continue
+        if _holds_lease(run):
+            continue
+        message = (
+            f"Its process ({pid}) ended unexpectedly. What it had committed stays; the next run continues from there."
+        )
+        if run.status == DagsterRunStatus.CANCELING:
+            instance.report_run_canceled(run, message=message)
+        else:
+            instance.report_run_failed(run, message=message)
+        ended.append(run.run_id)
+    return ended
+
+
+def _process_of(instance: DagsterInstance, record: RunRecord) -> int | None:
+    starts = instance.all_logs(record.dagster_run.run_id, of_type=DagsterEventType.RUN_START)
+    return next((entry.dagster_event.pid for entry in starts if entry.dagster_event), None)
+
+
+def _holds_lease(run: DagsterRun) -> bool:
+    try:
+        settings = NightResource.of_run(run).effective_settings()
+    except (SettingError, ValidationError):  # a run that was launched with invalid settings never opened a store
+        return False
+    store = Store.of(settings)
+    if not store.exists():
+        return False
+    with store.reading() as tx:
+        return tx.lease.run() == run.run_id

@@ -21,29 +21,24 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.assets.rollups import DAYS, MONTHS, WEEKS, YEARS
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job, scheduled_day
-from memory_pipeline.orchestration.held import held_by_others
 from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.jobs import (
+    ROLLUP_JOBS,
     daily_rollups_job,
     duplicates_job,
     knowledge_base_job,
-    monthly_rollups_job,
     night_job,
     principles_job,
-    weekly_rollups_job,
-    yearly_rollups_job,
 )
 from memory_pipeline.orchestration.location import LOCATION, ZONE
 from memory_pipeline.orchestration.partitions import (
     EVERY_DAY,
-    EVERY_WEEK,
     FIRST_DAY,
     MONTHLY,
     WEEKLY,
-    YEARLY,
     newest_period,
 )
-from memory_pipeline.orchestration.resources import HOLDER_TAG
+from memory_pipeline.orchestration.resources import HOLDER_TAG, held_by_others
 from memory_pipeline.store import Store
 
 
@@ -69,26 +64,30 @@ def _request(context: ScheduleEvaluationContext, name: str) -> RunRequest | Skip
     )
 
 
-@schedule(
-    job=duplicates_job,
-    cron_schedule="0 3 * * *",
-    execution_timezone=ZONE,
-    default_status=DefaultScheduleStatus.RUNNING,
-    description="03:00 New York: archives the exact duplicates of the last complete UTC day.",
-)
-def duplicates_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
-    return _request(context, "duplicates")
+def _nightly(name: str, job: UnresolvedAssetJobDefinition, cron: str, description: str) -> ScheduleDefinition:
+    @schedule(
+        name=f"{name}_schedule",
+        job=job,
+        cron_schedule=cron,
+        execution_timezone=ZONE,
+        default_status=DefaultScheduleStatus.RUNNING,
+        description=description,
+    )
+    def tick(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
+        return _request(context, name)
+
+    return tick
 
 
-@schedule(
-    job=night_job,
-    cron_schedule="30 3 * * *",
-    execution_timezone=ZONE,
-    default_status=DefaultScheduleStatus.RUNNING,
-    description="03:30 New York: runs the whole night of the last complete UTC day.",
+duplicates_schedule = _nightly(
+    "duplicates",
+    duplicates_job,
+    "0 3 * * *",
+    "03:00 New York: archives the exact duplicates of the last complete UTC day.",
 )
-def night_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
-    return _request(context, "night")
+night_schedule = _nightly(
+    "night", night_job, "30 3 * * *", "03:30 New York: runs the whole night of the last complete UTC day."
+)
 
 
 @schedule(
@@ -113,30 +112,6 @@ def consolidation_schedule(context: ScheduleEvaluationContext) -> RunRequest | S
     )
 
 
-@schedule(
-    job=principles_job,
-    cron_schedule="0 0 * * 0",
-    execution_timezone="UTC",
-    default_status=DefaultScheduleStatus.RUNNING,
-    description="Sunday 00:00 UTC: makes the principles of the newest week whose nights have all run, unless they "
-    "were already made after its last night.",
-)
-def principles_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
-    return _newest_period(context, WEEKLY, "principles")
-
-
-@schedule(
-    job=knowledge_base_job,
-    cron_schedule="0 0 1 * *",
-    execution_timezone="UTC",
-    default_status=DefaultScheduleStatus.RUNNING,
-    description="The 1st, 00:00 UTC: makes the knowledge base canonical for the newest month whose nights have all "
-    "run, unless this was already done after its last night.",
-)
-def knowledge_base_schedule(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
-    return _newest_period(context, MONTHLY, "knowledge_base")
-
-
 def _newest_period(
     context: ScheduleEvaluationContext, partitions: TimeWindowPartitionsDefinition, asset: str
 ) -> RunRequest | SkipReason:
@@ -154,17 +129,18 @@ def _newest_period(
     )
 
 
-def _rollup_schedule(
-    job: UnresolvedAssetJobDefinition, cron: str, partitions: TimeWindowPartitionsDefinition, asset: str, when: str
+def _of_period(
+    asset: str, job: UnresolvedAssetJobDefinition, partitions: TimeWindowPartitionsDefinition, cron: str, when: str
 ) -> ScheduleDefinition:
+    """A schedule for the newest week or month, or another period; `when`: when it ticks and what it does then."""
+
     @schedule(
         name=f"{asset}_schedule",
         job=job,
         cron_schedule=cron,
         execution_timezone="UTC",
         default_status=DefaultScheduleStatus.RUNNING,
-        description=f"{when}: sums up the newest period whose nights have all run, unless this was already done after "
-        "its last night.",
+        description=f"{when} whose nights have all run, unless this was already done after its last night.",
     )
     def tick(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
         return _newest_period(context, partitions, asset)
@@ -172,11 +148,25 @@ def _rollup_schedule(
     return tick
 
 
+principles_schedule = _of_period(
+    "principles", principles_job, WEEKLY, "0 0 * * 0", "Sunday 00:00 UTC: makes the principles of the newest week"
+)
+knowledge_base_schedule = _of_period(
+    "knowledge_base",
+    knowledge_base_job,
+    MONTHLY,
+    "0 0 1 * *",
+    "The 1st, 00:00 UTC: makes the knowledge base canonical for the newest month",
+)
 ROLLUP_SCHEDULES = [
-    _rollup_schedule(daily_rollups_job, "0 0 * * *", EVERY_DAY, DAYS, "00:00 UTC"),
-    _rollup_schedule(weekly_rollups_job, "0 0 * * 0", EVERY_WEEK, WEEKS, "Sunday 00:00 UTC"),
-    _rollup_schedule(monthly_rollups_job, "0 0 1 * *", MONTHLY, MONTHS, "The 1st, 00:00 UTC"),
-    _rollup_schedule(yearly_rollups_job, "0 0 1 1 *", YEARLY, YEARS, "1 January, 00:00 UTC"),
+    _of_period(asset, job, partitions, cron, f"{when}: sums up the newest period")
+    for (partitions, job), asset, cron, when in zip(
+        ({EVERY_DAY: daily_rollups_job} | ROLLUP_JOBS).items(),
+        (DAYS, WEEKS, MONTHS, YEARS),
+        ("0 0 * * *", "0 0 * * 0", "0 0 1 * *", "0 0 1 1 *"),
+        ("00:00 UTC", "Sunday 00:00 UTC", "The 1st, 00:00 UTC", "1 January, 00:00 UTC"),
+        strict=True,
+    )
 ]
 
 SCHEDULES: list[ScheduleDefinition] = [

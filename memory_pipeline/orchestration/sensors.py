@@ -22,9 +22,8 @@ from dagster import (
 from memory_pipeline.consolidation.notices import announce_failed_run
 from memory_pipeline.consolidation.report import failed_night
 from memory_pipeline.moments import latest_complete_day
+from memory_pipeline.orchestration.assets.compactions import compaction_job, context_tokens, time_or_tokens
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job
-from memory_pipeline.orchestration.context_sensors import compaction_job, context_tokens, time_or_tokens
-from memory_pipeline.orchestration.held import end_dead_runs
 from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.jobs import (
     PERIOD_JOBS,
@@ -39,7 +38,7 @@ from memory_pipeline.orchestration.jobs import (
     sources_job,
 )
 from memory_pipeline.orchestration.partitions import earlier_memories, periods_ending_with, rollups_ending_with
-from memory_pipeline.orchestration.resources import HOLDER_TAG, NightResource
+from memory_pipeline.orchestration.resources import HOLDER_TAG, NightResource, end_dead_runs
 from memory_pipeline.orchestration.source_sensor import changed_sources
 from memory_pipeline.store import Store
 

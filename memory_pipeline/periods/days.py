@@ -23,8 +23,8 @@ from memory_pipeline.workspace.contents import (
     why_not_told,
     without_marks,
     words_of,
+    worth_of,
 )
-from memory_pipeline.workspace.ranking import worth_of
 
 #: The longest entry, in tokens, and of what is decided or learned; a longer memory is told by its first statements.
 MOST_TOKENS, MOST_OF_WEIGHT = 100, 180

@@ -23,10 +23,8 @@ from memory_pipeline.records import Memory
 from memory_pipeline.records.night import ROLLUP_LEVELS, Rollup
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline.text.counts import how_many
-from memory_pipeline.workspace.directory import write_pages
-from memory_pipeline.workspace.nightly import ExportResult, problems_of, run_changed
-from memory_pipeline.workspace.pages import token_counter, write_memory
-from memory_pipeline.workspace.places import MEMORY_FILE, pages_of
+from memory_pipeline.workspace.directory import MEMORY_FILE, pages_of, write_pages
+from memory_pipeline.workspace.exporting import ExportResult, problems_of, run_changed, token_counter, write_memory
 from memory_pipeline.workspace.playbook_pages import BLOCK, rollup_blocks, rollup_page, write_playbook
 
 _log = logging.getLogger(__name__)

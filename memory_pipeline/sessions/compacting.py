@@ -33,7 +33,7 @@ from memory_pipeline.sessions.gates import (
 )
 from memory_pipeline.sessions.transcripts import Session
 from memory_pipeline.sessions.usage import estimated_tokens
-from memory_pipeline.workspace.places import MEMORY_FILE, daily_log, pages_of
+from memory_pipeline.workspace.directory import MEMORY_FILE, daily_log, pages_of
 from memory_pipeline.workspace.session_pages import (
     PROMOTIONS_TOKENS,
     Promotion,

@@ -29,9 +29,8 @@ from memory_pipeline.sessions.transcripts import Session, read_session_file
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.workspace.contents import BY_AGENT
-from memory_pipeline.workspace.directory import Outcome
-from memory_pipeline.workspace.nightly import run_changed
-from memory_pipeline.workspace.places import daily_log, pages_of
+from memory_pipeline.workspace.directory import Outcome, daily_log, pages_of
+from memory_pipeline.workspace.exporting import run_changed
 from memory_pipeline.workspace.session_pages import DECISIONS, FACTS, RULES, Promotion, SessionRun, write_session
 
 _log = logging.getLogger(__name__)

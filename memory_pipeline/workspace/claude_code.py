@@ -14,9 +14,11 @@ from memory_pipeline.workspace.contents import (
     NO_ROOM,
     Contents,
     Standing,
+    in_their_places,
     is_undated,
     level_name,
     notes_of_files,
+    ranked,
     short_hash,
     title_of,
     told_alone,
@@ -24,9 +26,8 @@ from memory_pipeline.workspace.contents import (
     without_marks,
     words_of,
 )
-from memory_pipeline.workspace.directory import Plan, stem_of, texts_in
+from memory_pipeline.workspace.directory import Plan, free_name, stem_of, texts_in
 from memory_pipeline.workspace.quoted import link_text, quoted, yaml_text
-from memory_pipeline.workspace.ranking import in_their_places, ranked
 
 INDEX_FILE, INDEX = "MEMORY.md", "memory"
 #: Claude Code loads no more of the index.
@@ -83,7 +84,7 @@ class ClaudeCodeExport:
         lines: dict[str, str] = {}
         for memory in ranked(contents.memories):
             reason = why_not_loaded(memory, standing, contents.lasting)
-            name = _free_name(memory, taken)
+            name = free_name(stem_of(title_of(memory), short_hash(memory.id), _STEM), taken, ".md")
             line = f"- [{link_text(title_of(memory))}]({name}) ({_kind_of(memory)}{_on(memory)})"
             cost = len(line.encode("utf-8", "replace")) + (2 if "\r\n" in index else 1)
             if reason or room < 1 or cost > size:
@@ -118,15 +119,6 @@ class ClaudeCodeExport:
         sure = f", confidence {memory.confidence_score:.2f}" if memory.confidence_score is not None else ""
         doubt = self._doubts.get(memory.id)
         return f"({kind}{_on(memory)}{sure}{f'; {plain(doubt)}' if doubt else ''}.)"
-
-
-def _free_name(memory: Memory, taken: set[str]) -> str:
-    stem = stem_of(title_of(memory), short_hash(memory.id), _STEM)
-    name, number = f"{stem}.md", 1
-    while name.casefold() in taken:
-        number += 1
-        name = f"{stem}-{number}.md"
-    return name
 
 
 def _kind_of(memory: Memory) -> str:

@@ -21,8 +21,7 @@ from memory_pipeline.records import Destination, KeptExtraction, Speaker
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.quoting import plain
-from memory_pipeline.workspace.directory import write_pages
-from memory_pipeline.workspace.places import daily_log, daily_summary, pages_of
+from memory_pipeline.workspace.directory import daily_log, daily_summary, pages_of, write_pages
 
 #: English has about so many characters in a token.
 CHARACTERS_PER_TOKEN = 4

@@ -1,4 +1,5 @@
-"""Writes pages and blocks into a directory: what stands already is not touched, and what a person changed is kept.
+"""Where the pages of a project and the originals of files of others stand, and how pages and blocks are written into a
+directory: what stands already is not touched, and what a person changed is kept.
 
 The pages are written first, then the blocks that lead to them, and what no longer stands is removed last: an index
 never names a page that is missing. Every file is written as a whole; if one cannot be written, the error says how many
@@ -8,12 +9,15 @@ were.
 from __future__ import annotations
 
 import difflib
+import hashlib
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from datetime import date
+from functools import cached_property, partial
 from pathlib import Path
 
 from pydantic import Field
@@ -22,10 +26,69 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import OutputError, in_words
 from memory_pipeline.files.markers import HEAD, block_in, export_of, is_as_written, sealed
 from memory_pipeline.files.places import check_is_free
-from memory_pipeline.files.shared_blocks import Body, SharedBlocks, shared_in_words
+from memory_pipeline.files.shared_blocks import FILES, WRITTEN, Body, SharedBlocks, shared_in_words
 from memory_pipeline.files.shared_files import change_text, changed_text, remove_unless_changed
-from memory_pipeline.files.writing import cause_and_mend, check_output, directories
-from memory_pipeline.workspace.places import keep_original, original_of
+from memory_pipeline.files.writing import cause_and_mend, check_output, directories, nobody, real_path, writing_whole
+
+#: Suffixes of the directories beside a store: its pages, and the first originals of files that exports changed.
+PAGES, ORIGINALS = ".pages", ".originals"
+MEMORY_FILE, PLAYBOOK_FILE, SERIES_FILE = "MEMORY.md", "memory/playbook.md", "memory/series.md"
+#: The folder of the rollups of each level; a day's stands in its log.
+ROLLUP_FOLDERS = {"day": "DailyLogs", "week": "weekly", "month": "monthly", "year": "yearly"}
+_UNSAFE = re.compile(r"[^\w-]+")
+_LONGEST_NAME = 80
+
+
+def pages_of(store: Path, project: str) -> Path:
+    """The directory of a project's pages."""
+    return store.with_suffix(PAGES) / folder_of(project)
+
+
+def daily_log(day: date) -> str:
+    """The log of a day, among the pages of a project."""
+    return f"{ROLLUP_FOLDERS['day']}/{day}.md"
+
+
+def daily_summary(day: date) -> str:
+    """The page that says what was kept of a day's conversations."""
+    return f"daily/{day}.md"
+
+
+def folder_of(project: str) -> str:
+    """A project as the name of a directory: different projects have different ones, whatever they are called."""
+    safe = _UNSAFE.sub("-", project.casefold()).strip("-_")[:_LONGEST_NAME]
+    if safe and safe == project:
+        return safe
+    return f"{safe or 'project'}-{hashlib.sha256(project.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def written_files(store: Path) -> Iterator[Path]:
+    """Every file with words of memories that was written for people and agents: pages, the files of exports and their
+    first originals, and the records of flushes."""
+    for suffix in (PAGES, ORIGINALS, WRITTEN):
+        yield from (path for path in sorted(store.with_suffix(suffix).rglob("*")) if path.is_file())
+    exported: list[str] = []
+    with suppress(OSError):
+        text = (store.with_suffix(WRITTEN) / FILES).read_text(encoding="utf-8", errors="surrogateescape")
+        exported = [name for name in dict.fromkeys(text.split("\n")) if name]
+    pages = store.with_suffix(PAGES)
+    yield from (path for path in map(Path, exported) if path.is_file() and not path.is_relative_to(pages))
+
+
+def original_of(store: Path, path: Path) -> Path:
+    """Where the first original of a file is kept."""
+    real = real_path(path)
+    return store.with_suffix(ORIGINALS).joinpath(*real.relative_to(real.anchor).parts)
+
+
+def keep_original(store: Path, path: Path, text: str) -> None:
+    """Keep the text of a file that is to be changed, unless one of it is kept. Raises OutputError if it cannot be."""
+    kept = original_of(store, path)
+    if kept.exists():
+        return
+    with directories(kept.parent), writing_whole(kept, nobody, private=True) as file:
+        file.write(text.encode("utf-8", "surrogateescape"))
+
 
 _WORDS = re.compile(r"[^\W_]+")
 _LONGEST_PAGE = 5_000_000
@@ -86,7 +149,7 @@ def write_pages(
     directory: Path, blocks: Mapping[tuple[str, str], Body], store: Path, *, preview: bool = False
 ) -> Outcome:
     """Write blocks of the project's own pages; a file that cannot be written costs only itself."""
-    writer = _Writer(directory, store, force=False, preview=preview, is_own=True)
+    writer = _Writer(directory, store, preview=preview, is_own=True)
     writer.write_blocks(blocks)
     return writer.outcome
 
@@ -128,23 +191,21 @@ def write_directory(
     return writer.outcome
 
 
+@dataclass
 class _Writer:
     """Writes into one directory, and keeps what became of it."""
 
-    def __init__(
-        self,
-        directory: Path,
-        store: Path,
-        *,
-        force: bool,
-        preview: bool,
-        with_diff: bool = False,
-        is_own: bool = False,
-    ) -> None:
-        self.outcome = Outcome()
-        self._directory, self._store = directory, store
-        self._force, self._preview, self._with_diff, self._is_own = force, preview, with_diff, is_own
-        self._blocks = SharedBlocks(store)
+    directory: Path
+    store: Path
+    force: bool = False
+    preview: bool = False
+    with_diff: bool = False
+    is_own: bool = False
+    outcome: Outcome = field(default_factory=Outcome)
+
+    @cached_property
+    def _blocks(self) -> SharedBlocks:
+        return SharedBlocks(self.store)
 
     def write_all(self, pages: Mapping[str, str], blocks: Mapping[tuple[str, str], Body]) -> None:
         """Write pages, and then blocks; the first problem ends it."""
@@ -166,9 +227,9 @@ class _Writer:
 
     def remove(self, name: str, text: str) -> None:
         """Remove a page of ours, unless a person has changed it."""
-        path = self._directory / name
+        path = self.directory / name
         is_ours = is_as_written(text)
-        if is_ours and (self._preview or remove_unless_changed(path, text.encode("utf-8", "surrogateescape"))):
+        if is_ours and (self.preview or remove_unless_changed(path, text.encode("utf-8", "surrogateescape"))):
             self._note(name, "removed", text, "")
         else:
             self._note(name, "kept", text, text)
@@ -179,20 +240,20 @@ class _Writer:
         except OutputError as error:
             self.outcome.problems[name] = in_words(error)
         except OSError as error:
-            self.outcome.problems[name] = f"'{self._directory / name}' could not be written: {cause_and_mend(error)}"
+            self.outcome.problems[name] = f"'{self.directory / name}' could not be written: {cause_and_mend(error)}"
 
     def _write_page(self, name: str, page: str) -> None:
-        path, before, kept = self._directory / name, "", False
+        path, before, kept = self.directory / name, "", False
 
         def as_it_should_be(present: str) -> str:
             nonlocal before, kept
             before = present
-            kept = bool(present) and present != page and not self._force and not is_as_written(present)
+            kept = bool(present) and present != page and not self.force and not is_as_written(present)
             if present and present != page and not kept and not is_as_written(present):
                 self._keep_original(name, present)
             return present if kept else page
 
-        if self._preview:
+        if self.preview:
             changed_text(path, as_it_should_be)
             written = "unchanged" if kept or before == page else "changed" if before else "created"
         else:
@@ -206,10 +267,10 @@ class _Writer:
             self.outcome.unchanged += 1
 
     def _write_file(self, name: str, blocks: Mapping[str, Body]) -> None:
-        path = self._directory / name
+        path = self.directory / name
         if not path.exists() and not any(body if isinstance(body, str) else body("") for body in blocks.values()):
             return
-        done = self._blocks.write(path, blocks, preview=self._preview, keep_original=partial(self._keep_original, name))
+        done = self._blocks.write(path, blocks, preview=self.preview, keep_original=partial(self._keep_original, name))
         if told := "; ".join(filter(None, (done.told_of_lines(path), done.unknown))):
             self.outcome.moved[name] = told
         self.outcome.shared += [path] if done.is_shared else []
@@ -219,13 +280,13 @@ class _Writer:
             self.outcome.unchanged += path.exists()
 
     def _keep_original(self, name: str, text: str) -> None:
-        if not self._preview and not self._is_own:
-            keep_original(self._store, self._directory / name, text)
+        if not self.preview and not self.is_own:
+            keep_original(self.store, self.directory / name, text)
 
     def _note(self, name: str, outcome: str, before: str, after: str) -> None:
         lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), name, name, lineterm=""))
         counted = lines[2:]
-        kept = None if self._is_own else original_of(self._store, self._directory / name)
+        kept = None if self.is_own else original_of(self.store, self.directory / name)
         self.outcome.changes.append(
             FileChange(
                 file=name,
@@ -233,7 +294,7 @@ class _Writer:
                 added=sum(line.startswith("+") for line in counted),
                 removed=sum(line.startswith("-") for line in counted),
                 original=str(kept) if kept is not None and kept.exists() else None,
-                diff="\n".join(lines) if self._with_diff else "",
+                diff="\n".join(lines) if self.with_diff else "",
             )
         )
 
@@ -281,3 +342,12 @@ def stem_of(title: str, digits: str, longest: int) -> str:
         cut = cut.rpartition("-")[0]
     cut = cut.strip("-")
     return f"{cut}-{digits}" if cut else digits
+
+
+def free_name(stem: str, taken: Collection[str], ending: str = "") -> str:
+    """A stem with its ending, and a number if there is one of that name: `taken`, in lower case."""
+    name, number = f"{stem}{ending}", 1
+    while name.casefold() in taken:
+        number += 1
+        name = f"{stem}-{number}{ending}"
+    return name

@@ -1,26 +1,104 @@
-"""One export, to a directory or to a file, by the name of its format."""
+"""What a directory is to say, content by content; one export, to a directory or to a file, by the name of its format;
+and the exports that the settings name: whole as the last step of the newest night, and in part by what changed it."""
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field
 
-from memory_pipeline.config.exports import DEFAULT_CONTENTS, EXPORT_FORMATS, check_contents
+from memory_pipeline.config.broken_sources import BrokenSource
+from memory_pipeline.config.exports import (
+    CONTENTS,
+    DEFAULT_CONTENTS,
+    EXPORT_FORMATS,
+    LOGS,
+    PROMOTIONS,
+    ROLLUPS,
+    ExportTable,
+    check_contents,
+)
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
-from memory_pipeline.errors import InputError, OutputError
+from memory_pipeline.errors import EmbeddingError, InputError, MemoryPipelineError, OutputError, in_words
+from memory_pipeline.files.shared_blocks import Body
 from memory_pipeline.files.writing import real_path
+from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.claude_code import INDEX_FILE, ClaudeCodeExport
 from memory_pipeline.workspace.contents import contents_of, project_named
-from memory_pipeline.workspace.directory import FileChange, Outcome, Plan, write_directory
+from memory_pipeline.workspace.conversation_pages import conversation_blocks
+from memory_pipeline.workspace.directory import FileChange, Outcome, Plan, pages_of, write_directory, write_pages
 from memory_pipeline.workspace.obsidian import ObsidianExport
-from memory_pipeline.workspace.pages import KNOWLEDGE, knowledge_export, token_counter, workspace_blocks
+from memory_pipeline.workspace.openclaw import OpenClawExport
+from memory_pipeline.workspace.playbook_pages import gone_rollups, rollup_blocks
+from memory_pipeline.workspace.session_pages import session_logs, session_promotions, session_runs
+
+_log = logging.getLogger(__name__)
+#: The contents that are made of all active memories.
+KNOWLEDGE = frozenset(DEFAULT_CONTENTS)
+
+
+def knowledge_export(
+    store: Store,
+    settings: Settings,
+    project: str,
+    directory: Path,
+    budget: int | None = None,
+    contents: Collection[str] = DEFAULT_CONTENTS,
+) -> OpenClawExport:
+    """The memory, the playbook and the series of a project, as a directory is to hold them."""
+    known = contents_of(store, project)
+    return OpenClawExport(known, directory, budget or settings.export.budget_tokens, token_counter(settings), contents)
+
+
+def workspace_blocks(
+    store: Store,
+    settings: Settings,
+    project: str,
+    directory: Path,
+    contents: Collection[str],
+    knowledge: OpenClawExport | None = None,
+) -> dict[tuple[str, str], Body]:
+    """By file and name of the block, what a directory is to say of these contents."""
+    blocks: dict[tuple[str, str], Body] = {}
+    if knowledge is not None:
+        blocks.update({where: body for where, body in knowledge.blocks.items() if where[1] in contents})
+    runs = list(session_runs(store.path, project)) if {LOGS, PROMOTIONS} & {*contents} else []
+    blocks.update(session_promotions(runs) if PROMOTIONS in contents else {})
+    blocks.update(session_logs(runs) if LOGS in contents else {})
+    if {*CONTENTS} - KNOWLEDGE - {PROMOTIONS} & {*contents} and store.exists():
+        with store.reading() as tx:
+            blocks.update(conversation_blocks(tx, project, settings, contents))
+            of_periods = rollup_blocks(tx.rollups.all(project)) if ROLLUPS in contents else None
+        if of_periods is not None:
+            blocks.update(of_periods)
+            blocks.update(gone_rollups(directory, project, of_periods))
+    return blocks
+
+
+def write_memory(store: Store, settings: Settings, project: str) -> Outcome:
+    """Make the pages again that say what is known now: `MEMORY.md`, the playbook and the series."""
+    root = pages_of(store.path, project)
+    return write_pages(root, knowledge_export(store, settings, project, root).blocks, store.path)
+
+
+def token_counter(settings: Settings) -> Callable[[str], int]:
+    """Counts tokens with the tokenizer at hand, else four characters as one."""
+    try:
+        embedder = choose_embedder(settings)
+        embedder.count_tokens("a word")
+    except EmbeddingError as error:
+        _log.warning("tokens are counted as four characters each, because %s", error)
+        return lambda text: max(1, len(text) // 4)
+    return embedder.count_tokens
+
 
 #: The formats that are directories, with what each is, in the order in which they are shown.
 DIRECTORY_FORMATS = {
@@ -37,6 +115,7 @@ def export_to(
     name: str,
     path: Path,
     *,
+    everything: bool = False,
     project: str | None = None,
     budget: int | None = None,
     contents: Sequence[str] = (),
@@ -45,14 +124,15 @@ def export_to(
     preview: bool = False,
     with_diff: bool = False,
 ) -> Exported:
-    """Export the active memories of one project to a directory, or to a file, where no project means all of them.
+    """Export the active memories of one project to a directory, or to a file, where no project means all of them, and
+    `everything` what else the store has, too.
 
     `budget`: the most tokens that an agent is to load at its start; `contents`: what goes into a workspace, and `only`
     what of it is written now, by default all. With `preview`, nothing is written. Raises InputError for an unknown
     format, project or content, and OutputError if something cannot or must not be written.
     """
     if name in EXPORT_FORMATS:
-        return _rows(store, name, path, project, force=force)
+        return _rows(store, name, path, project, force=force, everything=everything)
     if name not in DIRECTORY_FORMATS:
         raise InputError(f"no export format is called '{name}'; use one of {', '.join(EXPORT_NAMES)}")
     directory = real_path(path)
@@ -91,9 +171,11 @@ def export_to(
     return shown.model_copy(update={"dry_run": preview})
 
 
-def _rows(store: Store, name: str, path: Path, project: str | None, *, force: bool) -> Exported:
-    from memory_pipeline.ingest import check_export, write_rows  # the importers, which no other export needs
+def _rows(store: Store, name: str, path: Path, project: str | None, *, force: bool, everything: bool) -> Exported:
+    from memory_pipeline.ingest import check_export, export_memories, write_rows  # the importers, for rows alone
 
+    if everything:
+        return Exported.of_file(name, path, None, export_memories(store, name, path, everything=True, force=force))
     check_export(store, name, path, force=force)
     if project is not None:
         project_named(store, project)
@@ -116,13 +198,13 @@ class Exported(Document):
     path: str = Field(description="The file, or the directory.")
     contents: tuple[str, ...] = Field(default=(), description="What goes into a workspace, by name.")
     dry_run: bool = Field(default=False, description="Whether nothing was written.")
-    project: str | None = Field(description="The project; null if the file holds all of them.")
+    project: str | None = Field(default=None, description="The project; null if the file holds all of them.")
     exported: int = Field(description="The number of memories in it.")
-    written: tuple[str, ...] = Field(description="The files that were created or changed.")
-    unchanged: int = Field(description="The number of files that were so already.")
-    removed: tuple[str, ...] = Field(description="Files of an earlier export that no longer stand.")
+    written: tuple[str, ...] = Field(default=(), description="The files that were created or changed.")
+    unchanged: int = Field(default=0, description="The number of files that were so already.")
+    removed: tuple[str, ...] = Field(default=(), description="Files of an earlier export that no longer stand.")
     kept: tuple[str, ...] = Field(
-        description="Files of an earlier export that a person has changed; they are left as they are."
+        default=(), description="Files of an earlier export that a person has changed; they are left as they are."
     )
     moved: tuple[str, ...] = Field(
         default=(), description="What a person wrote between our marks, and where it stands now, in sentences."
@@ -130,8 +212,8 @@ class Exported(Document):
     changes: tuple[FileChange, ...] = Field(
         default=(), description="What happened to each file that is not as it was, or would."
     )
-    left_out: dict[str, int] = Field(description="Memories that are not in it, by the reason.")
-    tokens: int = Field(description="Tokens of what an agent loads at its start; 0 if that is not known.")
+    left_out: dict[str, int] = Field(default={}, description="Memories that are not in it, by the reason.")
+    tokens: int = Field(default=0, description="Tokens of what an agent loads at its start; 0 if that is not known.")
 
     @classmethod
     def of_directory(
@@ -170,8 +252,114 @@ class Exported(Document):
             exported=exported,
             written=(path.name,) if is_new else (),
             unchanged=int(not is_new),
-            removed=(),
-            kept=(),
-            left_out={},
-            tokens=0,
         )
+
+
+_log = logging.getLogger(__name__)
+Status = Literal["written", "unchanged", "skipped", "failed"]
+
+
+class ExportResult(Document):
+    """What became of one export in a night."""
+
+    name: str = Field(description="The name of the export.")
+    format: str = Field(description="Its format.")
+    path: str = Field(description="The directory, or the file.")
+    status: Status = Field(description="`skipped`: a later night has run, whose contents are newer.")
+    problem: str | None = Field(description="Why it failed.")
+    exported: int = Field(default=0, description="Memories in it.")
+    files_written: int = Field(default=0, description="Files that were created or changed.")
+    files_unchanged: int = Field(default=0, description="Files that were so already.")
+    files_removed: int = Field(default=0, description="Files of an earlier export that no longer stand.")
+    files_kept: int = Field(default=0, description="Files that a person has changed, which are left as they are.")
+    tokens: int = Field(default=0, description="Tokens of what an agent loads at its start; 0 if that is not known.")
+    changes: tuple[FileChange, ...] = Field(default=(), description="What happened to each file that is not as it was.")
+
+    @classmethod
+    def of(cls, table: ExportTable, status: Status, done: Exported | None = None, problem: str | None = None) -> Self:
+        """The result of an export that was written, skipped, or failed."""
+        made = cls(name=table.name, format=table.format, path=table.path, status=status, problem=problem)
+        if done is None:
+            return made
+        counts = {f"files_{name}": len(getattr(done, name)) for name in ("written", "removed", "kept")}
+        same = {name: getattr(done, name) for name in ("exported", "tokens", "changes")}
+        return made.model_copy(update={**counts, **same, "files_unchanged": done.unchanged})
+
+    @classmethod
+    def of_broken(cls, broken: BrokenSource) -> Self:
+        """A table of the settings that cannot be used."""
+        format_, path = (str(broken.given.get(key) or "-") for key in ("format", "path"))
+        table = ExportTable.model_construct(name=broken.name, format=format_, path=path)
+        return cls.of(table, "failed", problem=broken.told[:1000])
+
+
+def run_exports(store: Store, settings: Settings, night: date) -> list[ExportResult]:
+    """Write every enabled export of the store, unless a later night has run; what became of each."""
+    results = [ExportResult.of_broken(broken) for broken in settings.broken_exports]
+    if not settings.exports_of_store:
+        return results
+    try:
+        with store.reading() as tx:
+            newest = tx.journal.newest_night()
+    except MemoryPipelineError as error:
+        why = in_words(error)[:1000]
+        return [*results, *(ExportResult.of(one, "failed", problem=why) for one in settings.exports_of_store)]
+    for table in settings.exports_of_store:
+        if newest is not None and newest > night:
+            results.append(ExportResult.of(table, "skipped"))
+        else:
+            results.append(_exported(store, settings, table))
+    return results
+
+
+def run_changed(store: Store, settings: Settings, project: str, contents: Sequence[str]) -> list[ExportResult]:
+    """Write, of every enabled export of a project, those of these contents that it has; of all contents, exports of
+    other formats too. What became of each that has any."""
+    results: list[ExportResult] = []
+    for table in settings.exports_of_store:
+        concerned = [name for name in contents if name in table.chosen]
+        if table.project not in ("", project):
+            continue
+        if table.format == "openclaw" and concerned:
+            results += _exported_of(store, settings, table, project, concerned)
+        elif table.format != "openclaw" and {*contents} == {*CONTENTS}:
+            results.append(_exported(store, settings, table))
+    return results
+
+
+def problems_of(exports: Iterable[ExportResult]) -> list[str]:
+    """Why exports failed, in words."""
+    return [f"export '{one.name}': {one.problem}" for one in exports if one.problem]
+
+
+def _exported_of(
+    store: Store, settings: Settings, table: ExportTable, project: str, only: Sequence[str]
+) -> list[ExportResult]:
+    """What became of an export, if it is of a project; one without a project is of the only one of its store."""
+    try:
+        if not table.project and store.exists():
+            with store.reading() as tx:
+                if tx.memories.projects() not in ([], [project]):
+                    return []
+    except MemoryPipelineError as error:
+        return [ExportResult.of(table, "failed", problem=in_words(error)[:1000])]
+    return [_exported(store, settings, table.model_copy(update={"project": project}), only)]
+
+
+def _exported(store: Store, settings: Settings, table: ExportTable, only: Sequence[str] = ()) -> ExportResult:
+    try:
+        done = export_to(
+            store,
+            settings,
+            table.format,
+            Path(table.path),
+            project=table.project or None,
+            budget=table.budget or None,
+            contents=table.contents,
+            only=only,
+        )
+    except Exception as error:  # one export never costs the others, or the night
+        if not isinstance(error, MemoryPipelineError | OSError):
+            _log.error("export %s", table.name, exc_info=error)
+        return ExportResult.of(table, "failed", problem=in_words(error)[:1000])
+    return ExportResult.of(table, "written" if done.written or done.removed else "unchanged", done)

@@ -12,15 +12,16 @@ from memory_pipeline.records.cluster import is_series
 from memory_pipeline.text.quoting import plain
 from memory_pipeline.workspace.contents import (
     Contents,
+    in_their_places,
     is_undated,
     level_name,
+    ranked,
     short_hash,
     title_of,
     told_alone,
 )
-from memory_pipeline.workspace.directory import Plan, stem_of
+from memory_pipeline.workspace.directory import Plan, free_name, stem_of
 from memory_pipeline.workspace.quoted import link_text, quoted, yaml_list, yaml_text
-from memory_pipeline.workspace.ranking import in_their_places, ranked
 
 INDEX_FILE, INDEX = "Memory.md", "memory"
 _PRINCIPLES, _PATTERNS, _SERIES, _NOTES = "principles", "patterns", "series", "notes"
@@ -67,7 +68,11 @@ class ObsidianExport:
             f"importance: {memory.importance:g}",
             *([f"confidence: {memory.confidence_score:g}"] if memory.confidence_score is not None else []),
             f"archived: {str(memory.archived_at is not None).lower()}",
-            *([f"source: {yaml_text(memory.source.file)}"] if memory.source.file and not _is_made(memory) else []),
+            *(
+                [f"source: {yaml_text(memory.source.file)}"]
+                if memory.source.file and memory.source.connector != "night"
+                else []
+            ),
             *marks(self.export),
             "---",
         ]
@@ -110,10 +115,6 @@ def folder_of(memory: Memory) -> str:
     return _PRINCIPLES if level >= LEVEL_PRINCIPLE else _PATTERNS if level == LEVEL_PATTERN else _NOTES
 
 
-def _is_made(memory: Memory) -> bool:
-    return memory.source.connector == "night"
-
-
 def _tags_of(memory: Memory) -> list[str]:
     found = (_TAG.sub("-", label).strip("-/") for label in labels_among(memory.tags))
     return sorted({tag for tag in found if tag and not tag.isdigit()})
@@ -123,11 +124,6 @@ def _stems_of(memories: Sequence[Memory]) -> dict[str, str]:
     stems: dict[str, str] = {}
     taken: set[str] = set()
     for memory in memories:
-        stem = stem_of(title_of(memory), short_hash(memory.id), _STEM)
-        number, name = 1, stem
-        while name in taken:
-            number += 1
-            name = f"{stem}-{number}"
-        taken.add(name)
-        stems[memory.id] = name
+        stems[memory.id] = free_name(stem_of(title_of(memory), short_hash(memory.id), _STEM), taken)
+        taken.add(stems[memory.id])
     return stems

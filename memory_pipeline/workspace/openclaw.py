@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
@@ -24,17 +24,18 @@ from memory_pipeline.workspace.contents import (
     OF_ONE_DAY,
     Contents,
     Standing,
+    in_their_places,
     is_block,
     is_undated,
     level_name,
     notes_of_files,
+    ranked,
     why_not_loaded,
     without_marks,
     words_of,
 )
-from memory_pipeline.workspace.places import MEMORY_FILE, PLAYBOOK_FILE, SERIES_FILE
+from memory_pipeline.workspace.directory import MEMORY_FILE, PLAYBOOK_FILE, SERIES_FILE
 from memory_pipeline.workspace.playbook_pages import knowledge_head, playbook_block
-from memory_pipeline.workspace.ranking import in_their_places, ranked
 
 #: The sections, with what stands in each.
 _SECTIONS: Mapping[str, tuple[str, ...]] = {
@@ -63,27 +64,23 @@ class _Line:
     day: date | None
 
 
+@dataclass
 class OpenClawExport:
     """What goes into a workspace, and what came of it: the memories that stand in `MEMORY.md`, their tokens, and how
-    many others there are by the reason."""
+    many others there are by the reason. `names`: of the contents, those that are chosen."""
 
-    def __init__(
-        self,
-        contents: Contents,
-        directory: Path,
-        budget: int,
-        count_tokens: Callable[[str], int],
-        chosen: Collection[str] = DEFAULT_CONTENTS,
-    ) -> None:
-        self.contents = contents
-        self._directory = directory
-        self._budget = budget
-        self._count = count_tokens
-        self._names = chosen
-        self._head = knowledge_head(contents.project)
-        self.chosen: list[str] = []
-        self.tokens = 0
-        self.left_out: Counter[str] = Counter()
+    contents: Contents
+    directory: Path
+    budget: int
+    count_tokens: Callable[[str], int]
+    names: Collection[str] = DEFAULT_CONTENTS
+    chosen: list[str] = field(default_factory=list)
+    tokens: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def _head(self) -> str:
+        return knowledge_head(self.contents.project)
 
     @property
     def blocks(self) -> dict[tuple[str, str], Body]:
@@ -94,7 +91,7 @@ class OpenClawExport:
             SERIES: (SERIES_FILE, self._series),
             MEMORY: (MEMORY_FILE, lru_cache(2)(self._memory)),
         }
-        return {(file, name): body for name, (file, body) in made.items() if name in self._names}
+        return {(file, name): body for name, (file, body) in made.items() if name in self.names}
 
     def _memory(self, present: str) -> str:
         before = _lines_in(present, MEMORY)
@@ -123,7 +120,7 @@ class OpenClawExport:
             most = min(fewer, max(len(taken) // 3, _LEAST_OF_DAY))
         self.left_out = reasons + left_out
         self.chosen = [line.memory_id for line in taken]
-        self.tokens = self._count(text) if text else 0
+        self.tokens = self.count_tokens(text) if text else 0
         return text
 
     def _chosen(
@@ -133,14 +130,14 @@ class OpenClawExport:
         left_out: Counter[str] = Counter()
         of_day: Counter[date] = Counter()
         taken: list[_Line] = []
-        spent = self._count(self._head) + self._count(more or " ")
+        spent = self.count_tokens(self._head) + self.count_tokens(more or " ")
         for line in lines:
             if line.day and most_of_day is not None and of_day[line.day] >= most_of_day:
                 left_out[OF_ONE_DAY] += 1
                 continue
             is_new = all(line.section != known.section for known in taken)
-            cost = self._count(line.text) + (self._count(f"## {line.section}") if is_new else 0)
-            if spent + cost > self._budget:
+            cost = self.count_tokens(line.text) + (self.count_tokens(f"## {line.section}") if is_new else 0)
+            if spent + cost > self.budget:
                 left_out[NO_ROOM] += 1
                 continue
             taken.append(line)
@@ -148,7 +145,7 @@ class OpenClawExport:
             if line.day:
                 of_day[line.day] += 1
         text = self._text(taken, before, more)
-        while taken and self._count(text) > self._budget:  # counts of lines are not quite those of the whole
+        while taken and self.count_tokens(text) > self.budget:  # counts of lines are not quite those of the whole
             taken.pop()
             left_out[NO_ROOM] += 1
             text = self._text(taken, before, more)
@@ -167,14 +164,14 @@ class OpenClawExport:
 
     def _line(self, memory: Memory) -> str | None:
         """The memory as an entry, whole or the statements at its beginning that are short enough; None if none is."""
-        most = max(int(self._budget * _MOST_OF_BUDGET), 24)
+        most = max(int(self.budget * _MOST_OF_BUDGET), 24)
         words = whole_part(without_marks(words_of(memory)))
         if words is None:
             return None
-        if memory.token_count > 4 * most or self._count(words) > most:
+        if memory.token_count > 4 * most or self.count_tokens(words) > most:
             taken: list[str] = []
             for statement in split_statements(words[: 40 * most]):
-                if self._count(" ".join([*taken, statement])) > most:
+                if self.count_tokens(" ".join([*taken, statement])) > most:
                     break
                 taken.append(statement)
             if not taken:
@@ -187,14 +184,14 @@ class OpenClawExport:
     def _identities(self) -> dict[str, str]:
         texts = {}
         for name in IDENTITY_FILES:
-            file = self._directory / name
+            file = self.directory / name
             if file.is_file() and file.stat().st_size < 1 << 20:
                 texts[name] = file.read_text(encoding="utf-8", errors="replace")
         return texts
 
     def _more(self) -> str:
-        beside = [f"{PLAYBOOK_FILE} (advice)"] if PLAYBOOK in self._names and self.contents.entries else []
-        beside += [f"{SERIES_FILE} (readings)"] if SERIES in self._names and self.contents.series else []
+        beside = [f"{PLAYBOOK_FILE} (advice)"] if PLAYBOOK in self.names and self.contents.entries else []
+        beside += [f"{SERIES_FILE} (readings)"] if SERIES in self.names and self.contents.series else []
         return f"More of it: {' and '.join(beside)}." if beside else ""
 
     def _series(self, present: str) -> str:

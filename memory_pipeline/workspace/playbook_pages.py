@@ -18,8 +18,7 @@ from memory_pipeline.store import Store, Transaction
 from memory_pipeline.text.quoting import named, plain
 from memory_pipeline.text.steering import guiding_entries
 from memory_pipeline.workspace.conversation_pages import DECISIONS
-from memory_pipeline.workspace.directory import write_pages
-from memory_pipeline.workspace.places import PLAYBOOK_FILE, ROLLUP_FOLDERS, pages_of
+from memory_pipeline.workspace.directory import PLAYBOOK_FILE, ROLLUP_FOLDERS, pages_of, write_pages
 
 #: What stands above the entries.
 NOTICE = (

@@ -20,8 +20,7 @@ from memory_pipeline.files.shared_blocks import WRITTEN, Body
 from memory_pipeline.files.writing import begins_with, directories, write_text
 from memory_pipeline.killpoints import reached
 from memory_pipeline.text.normalise import content_hash
-from memory_pipeline.workspace.directory import Outcome, write_pages
-from memory_pipeline.workspace.places import MEMORY_FILE, folder_of, pages_of
+from memory_pipeline.workspace.directory import MEMORY_FILE, Outcome, folder_of, pages_of, write_pages
 
 BLOCK = "compacted"
 #: The most tokens of the block.

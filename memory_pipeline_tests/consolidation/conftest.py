@@ -8,7 +8,7 @@ import pytest
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.store import Store
-from memory_pipeline.workspace.places import pages_of
+from memory_pipeline.workspace.directory import pages_of
 from memory_pipeline_tests.build import settings_for
 
 

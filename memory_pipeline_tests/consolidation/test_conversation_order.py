@@ -15,7 +15,7 @@ from memory_pipeline.consolidation.review.rollback import RollbackScope, preview
 from memory_pipeline.records import ExtractionKind
 from memory_pipeline.reporting.summary import summary
 from memory_pipeline.store import Store
-from memory_pipeline.workspace.places import pages_of
+from memory_pipeline.workspace.directory import pages_of
 from memory_pipeline_tests.build import fill, run, settings_for
 from memory_pipeline_tests.consolidation.test_conversations import NOW, files_of, spoken
 from memory_pipeline_tests.reading.saying import reading_as

@@ -19,7 +19,7 @@ from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.records import KeptExtraction
 from memory_pipeline.reporting.summary import summary
 from memory_pipeline.store import Store
-from memory_pipeline.workspace.places import PAGES, pages_of
+from memory_pipeline.workspace.directory import PAGES, pages_of
 from memory_pipeline_tests import processes
 from memory_pipeline_tests.build import candidate, fill, run, settings_for, sql_rows
 from memory_pipeline_tests.ingest.test_whole_export import bring, exported

@@ -19,7 +19,7 @@ from memory_pipeline.consolidation.review.rollback import RollbackScope, preview
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.records import Conflict, Contribution, Memory, PlaybookEntry, PrincipleResult, Source
 from memory_pipeline.store import Store
-from memory_pipeline.workspace.places import PLAYBOOK_FILE, pages_of
+from memory_pipeline.workspace.directory import PLAYBOOK_FILE, pages_of
 from memory_pipeline_tests.build import (
     FIRST,
     NOW,

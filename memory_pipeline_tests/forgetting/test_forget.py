@@ -17,7 +17,7 @@ from memory_pipeline.ingest.importing import import_memories, remember
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.store import Store, create_snapshot, list_snapshots, restore_snapshot, verify_snapshot
 from memory_pipeline.workspace import export_to
-from memory_pipeline.workspace.pages import write_memory
+from memory_pipeline.workspace.exporting import write_memory
 from memory_pipeline_tests.build import FIRST, NOW, candidate, fill, lesson, run, settings_for, sql_rows
 from memory_pipeline_tests.consolidation.test_conversations import FIRST_DAY, MONDAY, TUESDAY, read, spoken
 from memory_pipeline_tests.forgetting.searching import files_with

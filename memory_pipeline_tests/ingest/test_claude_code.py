@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.consolidation.source_checks import check_sources
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import importer_of
 from memory_pipeline.ingest.formats import the_format_of
-from memory_pipeline.interfaces.cli.source_checks import check_sources
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, run, settings_for
 from memory_pipeline_tests.ingest.bring import bring, lines, memories_of, read

@@ -15,7 +15,7 @@ from unittest import mock
 from typer.main import get_command
 
 from memory_pipeline.interfaces.cli.app import app
-from memory_pipeline.interfaces.cli.failures import guarded
+from memory_pipeline.interfaces.cli.command_line import guarded
 
 SETTINGS = {"MEMORY_PIPELINE_EMBEDDING_MODEL": "lexical", "MEMORY_PIPELINE_COMPRESSION_MIN_ACTIVE_MEMORIES": "0"}
 

@@ -11,7 +11,10 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+import typer
 
+from memory_pipeline.interfaces.cli.app import app
+from memory_pipeline.interfaces.cli.command_line import MODULES
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson
 from memory_pipeline_tests.messages_server import MessagesServer, faithful
@@ -330,7 +333,7 @@ def test_conflicts_jobs_playbook_and_the_knowledge_base_from_the_command_line(tm
 def test_a_night_is_loaded_without_importers_and_masking() -> None:
     """They take a third of a second, and a night that finds nothing new uses neither."""
     code = (
-        "import sys, memory_pipeline.definitions, memory_pipeline.interfaces.cli.results; "
+        "import sys, memory_pipeline.definitions, memory_pipeline.interfaces.cli.nights; "
         "print(*sorted(name for name in sys.modules if 'pipeline.ingest' in name or 'redaction.' in name))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -343,3 +346,11 @@ def test_the_command_line_starts_without_what_few_commands_need() -> None:
     code = f"import sys, memory_pipeline.interfaces.cli; print(*sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def test_every_command_is_declared_by_the_module_that_is_loaded_for_it() -> None:
+    declared: dict[str, set[str]] = {}
+    for name, one in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        first = one if one.callback else next(iter(one.commands.values()))
+        declared.setdefault(first.callback.__module__.rpartition(".")[2], set()).add(name)
+    assert declared == {module: set(names) for module, names in MODULES.items()}

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_pipeline.files.json_editing import with_item, without_items
-from memory_pipeline.interfaces.hook_files import settings_file
+from memory_pipeline.interfaces.hooks import settings_file
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill
 from memory_pipeline_tests.interfaces.in_process import SETTINGS, Done, bytes_of, command

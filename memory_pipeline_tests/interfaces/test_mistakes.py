@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.interfaces.cli import base, failures
+from memory_pipeline.interfaces.cli import base, command_line
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson, run
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
@@ -169,7 +169,7 @@ def _guarded(body, arguments: list[str], monkeypatch: pytest.MonkeyPatch):  # ty
     out, err = io.StringIO(), io.StringIO()
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", err)
-    code = failures.guarded(body, arguments)
+    code = command_line.guarded(body, arguments)
     return Done(code, out.getvalue(), err.getvalue())
 
 

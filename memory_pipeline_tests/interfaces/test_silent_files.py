@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.interfaces.cli.source_checks import silent_lines
+from memory_pipeline.consolidation.source_checks import silent_lines
 from memory_pipeline_tests.ingest.bring import read
 
 

@@ -17,11 +17,13 @@ from dagster import (
 )
 from dagster._core.remote_origin import GrpcServerCodeLocationOrigin
 
+from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.definitions import defs
 from memory_pipeline.errors import InputError, StoreError
 from memory_pipeline.files.places import demo_mark
-from memory_pipeline.interfaces.cli.instances import check_address, instance_of, what_is_missing
-from memory_pipeline.interfaces.cli.nights import NightRequest, run_night_job
+from memory_pipeline.interfaces.cli.instances import instance_of
+from memory_pipeline.interfaces.cli.nights import run_night_job
+from memory_pipeline.interfaces.cli.serve import check_address, what_is_missing
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration import home, partitions
 from memory_pipeline.orchestration import partitions as earlier_memories
@@ -44,7 +46,7 @@ def test_a_night_from_the_command_line_belongs_to_its_job(store: Store) -> None:
     settings = settings_for(store)
     fill(store, [candidate("The nightly backup finished.")])
     with instance_of(settings) as instance:
-        run_night_job(instance, settings, NightRequest(date(2026, 3, 3)), lambda *_: None)
+        run_night_job(instance, settings, NightOptions(date(2026, 3, 3), ""), lambda *_: None)
         (run,) = instance.get_runs(
             RunsFilter(job_name="night", tags={".dagster/repository": "__repository__@memory_pipeline"})
         )

@@ -12,16 +12,15 @@ from dagster import DagsterInstance, RunRequest, SkipReason, build_sensor_contex
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.imported_notes import import_notes
-from memory_pipeline.orchestration import context_sensors
-from memory_pipeline.orchestration.assets.compactions import NAME, session_compactions
-from memory_pipeline.orchestration.context_sensors import context_tokens, look
+from memory_pipeline.orchestration.assets import compactions as context_sensors
+from memory_pipeline.orchestration.assets.compactions import NAME, context_tokens, look, session_compactions
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.records import SessionUsage, TriggerEvent
 from memory_pipeline.sessions.acting import act_on
 from memory_pipeline.sessions.documents import CompactedSession
 from memory_pipeline.sessions.triggers import CONTEXT, HYBRID
 from memory_pipeline.store import Store
-from memory_pipeline.workspace.places import PAGES, pages_of
+from memory_pipeline.workspace.directory import PAGES, pages_of
 from memory_pipeline_tests.build import candidate, fill, night_of, settings_for
 from memory_pipeline_tests.sessions.a_session import rows, session_file
 from memory_pipeline_tests.sessions.sessions import compacted, said

@@ -25,15 +25,13 @@ from memory_pipeline.consolidation import gates
 from memory_pipeline.consolidation.run import STEPS
 from memory_pipeline.definitions import defs
 from memory_pipeline.errors import OutputError
-from memory_pipeline.orchestration import checks, io
-from memory_pipeline.orchestration.assets.conversations import CONVERSATION_CHECKS
-from memory_pipeline.orchestration.assets.night import RESULT_TAG, VERDICT_TAG
-from memory_pipeline.orchestration.assets.sources import SOURCE_CHECKS, SOURCES, observation_of, source_asset
+from memory_pipeline.orchestration import io
+from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, RESULT_TAG, VERDICT_TAG
+from memory_pipeline.orchestration.assets.sources import SOURCES, observation_of, source_asset
 from memory_pipeline.orchestration.consolidation import JOB_NAME
-from memory_pipeline.orchestration.held import skipped_reason
 from memory_pipeline.orchestration.history import RunHistory
 from memory_pipeline.orchestration.home import INSTANCE_CONFIG
-from memory_pipeline.orchestration.resources import NightResource
+from memory_pipeline.orchestration.resources import NightResource, skipped_reason
 from memory_pipeline.orchestration.schedules import (
     consolidation_schedule,
     duplicates_schedule,
@@ -117,20 +115,8 @@ def test_every_check_is_evaluated_and_the_metadata_says_what_happened(instance: 
     fill(store, lesson(5))
     result = launch(instance)
     evaluated = {e.check_name: e.passed for e in result.get_asset_check_evaluations()}
-    expected = [
-        *SOURCE_CHECKS,
-        *CONVERSATION_CHECKS,
-        *checks.SERIES_CHECKS,
-        *checks.READING_CHECKS,
-        *checks.MERGE_CHECKS,
-        *checks.CANONICAL_CHECKS,
-        *checks.DISTILLATION_CHECKS,
-        *checks.ARCHIVE_CHECKS,
-        *checks.ATOM_CHECKS,
-        *checks.REPORT_CHECKS,
-        *checks.EXPORT_CHECKS,
-    ]
-    assert set(evaluated) == {spec.name for spec in expected} and len(evaluated) == 24
+    expected = {spec.name for assets in NIGHT_ASSETS for spec in assets.check_specs}
+    assert set(evaluated) == expected and len(evaluated) == 24
     assert evaluated["nothing_lost"] and evaluated["sources_intact"] and evaluated["store_sound"]
     metadata = {e.asset_key.path[-1]: e.materialization.metadata for e in result.get_asset_materialization_events()}
     assert metadata["eligible_memories"]["memories_scanned"].value == 5

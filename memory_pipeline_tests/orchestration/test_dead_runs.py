@@ -21,9 +21,8 @@ from dagster import (
 
 from memory_pipeline.definitions import defs
 from memory_pipeline.errors import InputError, StoreBusyError
-from memory_pipeline.orchestration.consolidation import JOB_NAME
-from memory_pipeline.orchestration.held import end_dead_runs
-from memory_pipeline.orchestration.job_records import cancel_job, find_job, job_record, list_jobs
+from memory_pipeline.orchestration.consolidation import JOB_NAME, cancel_job, find_job, job_record, list_jobs
+from memory_pipeline.orchestration.resources import end_dead_runs
 from memory_pipeline.orchestration.sensors import dead_runs
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson, sql_rows

@@ -15,21 +15,16 @@ from pathlib import Path
 
 import pytest
 from dagster import (
-    AssetCheckEvaluation,
     AssetCheckKey,
     AssetCheckResult,
     AssetCheckSpec,
     AssetKey,
-    AssetRecordsFilter,
     DagsterEventType,
     DagsterInstance,
-    DataVersion,
     MaterializeResult,
-    StaticPartitionsDefinition,
     asset,
     materialize,
 )
-from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 
 from memory_pipeline.orchestration.history import RunHistory
@@ -41,12 +36,6 @@ _OLD_CONFIG = "concurrency:\n  runs:\n    max_concurrent_runs: 1\ntelemetry:\n  
 @asset(check_specs=[AssetCheckSpec("is_small", asset="note")])
 def note() -> MaterializeResult:  # type: ignore[type-arg]
     return MaterializeResult(metadata={"words": 7}, check_results=[AssetCheckResult(passed=True)])
-
-
-@asset(partitions_def=StaticPartitionsDefinition(["monday", "tuesday"]))
-def told(context) -> MaterializeResult:  # type: ignore[no-untyped-def,type-arg]
-    words = context.run.tags["words"]
-    return MaterializeResult(metadata={"words": words}, data_version=DataVersion(words))
 
 
 def test_a_check_is_one_event_and_not_an_output_of_any_type_besides(instance: DagsterInstance) -> None:
@@ -132,59 +121,6 @@ def test_processes_that_begin_a_history_at_the_same_time_all_open_it(home: Path)
     assert [process.returncode for process in started] == [0, 0, 0], told
     with DagsterInstance.get() as opened:
         assert opened.get_runs() == []
-
-
-def _tell(instance: DagsterInstance, words: str, day: str = "monday") -> str:
-    return materialize([told], instance=instance, partition_key=day, tags={"words": words}).run_id
-
-
-def _newest(instance: DagsterInstance, day: str = "monday") -> tuple[str, str]:
-    """What is last told of a day, and its version."""
-    found = instance.fetch_materializations(AssetRecordsFilter(AssetKey("told"), [day]), limit=1).records
-    event = found[0].asset_materialization if found else None
-    tags = instance.event_log_storage.get_latest_tags_by_partition(
-        AssetKey("told"), DagsterEventType.ASSET_MATERIALIZATION, ["dagster/data_version"], [day]
-    )
-    version = tags[day]["dagster/data_version"] if day in tags else ""
-    return str(event.metadata["words"].value) if event else "", version
-
-
-def test_the_newest_of_a_partition_is_the_newest_whoever_stored_it(home: Path, instance: DagsterInstance) -> None:
-    assert _newest(instance) == ("", "")
-    _tell(instance, "first")
-    _tell(instance, "other", "tuesday")
-    assert _newest(instance) == ("first", "first")
-    with DagsterInstance.get() as elsewhere:
-        _tell(elsewhere, "second")
-        assert _newest(instance) == _newest(elsewhere) == ("second", "second")
-        _tell(instance, "third")
-        assert _newest(instance) == _newest(elsewhere) == ("third", "third")
-        elsewhere.wipe_assets([AssetKey("told")])
-        assert _newest(instance) == ("", "")
-        _tell(instance, "fourth")
-    (record,) = instance.get_asset_records([AssetKey("told")])
-    last = record.asset_entry.last_materialization
-    assert last is not None and last.asset_materialization is not None
-    assert last.asset_materialization.metadata["words"].value == "fourth"
-    instance.wipe_assets([AssetKey("told")])
-    assert _newest(instance) == ("", "")
-
-
-def test_a_check_is_planned_and_then_has_its_result_and_one_without_a_run_stands_alone(
-    instance: DagsterInstance,
-) -> None:
-    done = materialize([note], instance=instance)
-    key = AssetCheckKey(AssetKey("note"), "is_small")
-    (record,) = instance.event_log_storage.get_asset_check_execution_history(key, limit=5)
-    assert record.status == AssetCheckExecutionRecordStatus.SUCCEEDED and record.run_id == done.run_id
-    assert record.evaluation is not None and record.evaluation.target_materialization_data is not None
-    assert record.evaluation.target_materialization_data.run_id == done.run_id
-    for passed in (False, True):
-        instance.report_runless_asset_event(
-            AssetCheckEvaluation(check_name="is_small", passed=passed, asset_key=AssetKey("note"), metadata={})
-        )
-    found = instance.event_log_storage.get_asset_check_execution_history(key, limit=5)
-    assert [record.status.value for record in found] == ["SUCCEEDED", "FAILED", "SUCCEEDED"]
 
 
 _FILES = ["history/runs.db", "history/event_log.db", "schedules/schedules.db"]

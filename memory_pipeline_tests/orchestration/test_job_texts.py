@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.orchestration.job_records import JobRecord, job_text
+from memory_pipeline.orchestration.consolidation import JobRecord, job_text
 
 
 def a_job(**fields: Any) -> JobRecord:

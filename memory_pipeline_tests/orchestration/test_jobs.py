@@ -27,8 +27,10 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.definitions import defs
 from memory_pipeline.errors import InputError
 from memory_pipeline.orchestration import consolidation
-from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, TRIGGER_TAG
-from memory_pipeline.orchestration.job_records import (
+from memory_pipeline.orchestration.consolidation import (
+    BY_TAG,
+    JOB_NAME,
+    TRIGGER_TAG,
     JobRecord,
     cancel_job,
     check_scope,

@@ -11,9 +11,10 @@ import pytest
 from dagster import DagsterInstance, RunRequest, build_run_status_sensor_context, build_schedule_context
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.definitions import defs
 from memory_pipeline.interfaces.cli.instances import instance_of
-from memory_pipeline.interfaces.cli.nights import NightRequest, run_night_job
+from memory_pipeline.interfaces.cli.nights import run_night_job
 from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.schedules import night_schedule
 from memory_pipeline.orchestration.sensors import failed_night_notice
@@ -76,7 +77,7 @@ def test_settings_of_a_run_go_with_it_and_secrets_do_not(default: Path, other: S
     before = dict(os.environ)
     with instance_of(settings) as instance:
         assert {name for name in os.environ if os.environ[name] != before.get(name)} <= {"DAGSTER_HOME"}
-        run_night_job(instance, settings, NightRequest(date.fromisoformat(DAY)), lambda *_: None)
+        run_night_job(instance, settings, NightOptions(date.fromisoformat(DAY), ""), lambda *_: None)
         (run,) = instance.get_runs()
     given = run.run_config["resources"]["night"]["config"]["settings"]
     assert given == {"store.path": str(other.path), "model.provider": "none"}

@@ -13,7 +13,7 @@ from dagster import DagsterInstance
 from memory_pipeline.consolidation.report import Report, closing_line
 from memory_pipeline.definitions import defs
 from memory_pipeline.orchestration.resources import _Progress
-from memory_pipeline.orchestration.sentences import INLINE, plot, preview
+from memory_pipeline.orchestration.showing import INLINE, plot, preview
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson
 

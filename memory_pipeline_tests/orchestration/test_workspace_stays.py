@@ -24,7 +24,7 @@ from dagster._utils.schedules import schedule_execution_time_iterator
 
 from memory_pipeline.definitions import defs
 from memory_pipeline.store import Store
-from memory_pipeline.workspace.places import pages_of
+from memory_pipeline.workspace.directory import pages_of
 from memory_pipeline_tests.interfaces.in_process import command
 from memory_pipeline_tests.sessions.a_session import rows, session_file
 

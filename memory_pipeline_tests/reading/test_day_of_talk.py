@@ -9,7 +9,7 @@ import pytest
 
 from memory_pipeline.consolidation.conversation_runs import run_conversations
 from memory_pipeline.store import Store
-from memory_pipeline.workspace.places import PAGES, pages_of
+from memory_pipeline.workspace.directory import PAGES, pages_of
 from memory_pipeline_tests.build import fill
 from memory_pipeline_tests.consolidation.test_conversations import MONDAY, NOW, TUESDAY, files_of, spoken, standing
 from memory_pipeline_tests.reading.answering import Answer, Asked, Model, answer, statement

@@ -23,7 +23,7 @@ from memory_pipeline.sessions.transcripts import read_session_file
 from memory_pipeline.sessions.usage import estimated_tokens
 from memory_pipeline.store import Store
 from memory_pipeline.workspace import session_pages
-from memory_pipeline.workspace.places import pages_of
+from memory_pipeline.workspace.directory import pages_of
 from memory_pipeline.workspace.session_pages import FACTS, RULES, Promotion, mend_session_pages, promotions_block
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
 from memory_pipeline_tests.sessions.a_session import session_file

@@ -21,7 +21,7 @@ from memory_pipeline.sessions.flush import Flush, flush_of, flush_text
 from memory_pipeline.sessions.flushing import flush_sessions, read_session
 from memory_pipeline.sessions.live import find_sessions, named_session
 from memory_pipeline.sessions.transcripts import read_session_file
-from memory_pipeline.workspace.places import pages_of
+from memory_pipeline.workspace.directory import pages_of
 from memory_pipeline_tests.build import NOW
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
 from memory_pipeline_tests.sessions.a_session import rows, session_file

@@ -24,7 +24,7 @@ from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import difference_page
 from memory_pipeline.store import Store
 from memory_pipeline.text.steering import STEERS, attempt_by, attempt_in, steering_draft
-from memory_pipeline.workspace.places import PAGES
+from memory_pipeline.workspace.directory import PAGES
 from memory_pipeline_tests.build import PlantedEmbedder, candidate, fill, night_of, settings_for
 from memory_pipeline_tests.consolidation.distillers.claude_nights import DAY
 from memory_pipeline_tests.text.test_quoting import ACTIVE, Elements, every

@@ -10,7 +10,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.conversation_runs import ConversationRun, run_conversations
 from memory_pipeline.store import Store
 from memory_pipeline.workspace.conversation_pages import CHARACTERS_PER_TOKEN
-from memory_pipeline.workspace.places import pages_of
+from memory_pipeline.workspace.directory import pages_of
 from memory_pipeline_tests.build import candidate, fill, settings_for
 
 DAY = date(2026, 3, 2)

@@ -15,7 +15,7 @@ from memory_pipeline.files.markers import with_block
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.openclaw import read_openclaw
 from memory_pipeline.ingest.sources import workspace_of
-from memory_pipeline.workspace.places import MEMORY_FILE, daily_log, daily_summary, folder_of
+from memory_pipeline.workspace.directory import MEMORY_FILE, daily_log, daily_summary, folder_of
 
 DAY = date(2026, 3, 2)
 

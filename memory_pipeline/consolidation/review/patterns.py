@@ -15,7 +15,7 @@ from memory_pipeline.records import PatternDecision
 from memory_pipeline.store import Store
 from memory_pipeline.store.rows import only_one
 from memory_pipeline.workspace.conversation_pages import patterns_in, write_files
-from memory_pipeline.workspace.nightly import problems_of, run_changed
+from memory_pipeline.workspace.exporting import problems_of, run_changed
 
 #: What waits for a person.
 _WAITING: tuple[PatternStatus, ...] = ("review", "fading")

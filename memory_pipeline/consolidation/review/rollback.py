@@ -19,8 +19,8 @@ from memory_pipeline.killpoints import reached
 from memory_pipeline.periods.running import renew_stale, rollups_of
 from memory_pipeline.store import RollbackPlan, Store, Transaction, create_snapshot
 from memory_pipeline.workspace.conversation_pages import CONTENTS, conversation_blocks, write_files
-from memory_pipeline.workspace.nightly import ExportResult, problems_of, run_changed
-from memory_pipeline.workspace.places import pages_of
+from memory_pipeline.workspace.directory import pages_of
+from memory_pipeline.workspace.exporting import ExportResult, problems_of, run_changed
 from memory_pipeline.workspace.session_pages import (
     SessionRun,
     TakenBackFile,

@@ -1,15 +1,35 @@
-"""What a request may do: the scopes and projects of its token."""
+"""What a request may do: the scopes and projects of its token, and the file of tokens beside the store.
+
+The file keeps hashes alone, and no export, snapshot or report contains it. It is read again whenever it has changed,
+so that a revoked token is refused at once, by running servers too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+import threading
+from collections.abc import Collection, Container, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Literal, get_args
 
+import portalocker
+from pydantic import BaseModel, Field, ValidationError
+
+from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError, MemoryPipelineError, NotFoundError
+from memory_pipeline.files.writing import write_text
 from memory_pipeline.ingest.candidates import RowError
 from memory_pipeline.ingest.values import identifier
 from memory_pipeline.store import Store
+from memory_pipeline.store.rows import only_one
 
 Scope = Literal["read", "write", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -102,3 +122,197 @@ def _can_name_a_project(name: str) -> bool:
         return identifier(name, "the project") is not None
     except RowError:
         return False
+
+
+#: What every token begins with, so that people and scanners recognise one.
+PREFIX = "mpt_"
+_RANDOM_BYTES = 32
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_LOCK_WAIT_S = 10.0
+#: How exact the time of last use is: it is written at most this often.
+_USE_EVERY = timedelta(minutes=1)
+
+
+class DescribedToken(Document):
+    """A token as `token list` shows it."""
+
+    id: str = Field(description="Its id, which is no secret.")
+    name: str = Field(description="Who uses it; stands in the audit log as `token:NAME`.")
+    scopes: tuple[Scope, ...] = Field(description="What it allows: `read`, `write`, `admin`.")
+    projects: tuple[str, ...] | None = Field(description="The projects it is good for; null for all.")
+    created_at: Moment = Field(description="When it was created.")
+    expires_at: Moment | None = Field(description="When it ends; null for never.")
+    last_used_at: Moment | None = Field(description="When it was last used, to the minute.")
+    revoked_at: Moment | None = Field(description="When it was revoked; null if it was not.")
+
+    def is_good(self, now: datetime) -> bool:
+        """Whether it is neither revoked nor expired."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+class CreatedToken(DescribedToken):
+    """A new token; its secret is shown this once."""
+
+    token: str = Field(description="The token itself, for the header `Authorization: Bearer TOKEN`.")
+
+
+class _KeptToken(DescribedToken):
+    sha256: str = Field(description="SHA-256 of the token.", min_length=64, max_length=64)
+
+
+class _TokenFile(BaseModel):
+    memory_pipeline_tokens: int = 1
+    tokens: tuple[_KeptToken, ...] = ()
+
+
+def token_path(store: Path) -> Path:
+    """The file of a store's tokens."""
+    return store.with_name(f"{store.stem}.tokens.json")
+
+
+class Tokens:
+    """The tokens of one store. Safe to use from several threads and processes."""
+
+    def __init__(self, store: Path) -> None:
+        self._path = token_path(store)
+        self._lock = threading.Lock()
+        self._seen: tuple[int, int, int] | None = None
+        self._kept: tuple[_KeptToken, ...] = ()
+        self._used: dict[str, datetime] = {}
+
+    def all(self) -> Sequence[DescribedToken]:
+        """All tokens, revoked ones included, oldest first."""
+        return [_described(token) for token in self._read()]
+
+    def any_good(self, now: datetime) -> bool:
+        """Whether there is a token that a request could use."""
+        return any(token.is_good(now) for token in self._read())
+
+    def create(
+        self,
+        name: str,
+        scopes: Collection[str],
+        projects: Collection[str] | None,
+        now: datetime,
+        expires_at: datetime | None = None,
+    ) -> CreatedToken:
+        """Make a token. Raises InputError for a name that another one has, and for a scope that does not exist."""
+        if not _NAME.fullmatch(name):
+            raise InputError(f"the name is '{name}'; use up to 64 letters, digits, dots, dashes and underscores")
+        strange = sorted(set(scopes) - set(SCOPES))
+        if strange or not scopes:
+            raise InputError(f"there is no scope '{strange[0] if strange else ''}'; use {', '.join(SCOPES)}")
+        if projects is not None and not projects:
+            raise InputError("name the projects that the token is good for")
+        if expires_at is not None and expires_at <= now:
+            raise InputError(f"the token would have expired at {expires_at.isoformat()}; choose a later time")
+        secret = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
+        token = CreatedToken(
+            id=secrets.token_hex(4),
+            name=name,
+            scopes=tuple(scope for scope in SCOPES if scope in scopes),
+            projects=None if projects is None else tuple(sorted(set(projects))),
+            created_at=now,
+            expires_at=expires_at,
+            last_used_at=None,
+            revoked_at=None,
+            token=secret,
+        )
+        with self._changing() as kept:
+            if any(one.name == name and one.is_good(now) for one in kept):
+                raise InputError(f"there is a token '{name}' already; choose another name, or revoke that one first")
+            kept.append(_KeptToken(**dict(_described(token)), sha256=_hash(secret)))
+        return token
+
+    def revoke(self, name_or_id: str, now: datetime) -> DescribedToken:
+        """End a token, by its name or id; of several with one name, the one that is still good. Raises InputError if
+        there is none that was not revoked."""
+        with self._changing() as kept:
+            standing = {one.id: one for one in kept if one.revoked_at is None}
+            named = sorted((o for o in standing.values() if o.name == name_or_id), key=lambda one: not one.is_good(now))
+            mend = "'memory-pipeline token list' shows all"
+            found = named[0] if named else only_one(standing, name_or_id, "token", mend)
+            revoked = found.model_copy(update={"revoked_at": now})
+            kept[kept.index(found)] = revoked
+        return _described(revoked)
+
+    def access(self, secret: str, now: datetime) -> Access | None:
+        """What a token allows; None for one that is unknown, revoked or expired."""
+        given = _hash(secret)
+        matching = [one for one in self._read() if hmac.compare_digest(one.sha256, given)]
+        if not matching or not matching[0].is_good(now):
+            return None
+        token = matching[0]
+        with self._lock:
+            last = self._used.get(token.id)
+            if last is None or now - last >= _USE_EVERY:
+                self._used[token.id] = now
+        projects = None if token.projects is None else frozenset(token.projects)
+        return Access(f"token:{token.name}", frozenset(token.scopes), projects)
+
+    def write_uses(self) -> None:
+        """Write when the tokens were last used, if that is not written yet."""
+        with self._lock:
+            used = dict(self._used)
+        last = {one.id: one.last_used_at for one in self._read()}
+        if all((known := last.get(one)) is not None and known >= at for one, at in used.items()):
+            return
+        with self._changing() as kept:
+            for n, one in enumerate(kept):
+                at = used.get(one.id)
+                if at is not None and (one.last_used_at is None or one.last_used_at < at):
+                    kept[n] = one.model_copy(update={"last_used_at": at})
+
+    def _read(self) -> tuple[_KeptToken, ...]:
+        """The tokens in the file, which is read if it is another one than last time."""
+        with self._lock:
+            try:
+                status = self._path.stat()
+            except FileNotFoundError:
+                self._seen, self._kept = None, ()
+                return ()
+            seen = (status.st_ino, status.st_mtime_ns, status.st_size)
+            if seen != self._seen:
+                if status.st_mode & 0o022:
+                    raise InputError(f"'{self._path}' can be changed by other users; run 'chmod 600' on it")
+                try:
+                    self._kept = _TokenFile.model_validate_json(self._path.read_bytes()).tokens
+                except ValidationError:
+                    raise InputError(
+                        f"'{self._path}' is not a file of tokens, or was damaged; remove it and create the tokens again"
+                    ) from None
+                self._seen = seen
+            return self._kept
+
+    @contextmanager
+    def _changing(self) -> Iterator[list[_KeptToken]]:
+        """The tokens to be changed in place, written when the block ends without an error."""
+        lock = self._path.with_suffix(".lock")
+        with portalocker.Lock(lock, "a", timeout=_LOCK_WAIT_S, opener=_open_private):
+            kept = list(self._read())
+            yield kept
+            document = _TokenFile(tokens=tuple(kept)).model_dump(mode="json")
+            text = json.dumps(document, indent=1) + "\n"
+            write_text(self._path, text, _holds_tokens, private=True)
+
+
+def _holds_tokens(path: Path) -> bool:
+    """Whether a file is one of tokens, however another program has laid it out."""
+    try:
+        _TokenFile.model_validate_json(path.read_bytes())
+    except ValidationError:
+        return False
+    return True
+
+
+def _described(token: DescribedToken) -> DescribedToken:
+    """A token without its hash or secret."""
+    return DescribedToken(**{name: getattr(token, name) for name in DescribedToken.model_fields})
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_CLOEXEC", 0), 0o600)

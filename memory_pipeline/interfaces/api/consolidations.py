@@ -9,11 +9,9 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date
 from statistics import median
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, Any, Literal
 
 from pydantic import Field
 
@@ -23,14 +21,14 @@ from memory_pipeline.errors import InputError, NotFoundError
 from memory_pipeline.interfaces.api.access import Access
 from memory_pipeline.interfaces.api.gate import REQUEST_TIMEOUT_S
 from memory_pipeline.interfaces.api.protocol import Problem
+from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.operations import Project
-from memory_pipeline.orchestration.job_records import JobRecord, JudgedJob
+from memory_pipeline.orchestration.consolidation import JobRecord, JudgedJob
 from memory_pipeline.recall.documents import MemoryType
 from memory_pipeline.store import Store
 
-if TYPE_CHECKING:
-    from dagster import DagsterInstance
-
+#: What the process of a consolidation runs.
+_PROGRAM = "from memory_pipeline.interfaces.cli import jobs, main; main(jobs.consolidate_as_asked)"
 #: Seconds between two looks whether a run has begun.
 _LOOK_EVERY_S = 0.1
 _JOBS_LOOKED_AT = 10
@@ -106,9 +104,9 @@ class Consolidations:
     def status(self, job_id: str, access: Access) -> JudgedJob:
         """How a job goes. Raises NotFoundError for an id that no job has, and for a job in projects that the token is
         not good for."""
-        from memory_pipeline.orchestration.job_records import job_of_run, with_verdicts
+        from memory_pipeline.orchestration.consolidation import job_of_run, with_verdicts
 
-        with self._instance() as instance:
+        with instance_of(self._settings) as instance:
             job = job_of_run(instance, job_id)
         projects = job.scope.get("projects") if job else None
         if job is None or not (access.projects is None or (projects and all(map(access.allows, projects)))):
@@ -116,7 +114,7 @@ class Consolidations:
         return with_verdicts(self._settings, [job])[0]
 
     def _checked_scope(self, request: ConsolidationRequest, access: Access) -> dict[str, Any]:
-        from memory_pipeline.orchestration.job_records import check_scope
+        from memory_pipeline.orchestration.consolidation import check_scope
 
         if request.project_id is not None:
             projects = [access.choose_project(self._store, request.project_id)]
@@ -151,7 +149,7 @@ class Consolidations:
         """Start the process of a run. It belongs to no terminal and to no server: it ends when the run does."""
         request = {"store": str(self._store.path), "run_id": run_id, "scope": scope, "by": actor, "trigger": trigger}
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "memory_pipeline.interfaces.api.consolidate"],
+            [sys.executable, "-P", "-c", _PROGRAM],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=said,
@@ -165,10 +163,10 @@ class Consolidations:
 
     def _wait_for(self, run_id: str, process: subprocess.Popen[bytes], said: IO[bytes]) -> str:
         """The status of a run as soon as Dagster has it. Raises Problem if its process ends before."""
-        from memory_pipeline.orchestration.job_records import job_of_run
+        from memory_pipeline.orchestration.consolidation import job_of_run
 
         deadline = time.monotonic() + _SHARE_OF_TIME * REQUEST_TIMEOUT_S
-        with self._instance() as instance:
+        with instance_of(self._settings) as instance:
             while time.monotonic() < deadline:
                 has_ended = process.poll() is not None
                 if (job := job_of_run(instance, run_id)) is not None:
@@ -182,19 +180,12 @@ class Consolidations:
         return "pending"
 
     def _estimate(self) -> float:
-        from memory_pipeline.orchestration.job_records import list_jobs
+        from memory_pipeline.orchestration.consolidation import list_jobs
 
-        with self._instance() as instance:
+        with instance_of(self._settings) as instance:
             jobs: list[JobRecord] = list_jobs(instance, _JOBS_LOOKED_AT)
         took = [job.duration_seconds for job in jobs if job.status == "completed" and job.duration_seconds]
         if took:
             return round(median(took), 1)
         with self._store.reading() as tx:
             return round(_LEAST_S + tx.contents.facts()["active"] / _MEMORIES_PER_S, 1)
-
-    @contextmanager
-    def _instance(self) -> Iterator[DagsterInstance]:
-        from memory_pipeline.interfaces.cli.instances import instance_of
-
-        with instance_of(self._settings) as instance:
-            yield instance

@@ -8,16 +8,16 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from memory_pipeline.config.settings import Api
 from memory_pipeline.errors import MemoryPipelineError
-from memory_pipeline.interfaces.api.access import ACCESS, Access
+from memory_pipeline.interfaces.api.access import ACCESS, Access, Tokens
 from memory_pipeline.interfaces.api.figures import Figures
 from memory_pipeline.interfaces.api.protocol import Problem, problem_of
-from memory_pipeline.interfaces.api.tokens import Tokens
 from memory_pipeline.orchestration.guard import App, Receive, Scope, Send, why_refused
 
 _log = logging.getLogger(__name__)
@@ -54,6 +54,7 @@ class RateLimit:
             return 0.0
 
 
+@dataclass(eq=False)
 class Gate:
     """ASGI middleware around the application and what is mounted beside it.
 
@@ -61,51 +62,47 @@ class Gate:
     to answer.
     """
 
-    def __init__(
-        self,
-        app: App,
-        *,
-        mounts: Mapping[str, App],
-        tokens: Tokens,
-        settings: Api,
-        figures: Figures,
-        store: Path,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._app, self._mounts, self._tokens = app, mounts, tokens
-        self._figures, self._store, self._clock = figures, store, clock
-        self._hosts = frozenset(host.lower() for host in settings.allowed_hosts)
+    app: App
+    mounts: Mapping[str, App]
+    tokens: Tokens
+    settings: Api
+    figures: Figures
+    store: Path
+    clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        self._hosts = frozenset(host.lower() for host in self.settings.allowed_hosts)
         self._rate = RateLimit(REQUESTS_PER_MIN)
         self._under_way: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse the request, or pass it on."""
         if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
         elif scope["type"] == "http":
             await self._answer(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1008, "reason": "there are no web sockets here"})
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        began, answer = self._clock(), _Answer(send)
-        mounted = next((path for path in self._mounts if _is_below(scope["path"], path)), None)
+        began, answer = self.clock(), _Answer(send)
+        mounted = next((path for path in self.mounts if _is_below(scope["path"], path)), None)
         try:
             self._admit(scope)
             receive = await self._with_body(scope, receive)
             if mounted is not None:
-                await self._mounts[mounted](scope, receive, answer.send)
+                await self.mounts[mounted](scope, receive, answer.send)
             else:
                 await self._in_time(scope, receive, answer)
         except Problem as problem:
             await answer.refuse(problem)
         except Exception as error:
             if not answer.status:
-                await answer.refuse(problem_of(error, self._store))
+                await answer.refuse(problem_of(error, self.store))
         finally:
             route = str(mounted or getattr(scope.get("route"), "path_format", "none"))
-            seconds = self._clock() - began
-            self._figures.count_request(_method(scope), route, answer.status, seconds)
+            seconds = self.clock() - began
+            self.figures.count_request(_method(scope), route, answer.status, seconds)
             who = scope[ACCESS].actor if ACCESS in scope else "no token"
             _log.info("%s %s %d in %.0f ms, %s", _method(scope), route, answer.status, 1000 * seconds, who)
 
@@ -124,7 +121,7 @@ class Gate:
                 "'memory-pipeline token create' makes one",
                 {"WWW-Authenticate": "Bearer"},
             )
-        wait = self._rate.wait_for(access.actor, self._clock())
+        wait = self._rate.wait_for(access.actor, self.clock())
         if wait:
             told = f"a token may make {REQUESTS_PER_MIN} requests in a minute"
             raise Problem.later(429, "too_many_requests", told, wait)
@@ -136,7 +133,7 @@ class Gate:
         if kind.lower() != "bearer" or not secret:
             return None
         try:
-            return self._tokens.access(secret.strip(), datetime.now(UTC))
+            return self.tokens.access(secret.strip(), datetime.now(UTC))
         except MemoryPipelineError as error:
             _log.error("%s", error)
             raise Problem(503, "tokens_unavailable", "the tokens cannot be read; the server's log says why") from None
@@ -175,7 +172,7 @@ class Gate:
     async def _in_time(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
         """Let the application answer. What takes too long is told so; it ends by itself, as a thread cannot be
         ended."""
-        task = asyncio.ensure_future(_done(self._app, scope, receive, answer))
+        task = asyncio.ensure_future(_done(self.app, scope, receive, answer))
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
         done, _ = await asyncio.wait({task}, timeout=REQUEST_TIMEOUT_S)

@@ -27,7 +27,7 @@ from memory_pipeline.interfaces.operations import (
     SearchRequest,
 )
 from memory_pipeline.interfaces.served import Caller, ServedMemories
-from memory_pipeline.orchestration.job_records import JudgedJob
+from memory_pipeline.orchestration.consolidation import JudgedJob
 from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.context import ConsolidatedContext
 from memory_pipeline.recall.documents import (

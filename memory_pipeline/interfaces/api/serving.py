@@ -17,10 +17,10 @@ import uvicorn
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend
+from memory_pipeline.interfaces.api.access import Tokens
 from memory_pipeline.interfaces.api.app import create_app
 from memory_pipeline.interfaces.api.gate import REQUEST_TIMEOUT_S
 from memory_pipeline.interfaces.api.protocol import MOST_HEAD_BYTES, BoundedProtocol
-from memory_pipeline.interfaces.api.tokens import Tokens
 from memory_pipeline.interfaces.mcp.server import mounted
 from memory_pipeline.store import Store
 

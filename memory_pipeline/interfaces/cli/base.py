@@ -1,23 +1,30 @@
-"""What all commands share: the program, its command groups, and the options `--store` and `--json`."""
+"""What all commands share: the program, its command groups, the options `--store` and `--json`, and how what they
+answer is printed."""
 
 from __future__ import annotations
 
 import getpass
 import glob
 import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
+from pydantic import Field
 from typer.core import TyperGroup
 
+from memory_pipeline import __version__
 from memory_pipeline.config.loading import LoadedSettings
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import CONFIG_FILE
+from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.files.places import check_is_free, forgetting_mark
 from memory_pipeline.files.writing import real_path
-from memory_pipeline.interfaces.cli.output import be_quiet, complain
+from memory_pipeline.interfaces.cli.output import be_quiet, complain, emit
 from memory_pipeline.orchestration.home import load_project_settings, project_home
 from memory_pipeline.store import Store
 
@@ -68,7 +75,38 @@ class _ByPurpose(TyperGroup):
             formatter.write_text(", ".join(name for name in sorted(self.commands) if name not in shown))
 
 
-app = typer.Typer(
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command prints: the value as one JSON document with `--json`, otherwise the text, whole or as lines.
+
+    `failed`: the exit code is 1; an error is raised once the answer is printed.
+    """
+
+    value: object
+    text: str | Sequence[str]
+    failed: object = False
+    sort_keys: bool = False
+
+
+_Command = TypeVar("_Command", bound=Callable[..., Answer | None])
+
+
+class Commands(typer.Typer):
+    """Commands that return what they answer. Those with a parameter of the type `Settings` or `Store` get that, and
+    `--store` with it; all have `--json`."""
+
+    def command(self, name: str | None = None, **told: Any) -> Callable[[_Command], _Command]:
+        """Declare a function as a command; `told`: as `typer.Typer.command` takes it."""
+        declare = super().command(name, **told)
+
+        def declared(command: _Command) -> _Command:
+            declare(_with_options(command))
+            return command
+
+        return declared
+
+
+app = Commands(
     name="memory-pipeline",
     cls=_ByPurpose,
     help="The night shift for an AI agent's memory: distil, verify, archive, and never lose a thing.",
@@ -76,14 +114,28 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-snapshot_app = typer.Typer(help="Verified copies of the store: list, create, restore, verify.", no_args_is_help=True)
-config_app = typer.Typer(help="The effective settings.", no_args_is_help=True)
-proposals_app = typer.Typer(
-    help="What nights would have done in projects that you review: list, show, approve, reject.", no_args_is_help=True
-)
-app.add_typer(snapshot_app, name="snapshot")
-app.add_typer(config_app, name="config")
-app.add_typer(proposals_app, name="proposals")
+
+
+def group(name: str, about: str) -> Commands:
+    """A new group of the program's commands."""
+    made = Commands(help=about, no_args_is_help=True)
+    app.add_typer(made, name=name)
+    return made
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        print(__version__)
+        raise typer.Exit
+
+
+class ExportedFile(Document):
+    """A file that was exported."""
+
+    exported: int = Field(description="The number of memories in the file, or of values of a series, one a row.")
+    path: str = Field(description="The file.")
+
 
 StoreOption = Annotated[
     Path | None, typer.Option("--store", metavar="FILE", help="The store (default: setting store.path).")
@@ -118,6 +170,38 @@ RecordOption = Annotated[
         help="Ask no server: use recorded answers (model.answers), and write to FILE each question that has none.",
     ),
 ]
+
+
+def _with_options(command: Callable[..., Answer | None]) -> Callable[..., None]:
+    """The command as it is called from the command line: with the options that it does not name itself."""
+    named = signature(command, eval_str=True)
+    own = [one for one in named.parameters.values() if one.annotation not in (Settings, Store)]
+    given = {one.name: one.annotation for one in named.parameters.values() if one not in own}
+    is_checked = any(one.annotation is OnlyProjectOption for one in own)
+
+    def run(**options: Any) -> None:
+        as_json = options["json_"] if "json_" in named.parameters else options.pop("json_")
+        if given:
+            path, project = options.pop("store"), options["project"] if is_checked else None
+            settings, store = open_store(path, project) if Store in given.values() else (settings_of(path), None)
+            options |= {name: settings if kind is Settings else store for name, kind in given.items()}
+        answer = command(**options)
+        if answer is None:
+            return
+        emit(answer.value, as_json=as_json, text=answer.text, sort_keys=answer.sort_keys)
+        if isinstance(answer.failed, MemoryPipelineError):
+            raise answer.failed
+        if answer.failed:
+            raise typer.Exit(1)
+
+    if given:
+        own.append(Parameter("store", Parameter.KEYWORD_ONLY, default=None, annotation=StoreOption))
+    if "json_" not in named.parameters:
+        own.append(Parameter("json_", Parameter.KEYWORD_ONLY, default=False, annotation=JsonOption))
+    run.__module__, run.__name__, run.__doc__ = command.__module__, command.__name__, command.__doc__
+    run.__annotations__ = {}
+    run.__signature__ = named.replace(parameters=own)  # type: ignore[attr-defined]
+    return run
 
 
 def recording(settings: Settings, record: Path | None) -> Settings:

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, current_user, open_store, settings_of
-from memory_pipeline.interfaces.cli.output import emit, table
-from memory_pipeline.records.conversation import TriggerAction
+from memory_pipeline.interfaces.cli.base import Answer, StoreOption, app, current_user, group
+from memory_pipeline.interfaces.cli.output import table
+from memory_pipeline.interfaces.hooks import hooks_text, install_hooks, remove_hooks
+from memory_pipeline.sessions.acting import compact_and_index, note
+from memory_pipeline.sessions.compacting import compact_session
+from memory_pipeline.sessions.documents import FlushedFile, events_shown
+from memory_pipeline.sessions.flushing import flush_session
+from memory_pipeline.sessions.instruction import instruction as told
+from memory_pipeline.sessions.live import find_sessions, look_at_sessions, named_session
+from memory_pipeline.sessions.transcripts import read_session_file
+from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
+from memory_pipeline.workspace.exporting import token_counter
 
-if TYPE_CHECKING:  # importers are loaded by the commands that read a transcript
-    from memory_pipeline.sessions.documents import FlushedFile
-    from memory_pipeline.sessions.transcripts import Session
-
-triggers_app = typer.Typer(
-    help="What starts flushes and compactions of live sessions: check, list.", no_args_is_help=True
-)
-hooks_app = typer.Typer(
-    help="Hooks by which a host keeps what a session said before it is compacted: install, remove.",
-    no_args_is_help=True,
-)
-app.add_typer(triggers_app, name="triggers")
-app.add_typer(hooks_app, name="hooks")
+triggers_app = group("triggers", "What starts flushes and compactions of live sessions: check, list.")
+hooks_app = group("hooks", "Hooks by which a host keeps what a session said before it is compacted: install, remove.")
 
 SessionsArgument = Annotated[
     list[str] | None,
@@ -45,32 +43,25 @@ PreviewOption = Annotated[bool, typer.Option("--preview", help="Show what would 
     "memory-pipeline flush; memory-pipeline flush --instruction"
 )
 def flush(
+    settings: Settings,
     sessions: SessionsArgument = None,
     project: ProjectOption = None,
     preview: PreviewOption = False,
     instruction: Annotated[
         bool, typer.Option("--instruction", help="Print what an agent is to be told that flushes itself.")
     ] = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Write the decisions, rules, dead ends, facts, changed settings and progress of live sessions into the daily log,
     word for word, before their agents forget them. What is flushed again replaces what was there."""
-    from memory_pipeline.sessions.flushing import flush_session
-    from memory_pipeline.sessions.instruction import instruction as told
-    from memory_pipeline.sessions.transcripts import read_session_file
-
     if instruction:
         text = told(datetime.now(UTC))
-        emit({"instruction": text}, as_json=json_, text=text)
-        return
-    settings = settings_of(store)
+        return Answer({"instruction": text}, text)
     done = []
     for transcript in transcripts_of(settings, sessions):
         session = read_session_file(transcript, settings, project)
         done.append(flush_session(settings, session, preview=preview))
         if not preview:
-            noted(settings, session, "flush", ok=True)
+            note(settings, session, "command", "flush", current_user(), "a command", ok=True)  # no sensor does it again
     lines = []
     for one in done:
         kept = ", ".join(
@@ -91,7 +82,7 @@ def flush(
         lines += files_told(one.files, one.run_id)
         if preview and one.text:
             lines += ["", *one.text.split("\n"), ""]
-    emit(done, as_json=json_, text=lines or ["No session is live; name a transcript."])
+    return Answer(done, lines or ["No session is live; name a transcript."])
 
 
 @app.command(
@@ -99,6 +90,7 @@ def flush(
     "memory-pipeline compact ~/.claude/projects/-home-dana-app/5f0e8400.jsonl --aggressive"
 )
 def compact(
+    settings: Settings,
     sessions: SessionsArgument = None,
     project: ProjectOption = None,
     aggressive: Annotated[
@@ -106,17 +98,9 @@ def compact(
         typer.Option("--aggressive", help="Leave out progress and facts that are not sure; halve the summary."),
     ] = False,
     preview: PreviewOption = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Flush live sessions, keep their rules, reasoned decisions and sure facts in MEMORY.md, and summarise them into
     the daily log. Exits with 1 if a gate failed that may not: then every file has its bytes back."""
-    from memory_pipeline.sessions.acting import compact_and_index
-    from memory_pipeline.sessions.compacting import compact_session
-    from memory_pipeline.sessions.transcripts import read_session_file
-    from memory_pipeline.workspace.pages import token_counter
-
-    settings = settings_of(store)
     count = token_counter(settings)
     done = []
     for transcript in transcripts_of(settings, sessions):
@@ -126,7 +110,8 @@ def compact(
             continue
         done.append(compact_and_index(settings, session, current_user(), count, aggressive=aggressive))
         if session.turns:
-            noted(settings, session, "compact", ok=done[-1].outcome != "rolled back")
+            ok = done[-1].outcome != "rolled back"
+            note(settings, session, "command", "compact", current_user(), "a command", ok=ok)
     lines = []
     for one in done:
         lines.append(
@@ -140,9 +125,11 @@ def compact(
                   for gate in one.gates if not gate.passed]  # fmt: skip
         if preview:
             lines += ["", "MEMORY.md would have:", *one.promoted, "", *one.summary.split("\n"), ""]
-    emit(done, as_json=json_, text=lines or ["No session is live; name a transcript."])
-    if any(one.outcome == "rolled back" for one in done):
-        raise typer.Exit(1)
+    return Answer(
+        done,
+        lines or ["No session is live; name a transcript."],
+        failed=any(one.outcome == "rolled back" for one in done),
+    )
 
 
 def files_told(files: Iterable[FlushedFile], run_id: str | None) -> list[str]:
@@ -152,17 +139,8 @@ def files_told(files: Iterable[FlushedFile], run_id: str | None) -> list[str]:
     return [*told, f"  Taken back with: memory-pipeline rollback --run-id {run_id[:8]}"] if run_id else told
 
 
-def noted(settings: Settings, session: Session, action: TriggerAction, *, ok: bool) -> None:
-    """Record what a command did, so that no sensor does it again."""
-    from memory_pipeline.sessions.acting import note
-
-    note(settings, session, "command", action, current_user(), "a command", ok=ok)
-
-
 def transcripts_of(settings: Settings, named: list[str] | None) -> list[str]:
     """The transcripts that are named, or those of all live sessions."""
-    from memory_pipeline.sessions.live import find_sessions, named_session
-
     live = find_sessions(settings, datetime.now(UTC))
     if named:
         return [named_session(name, live.usages) for name in named]
@@ -172,31 +150,23 @@ def transcripts_of(settings: Settings, named: list[str] | None) -> list[str]:
 
 
 @triggers_app.command("check", epilog="Example: memory-pipeline triggers check")
-def triggers_check(store: StoreOption = None, json_: JsonOption = False) -> None:
+def triggers_check(settings: Settings, store: Store) -> Answer:
     """Show how full the context of every live session is, what would fire now, and why or why not. Starts nothing."""
-    from memory_pipeline.sessions.live import look_at_sessions
-
-    settings, opened = open_store(store)
-    shown, problems = look_at_sessions(settings, opened, datetime.now(UTC))
+    shown, problems = look_at_sessions(settings, store, datetime.now(UTC))
     lines = [
         f"{one.session} ({one.agent}{f', project {one.project}' if one.project else ''}): "
         f"{f'{one.fires} would start {one.action}' if one.fires else 'nothing would start'}; {one.why}."
         for one in shown
     ]
-    emit(shown, as_json=json_, text=[*(lines or ["No session is live."]), *(f"PROBLEM: {one}." for one in problems)])
+    return Answer(shown, [*(lines or ["No session is live."]), *(f"PROBLEM: {one}." for one in problems)])
 
 
 @triggers_app.command("list", epilog="Example: memory-pipeline triggers list --most 50")
 def triggers_list(
-    most: Annotated[int, typer.Option(help="The most events to show.", min=1, max=10_000)] = 20,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+    store: Store, most: Annotated[int, typer.Option(help="The most events to show.", min=1, max=10_000)] = 20
+) -> Answer:
     """Show what fired, when, at what share of the window, and what became of it; the newest first."""
-    from memory_pipeline.sessions.documents import events_shown
-
-    _, opened = open_store(store)
-    shown = events_shown(opened, most)
+    shown = events_shown(store, most)
     rows = [
         {
             "fired": f"{one.fired_at:%Y-%m-%d %H:%M}",
@@ -209,7 +179,7 @@ def triggers_list(
         }
         for one in shown
     ]
-    emit(shown, as_json=json_, text=table(rows, none="Nothing has fired yet."))
+    return Answer(shown, table(rows, none="Nothing has fired yet."))
 
 
 HostArgument = Annotated[str, typer.Argument(metavar="HOST", help="claude-code or openclaw.")]
@@ -220,29 +190,18 @@ HostArgument = Annotated[str, typer.Argument(metavar="HOST", help="claude-code o
     epilog="Examples: memory-pipeline hooks install claude-code; memory-pipeline hooks install openclaw --write",
 )
 def hooks_install(
+    store: Store,
     host: HostArgument,
     write: Annotated[bool, typer.Option("--write", help="Write the hooks into the host's files.")] = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Show what lets a host compact a session into its project's files before it forgets it, and at its end; with
     --write, put it there. Everything else in the host's settings stays byte for byte; what they were is kept beside."""
-    from memory_pipeline.interfaces.hook_files import hooks_text, install_hooks
-
-    _, opened = open_store(store)
-    done = install_hooks(host, opened.path, write=write)
-    emit(done, as_json=json_, text=hooks_text(done))
+    done = install_hooks(host, store.path, write=write)
+    return Answer(done, hooks_text(done))
 
 
 @hooks_app.command("remove", epilog="Example: memory-pipeline hooks remove claude-code")
-def hooks_remove(
-    host: HostArgument,
-    preview: PreviewOption = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+def hooks_remove(host: HostArgument, preview: PreviewOption = False, store: StoreOption = None) -> Answer:
     """Take the hooks out of a host's settings again. Everything else in them stays byte for byte."""
-    from memory_pipeline.interfaces.hook_files import hooks_text, remove_hooks
-
     done = remove_hooks(host, preview=preview)
-    emit(done, as_json=json_, text=hooks_text(done))
+    return Answer(done, hooks_text(done))

@@ -7,23 +7,22 @@ from typing import Annotated, Literal
 
 import typer
 
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.conversation_runs import (
+    day_as_text,
+    list_days,
+    run_conversations,
+    show_day,
+    speakers_in_words,
+)
+from memory_pipeline.consolidation.review.decisions import decide_extraction
 from memory_pipeline.errors import InputError
-from memory_pipeline.interfaces.cli.base import (
-    JsonOption,
-    OnlyProjectOption,
-    QuietOption,
-    StoreOption,
-    app,
-    current_user,
-    open_store,
-)
-from memory_pipeline.interfaces.cli.output import emit, progress_printer, table
+from memory_pipeline.interfaces.cli.base import Answer, OnlyProjectOption, QuietOption, current_user, group
+from memory_pipeline.interfaces.cli.output import progress_printer, table
 from memory_pipeline.moments import read_day
+from memory_pipeline.store import Store
 
-conversations_app = typer.Typer(
-    help="What is kept of conversations: read their days, and show what went where.", no_args_is_help=True
-)
-app.add_typer(conversations_app, name="conversations")
+conversations_app = group("conversations", "What is kept of conversations: read their days, and show what went where.")
 
 
 @conversations_app.command(
@@ -32,6 +31,8 @@ app.add_typer(conversations_app, name="conversations")
     "2026-03-02",
 )
 def conversations_run(
+    settings: Settings,
+    store: Store,
     days: Annotated[
         list[str] | None, typer.Option("--date", metavar="DAY", help="Read this day, by UTC; may be repeated.")
     ] = None,
@@ -45,18 +46,13 @@ def conversations_run(
     ] = False,
     project: OnlyProjectOption = None,
     quiet: QuietOption = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Read days of conversations, and write what is worth keeping to where it belongs. A day that was read before is
     replaced."""
-    from memory_pipeline.consolidation.conversation_runs import day_as_text, run_conversations
-
     if bool(days) == all_open:
         raise InputError("give --date DAY, or --all-open")
-    settings, opened = open_store(store, project)
     done = run_conversations(
-        opened,
+        store,
         settings,
         [read_day(day, "--date") for day in days or ()] or None,
         projects=[project] if project else (),
@@ -77,40 +73,31 @@ def conversations_run(
             "'memory-pipeline conversations run --all-open'."
         )
     lines += [f"{done.left}."] if done.left else []
-    emit(done, as_json=json_, text=lines)
-    if done.problems:
-        raise typer.Exit(1)
+    return Answer(done, lines, failed=done.problems)
 
 
 @conversations_app.command("list", epilog="Example: memory-pipeline conversations list --project webshop")
-def conversations_list(project: OnlyProjectOption = None, store: StoreOption = None, json_: JsonOption = False) -> None:
+def conversations_list(settings: Settings, store: Store, project: OnlyProjectOption = None) -> Answer:
     """List the days on which something was said, and whether they were read."""
-    from memory_pipeline.consolidation.conversation_runs import list_days, speakers_in_words
-
-    settings, opened = open_store(store, project)
-    found = list_days(opened, project, datetime.now(UTC).date(), settings)
+    found = list_days(store, project, datetime.now(UTC).date(), settings)
     rows = [one.as_json() for one in found]
     columns = ["day", "project_id", "turns", "state", "kept"]
     columns += ["unanswered"] if any(one.unanswered for one in found) else []
     lines = [table(rows, columns, "No conversation was imported."), speakers_in_words(found)]
-    emit(found, as_json=json_, text="\n".join(filter(None, lines)))
+    return Answer(found, [line for line in lines if line])
 
 
 @conversations_app.command("show", epilog="Example: memory-pipeline conversations show 2026-03-02")
 def conversations_show(
+    store: Store,
     day: Annotated[str, typer.Argument(metavar="day", help="The day, by UTC.")],
     project: OnlyProjectOption = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Show what was read on a day, what was kept and where it went, and what was dropped and why."""
-    from memory_pipeline.consolidation.conversation_runs import day_as_text, show_day
-
-    _, opened = open_store(store, project)
-    found = show_day(opened, read_day(day, "the day"), project)
+    found = show_day(store, read_day(day, "the day"), project)
     if not found:
         raise InputError(f"no conversation of {day} was read; 'memory-pipeline conversations list' has the days")
-    emit(found, as_json=json_, text="\n".join(day_as_text(one) for one in found))
+    return Answer(found, [day_as_text(one) for one in found])
 
 
 _ExtractionArgument = Annotated[
@@ -119,28 +106,23 @@ _ExtractionArgument = Annotated[
 
 
 @conversations_app.command("reject", epilog="Example: memory-pipeline conversations reject 3f2a9c1e")
-def conversations_reject(extraction: _ExtractionArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
+def conversations_reject(settings: Settings, store: Store, extraction: _ExtractionArgument) -> Answer:
     """Say that something which was extracted is not so: it stays on record, and is written nowhere any more, not even
     when its day is read again."""
-    _decide(extraction, "rejected", store, json_)
+    return _decided(settings, store, extraction, "rejected")
 
 
 @conversations_app.command("accept", epilog="Example: memory-pipeline conversations accept 3f2a9c1e")
-def conversations_accept(extraction: _ExtractionArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
+def conversations_accept(settings: Settings, store: Store, extraction: _ExtractionArgument) -> Answer:
     """Take back that something which was extracted is not so."""
-    _decide(extraction, "confirmed", store, json_)
+    return _decided(settings, store, extraction, "confirmed")
 
 
-def _decide(extraction: str, decision: Literal["confirmed", "rejected"], store: StoreOption, json_: bool) -> None:
-    from memory_pipeline.consolidation.review.decisions import decide_extraction
-
-    settings, opened = open_store(store)
-    done = decide_extraction(opened, settings, extraction, decision, actor=current_user(), now=datetime.now(UTC))
+def _decided(settings: Settings, store: Store, extraction: str, decision: Literal["confirmed", "rejected"]) -> Answer:
+    done = decide_extraction(store, settings, extraction, decision, actor=current_user(), now=datetime.now(UTC))
     told = "is not so, and is written nowhere" if decision == "rejected" else "is so"
     lines = [f"{done.id[:8]}  {done.project_id}  {told}: {done.text}"]
     lines += [f"Note: {done.note}."] if done.note else []
     lines += [f"Note: {moved}." for moved in done.moved]
     lines += [f"Could not be written: {problem}" for problem in done.problems]
-    emit(done, as_json=json_, text="\n".join(lines))
-    if done.problems:
-        raise typer.Exit(1)
+    return Answer(done, lines, failed=done.problems)

@@ -6,35 +6,45 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.audit import Audit, audit
+from memory_pipeline.consolidation.review.inbox import Inbox, read_inbox
+from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.errors import InputError, ModelError
 from memory_pipeline.files.writing import begins_with, check_output, nobody, write_text
 from memory_pipeline.interfaces.cli.base import (
+    Answer,
+    Commands,
     JsonOption,
     QuietOption,
     StoreOption,
     app,
     check_target,
+    choose_project,
     open_store,
-    proposals_app,
     settings_of,
 )
 from memory_pipeline.interfaces.cli.conversations import conversations_app
-from memory_pipeline.interfaces.cli.history import history_lines
+from memory_pipeline.interfaces.cli.history import history_lines, proposals_app
 from memory_pipeline.interfaces.cli.output import emit, progress_printer, say, terminal_width
 from memory_pipeline.interfaces.cli.recall import ProjectOption, opened_memory
 from memory_pipeline.interfaces.cli.review import conflicts_app, patterns_app, quarantine
+from memory_pipeline.interfaces.cli.setup import named_or_recognised
+from memory_pipeline.interfaces.operations import lineage_lines
+from memory_pipeline.models.choose import model_name, require_model
+from memory_pipeline.recall.documents import ShownMemory
+from memory_pipeline.recall.evaluation import Evaluation, evaluate, read_questions
+from memory_pipeline.recall.judgement import judge_merges
+from memory_pipeline.recall.question_generation import generate_questions
+from memory_pipeline.reporting.pages import EVALUATION_MARK, evaluation_page
+from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 
-if TYPE_CHECKING:
-    from memory_pipeline.consolidation.review.inbox import Inbox
-    from memory_pipeline.interfaces.audit import Audit
-    from memory_pipeline.recall.evaluation import Evaluation
-
-review_app = typer.Typer(
+review_app = Commands(
     help="Everything that waits for your decision, and the commands that decide it.", invoke_without_command=True
 )
 app.add_typer(review_app, name="review")
@@ -59,7 +69,6 @@ def review(
     """Everything that waits for your decision, and the commands that decide it."""
     if context.invoked_subcommand is not None:
         return
-    from memory_pipeline.consolidation.review.inbox import read_inbox
 
     _, opened = open_store(store, project)
     found = read_inbox(opened, project, datetime.now(UTC).date())
@@ -89,17 +98,13 @@ def audit_(
     ] = "auto",
     tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Time zone of times that name none.")] = None,
     quiet: QuietOption = False,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Say what a memory is made of: copies, readings, routine, contradictions, secrets, and what one night would
     change. It writes nothing, needs no store and asks no model."""
-    from memory_pipeline.interfaces.audit import audit
-    from memory_pipeline.interfaces.cli.setup import named_or_recognised
-
     command = "memory-pipeline audit --format {format} {path}"
     name, place = named_or_recognised(settings_of(None), format_, path, say, command)
     found = audit(name, place, tz, progress_printer())
-    emit(found, as_json=json_, text="\n".join(_audit_lines(found)))
+    return Answer(found, _audit_lines(found))
 
 
 def _audit_lines(found: Audit) -> list[str]:
@@ -152,6 +157,8 @@ def _kinds(counts: dict[str, int]) -> str:
 
 @app.command("evaluate", epilog="Example: memory-pipeline evaluate --questions questions.jsonl --project webshop")
 def evaluate_(
+    settings: Settings,
+    store: Store,
     questions: Annotated[
         Path | None,
         typer.Option(
@@ -174,19 +181,10 @@ def evaluate_(
     page: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as an HTML page with a plot.")] = None,
     project: ProjectOption = None,
     quiet: QuietOption = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Say what a memory answers within 250 to 2,000 tokens, before and after its nights, beside what an agent would
     read instead, and show a sample of what nights made for you to judge. It works on a copy, and asks a model only to
     make questions or to judge."""
-    from memory_pipeline.interfaces.cli.base import choose_project
-    from memory_pipeline.models.choose import model_name, require_model
-    from memory_pipeline.recall.evaluation import evaluate, read_questions
-    from memory_pipeline.recall.judgement import judge_merges
-    from memory_pipeline.recall.question_generation import generate_questions
-    from memory_pipeline.reporting.pages import EVALUATION_MARK, evaluation_page
-
     if questions is not None and generate:
         raise InputError("--questions names a file of questions, --make-questions makes others; leave one out")
     if save is not None and not generate:
@@ -195,18 +193,17 @@ def evaluate_(
         raise InputError("--wrong is your judgement, --judge a model's; leave one out")
     if save is not None and page is not None and save.absolute() == page.absolute():
         raise InputError(f"--save and --page both name '{save}'; the questions and the page are two files")
-    settings, opened = open_store(store)
     if judge:
         require_model(settings, "judge")
     for target, mine in ((save, nobody), (page, begins_with(EVALUATION_MARK))):
         if target is not None:
             check_target(settings, target)
             check_output(target, mine)
-    chosen = choose_project(opened, project, "--project", create=False)
+    chosen = choose_project(store, project, "--project", create=False)
     asked, made_by = (read_questions(questions), questions.name) if questions else (None, "values")
     cost = 0.0
     if generate:
-        asked, cost = generate_questions(opened, settings, chosen, most, progress_printer())
+        asked, cost = generate_questions(store, settings, chosen, most, progress_printer())
         made_by = model_name(settings)
         if save is not None:
             lines = [
@@ -214,7 +211,7 @@ def evaluate_(
             ]
             write_text(save, "\n".join([*lines, ""]), nobody)
     found = evaluate(
-        opened,
+        store,
         settings,
         chosen,
         asked,
@@ -228,14 +225,12 @@ def evaluate_(
     unjudged: ModelError | None = None
     if judge:
         try:
-            found = judge_merges(opened, settings, found, progress_printer())
+            found = judge_merges(store, settings, found, progress_printer())
         except ModelError as error:  # what was counted stands without it
             unjudged = error
     if page is not None:
         write_text(page, evaluation_page(found), begins_with(EVALUATION_MARK))
-    emit(found, as_json=json_, text="\n".join(_evaluation_lines(found)))
-    if unjudged is not None:
-        raise unjudged
+    return Answer(found, _evaluation_lines(found), failed=unjudged)
 
 
 def _numbers_in(text: str) -> list[int]:
@@ -279,27 +274,23 @@ def _evaluation_lines(found: Evaluation) -> list[str]:
 
 @app.command(epilog="Examples: memory-pipeline show k3xq; memory-pipeline show 8c1f0a52-...")
 def show(
+    settings: Settings,
+    store: Store,
     memory_id: Annotated[str, typer.Argument(metavar="ID", help="The memory: its id, or its handle in a context.")],
     project: ProjectOption = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Show a memory: what it says, what it was made from, what has replaced it, and everything that happened to it."""
-    from memory_pipeline.interfaces.operations import lineage_lines
-    from memory_pipeline.recall.documents import ShownMemory
-
-    _, opened = open_store(store)
     if project is None:
-        with opened.reading() as tx:
+        with store.reading() as tx:
             whole = tx.memories.whole_id(memory_id)
             project = next((one.project_id for one in tx.memories.read([whole]).values()), None)
-    with opened_memory(store, project) as memory:
+    with opened_memory(settings, store, project) as memory:
         lineage = memory.lineage(memory_id)
-    with opened.reading() as tx:
+    with store.reading() as tx:
         content = tx.memories.read([lineage.id])[lineage.id].content
         events = tuple(tx.history.of(lineage.id))
     text = [content, "", *lineage_lines(lineage, terminal_width()), "", "History:", *history_lines(events)]
-    emit(ShownMemory(content=content, lineage=lineage, history=events), as_json=json_, text="\n".join(text))
+    return Answer(ShownMemory(content=content, lineage=lineage, history=events), text)
 
 
 def _is_day(text: str) -> bool:
@@ -312,19 +303,16 @@ def _is_day(text: str) -> bool:
 
 @app.command(epilog="Examples: memory-pipeline undo 2026-03-14 --dry-run; memory-pipeline undo 3f0c")
 def undo(
+    settings: Settings,
+    store: Store,
     what: Annotated[
         str, typer.Argument(metavar="DATE|RUN_ID|MEMORY", help="The day of a night, a run, or a memory that was made.")
     ],
     cascade: Annotated[bool, typer.Option("--cascade", help="Also undo what was made from it later.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be restored; write nothing.")] = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Undo a night, another run, or one memory that was made: its sources are active again, and it stays on record."""
-    from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
-
-    settings, opened = open_store(store)
-    with opened.reading() as tx:
+    with store.reading() as tx:
         memory_id = what if _is_day(what) else tx.memories.whole_id(what)
         is_memory = not _is_day(what) and bool(tx.memories.read([memory_id]))
         if is_memory and memory_id != what and tx.runs.starting(what):
@@ -332,5 +320,5 @@ def undo(
                 f"'{what}' is the handle of the memory '{memory_id}', and a run's id starts so too; write more of one"
             )
     scope = RollbackScope(abstraction=memory_id) if is_memory else RollbackScope(run_id=what)
-    undone = (preview_rollback if dry_run else roll_back)(opened, settings, scope, cascade=cascade)
-    emit(undone, as_json=json_, text=as_text(undone))
+    undone = (preview_rollback if dry_run else roll_back)(store, settings, scope, cascade=cascade)
+    return Answer(undone, as_text(undone))

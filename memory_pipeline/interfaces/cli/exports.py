@@ -1,26 +1,47 @@
-"""The implementation of `export`, and of `exports`: what the settings file names for the night's last step."""
+"""The commands that write what nights made: `export`, `exports`, and `sync` back to where the memories came from."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Self
 
+import typer
 from pydantic import Field, ValidationError
 
 from memory_pipeline.config.broken_sources import BrokenSource
-from memory_pipeline.config.exports import ExportTable, check_contents
+from memory_pipeline.config.exports import CONTENTS, EXPORT_FORMATS, ExportTable, check_contents
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest import EXPORT_FORMATS, check_export, export_memories
-from memory_pipeline.interfaces.cli.base import check_target, utf8_path
-from memory_pipeline.interfaces.cli.tables import check_place, drop_table, named_table, new_name, refusal, save_table
+from memory_pipeline.ingest import check_export
+from memory_pipeline.ingest.dates import zone
+from memory_pipeline.ingest.formats.brain_sync import sync_brain
+from memory_pipeline.interfaces.cli.base import (
+    Answer,
+    ForceOption,
+    StoreOption,
+    app,
+    check_target,
+    group,
+    settings_of,
+    utf8_path,
+)
+from memory_pipeline.interfaces.cli.output import table
+from memory_pipeline.interfaces.cli.settings import check_place, drop_table, named_table, new_name, refusal, save_table
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.workspace import DIRECTORY_FORMATS, EXPORT_NAMES, Exported, export_to
 from memory_pipeline.workspace.contents import project_named
+
+BudgetOption = Annotated[
+    int | None,
+    typer.Option(help="openclaw: the most tokens in MEMORY.md (default: setting export.budget_tokens).", min=200),
+]
+ContentsOption = Annotated[
+    str | None, typer.Option(metavar="NAMES", help=f"openclaw: what is written, of {', '.join(CONTENTS)}.")
+]
 
 
 def check_options(
@@ -40,39 +61,6 @@ def check_options(
         return check_contents([one.strip() for one in contents.split(",")]) if contents is not None else ()
     except ValueError as error:
         raise InputError(f"--contents: {error}") from None
-
-
-def export_once(
-    settings: Settings,
-    store: Store,
-    name: str,
-    path: Path,
-    *,
-    everything: bool,
-    project: str | None,
-    budget: int | None,
-    contents: Sequence[str],
-    force: bool,
-    preview: bool,
-    with_diff: bool,
-) -> Exported:
-    """Export to a file or a directory."""
-    place = Path(os.path.expanduser(path))  # noqa: PTH111 - never raises
-    if not everything:
-        return export_to(
-            store,
-            settings,
-            name,
-            place,
-            project=project,
-            budget=budget,
-            contents=contents,
-            force=force,
-            preview=preview,
-            with_diff=with_diff,
-        )
-    count = export_memories(store, name, place, everything=True, force=force)
-    return Exported.of_file(name, place, None, count)
 
 
 def exported_text(done: Exported) -> str:
@@ -136,24 +124,59 @@ class DescribedExport(Document):
         return cls(name=broken.name, problem=broken.problem, budget=0, enabled=False, **told)
 
 
-def describe_exports(settings: Settings) -> list[DescribedExport]:
-    """Every export of the settings."""
+def _check_project(path: Path, format_: str, project: str | None) -> None:
+    """Raises InputError for a directory without a project if the store has several: every night would fail."""
+    store = Store(path.expanduser())
+    if project or format_ not in DIRECTORY_FORMATS or not store.exists():
+        return
+    with store.reading() as tx:
+        several = len(tx.memories.projects()) > 1
+    if several:
+        project_named(store, None)
+
+
+exports_app = group("exports", "What nights write for agents and people to read: list, add, remove.")
+
+_COLUMNS = ["name", "format", "path", "project", "budget", "enabled"]
+
+
+@exports_app.command("list", epilog="Example: memory-pipeline exports list")
+def exports_list(settings: Settings) -> Answer:
+    """Show every export of the settings."""
     good = [DescribedExport.of(export, settings) for export in settings.exports]
-    return [*good, *map(DescribedExport.of_broken, settings.broken_exports)]
+    shown = [*good, *map(DescribedExport.of_broken, settings.broken_exports)]
+    rows = [
+        {
+            **one.as_json(),
+            "project": one.project or "-",
+            "budget": one.budget if one.format == "openclaw" else "-",
+            "enabled": "yes" if one.enabled else "no",
+        }
+        for one in shown
+    ]
+    wrong = [f"PROBLEM with {one.name}: {one.problem}." for one in shown if one.problem]
+    hint = "No export yet; 'memory-pipeline exports add openclaw PATH' adds one that every night writes."
+    return Answer(shown, "\n".join([table(rows, _COLUMNS), *wrong]) if rows else hint)
 
 
-def add_export(
-    settings: Settings,
-    name: str | None,
-    format_: str,
-    path: Path,
-    project: str | None,
-    budget: int | None,
-    contents: str | None,
-    store: Path | None,
-) -> tuple[ExportTable, Path]:
-    """Write an export to the settings file; the export, and the file. Raises InputError if it cannot be one, and
-    OutputError if no night could write it."""
+@exports_app.command(
+    "add",
+    epilog="Examples: memory-pipeline exports add openclaw ~/.openclaw/workspace; "
+    "memory-pipeline exports add obsidian ~/vault --project webshop",
+)
+def exports_add(
+    format_: Annotated[
+        str, typer.Argument(metavar="FORMAT", help="openclaw, claude-code, obsidian, jsonl or parquet.")
+    ],
+    path: Annotated[Path, typer.Argument(help="The directory, or the file.")],
+    name: Annotated[str | None, typer.Option(help="Name of the export (default: its format).")] = None,
+    project: Annotated[str | None, typer.Option(help="The project, where the store has several.")] = None,
+    budget: BudgetOption = None,
+    contents: ContentsOption = None,
+    store: StoreOption = None,
+) -> Answer:
+    """Add an export to the settings file; the last step of every night writes it. Nothing is written now."""
+    settings = settings_of(None)
     if format_ not in EXPORT_NAMES:
         raise InputError(f"no export format is called '{format_}'; use one of {', '.join(EXPORT_NAMES)}")
     chosen = check_options(format_, False, project, budget, contents)
@@ -182,23 +205,114 @@ def add_export(
         )
     except ValidationError as error:
         raise refusal(error) from None
-    return export, save_table("exports", export)
+    file = save_table("exports", export)
+    text = (
+        f"Export '{export.name}' ({export.format}, {export.path}) is in {file}; the next night writes it.\n"
+        f"Write it now: memory-pipeline export {export.format} {export.path}"
+        + (f" --project {export.project}" if export.project else "")
+        + (f" --contents {','.join(export.contents)}" if export.contents else "")
+    )
+    return Answer(DescribedExport.of(export, settings_of(store)), text)
 
 
-def remove_export(settings: Settings, name: str) -> tuple[DescribedExport, Path]:
-    """Remove an export from the settings file; what it was, and the file."""
+@exports_app.command("remove", epilog="Example: memory-pipeline exports remove openclaw")
+def exports_remove(settings: Settings, name: Annotated[str, typer.Argument(help="The name of the export.")]) -> Answer:
+    """Remove an export from the settings file. What it wrote stays."""
     found = named_table("exports", name, settings.exports, settings.broken_exports)
+    file = drop_table("exports", found)
+    text = f"Export '{found.name}' was removed from {file}; what it wrote stays."
     if isinstance(found, BrokenSource):
-        return DescribedExport.of_broken(found), drop_table("exports", found)
-    return DescribedExport.of(found, settings), drop_table("exports", found)
+        return Answer(DescribedExport.of_broken(found), text)
+    return Answer(DescribedExport.of(found, settings), text)
 
 
-def _check_project(path: Path, format_: str, project: str | None) -> None:
-    """Raises InputError for a directory without a project if the store has several: every night would fail."""
-    store = Store(path.expanduser())
-    if project or format_ not in DIRECTORY_FORMATS or not store.exists():
-        return
-    with store.reading() as tx:
-        several = len(tx.memories.projects()) > 1
-    if several:
-        project_named(store, None)
+sync_app = group("sync", "Write what nights made back to where the memories came from.")
+
+
+@sync_app.command(
+    "brain",
+    epilog="Examples: memory-pipeline sync brain --dry-run; memory-pipeline sync brain ~/.openclaw/workspace/brain.db "
+    "--tz Europe/Lisbon",
+)
+def sync_brain_(
+    settings: Settings,
+    store: Store,
+    path: Annotated[Path | None, typer.Argument(help="The brain.db (default: setting connectors.brain).")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change; write nothing.")] = False,
+    tz: Annotated[
+        str | None,
+        typer.Option(metavar="ZONE", help="Time zone of its times that name none, unless it was imported in another."),
+    ] = None,
+    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait while another program holds it.")] = 30.0,
+) -> Answer:
+    """Write abstractions, archive fields and the compression log back into a brain.db, in one transaction, after a
+    verified copy of it. Only what came from this very brain is written back; a second sync changes nothing."""
+    brain = (path or Path(settings.connectors.brain)).expanduser()
+    done = sync_brain(
+        store,
+        brain,
+        zone(settings.import_.timezone if tz is None else tz),
+        now=datetime.now(UTC),
+        dry_run=dry_run,
+        wait_s=wait,
+        keep=settings.store.snapshots_kept,
+    )
+    did = "Would write" if dry_run else "Wrote"
+    lines = [
+        f"{did} to '{brain}': {how_many(done.added, 'abstraction')} added, "
+        f"{how_many(done.archived, 'memory')} archived, {done.restored} active again, {done.retired} retired."
+    ]
+    if not (done.added or done.archived or done.restored or done.retired):
+        lines = [f"'{brain}' has everything already; nothing was written."]
+    lines += [f"  {change}" for change in done.changes] if dry_run else []
+    lines += [f"Left alone: {number} {why}." for why, number in done.left.items()]
+    if done.copy_:
+        lines.append(f"The file as it was: {done.copy_}")
+    return Answer(done, "\n".join(lines))
+
+
+@app.command(
+    epilog="Examples: memory-pipeline export openclaw ~/.openclaw/workspace; memory-pipeline export obsidian ~/vault "
+    "--project webshop; memory-pipeline export jsonl active.jsonl; memory-pipeline export parquet all.parquet --all"
+)
+def export(
+    settings: Settings,
+    store: Store,
+    format_: Annotated[
+        str, typer.Argument(metavar="FORMAT", help="jsonl, parquet, openclaw, claude-code or obsidian.")
+    ],
+    path: Annotated[Path, typer.Argument(help="The file to write, or the directory.")],
+    all_: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="jsonl and parquet: export everything in the store, so that an import gives the same store."
+        ),
+    ] = False,
+    project: Annotated[str | None, typer.Option(help="The project, where the store has several.")] = None,
+    budget: BudgetOption = None,
+    contents: ContentsOption = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what each file of a directory would have; write nothing.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Show the lines that differ, file by file.")] = False,
+    force: ForceOption = False,
+) -> Answer:
+    """Write the active memories, or everything, to a file; or one project to a directory for an agent or a person."""
+    chosen = check_options(format_, all_, project, budget, contents)
+    if (dry_run or diff) and format_ in EXPORT_FORMATS:
+        raise InputError("--dry-run and --diff are for directories; leave them out")
+    check_target(settings, path, force=force and not path.is_dir())
+    done = export_to(
+        store,
+        settings,
+        format_,
+        Path(os.path.expanduser(path)),  # noqa: PTH111 - never raises
+        everything=all_,
+        project=project,
+        budget=budget,
+        contents=chosen,
+        force=force,
+        preview=dry_run,
+        with_diff=diff,
+    )
+    return Answer(done, exported_text(done))

@@ -6,27 +6,38 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.review.decisions import (
+    DecidedProposal,
+    approve_proposals,
+    find_proposals,
+    reject_proposals,
+)
+from memory_pipeline.consolidation.review.proposals import describe_proposals, proposal_text
+from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.errors import InputError
+from memory_pipeline.ingest import check_export, write_rows
 from memory_pipeline.interfaces.cli.base import (
+    Answer,
+    ExportedFile,
     ForceOption,
-    JsonOption,
-    StoreOption,
+    OnlyProjectOption,
     app,
     check_target,
     current_user,
-    open_store,
-    proposals_app,
+    group,
 )
-from memory_pipeline.interfaces.cli.output import emit, table
+from memory_pipeline.interfaces.cli.output import table
+from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.moments import check_has_come, read_moment
-
-if TYPE_CHECKING:
-    from memory_pipeline.consolidation.review.decisions import DecidedProposal
-    from memory_pipeline.store import Event
+from memory_pipeline.recall import diff_states, diff_text, read_state, search_state
+from memory_pipeline.recall.past import describe_hits, list_state
+from memory_pipeline.reporting.pages import check_page, write_page
+from memory_pipeline.store import Event, Store
 
 
 @app.command(
@@ -34,6 +45,8 @@ if TYPE_CHECKING:
     "memory-pipeline rollback --since 2026-03-14T00:00Z --cascade"
 )
 def rollback(
+    settings: Settings,
+    store: Store,
     run: Annotated[
         str | None, typer.Argument(metavar="[RUN_ID|DATE]", help="The same as --run-id.", show_default=False)
     ] = None,
@@ -49,43 +62,32 @@ def rollback(
     ] = None,
     cascade: Annotated[bool, typer.Option("--cascade", help="Also roll back what was made from it later.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be restored; write nothing.")] = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Restore archived memories and retire the abstractions made of them, which stay on record."""
-    from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
-
     if run is not None and run_id is not None:
         raise InputError(f"give the run once: '{run}' or --run-id '{run_id}'")
-    settings, opened = open_store(store)
     moment = read_moment(since, "--since") if since is not None else None
     if moment:
         check_has_come(moment.date(), str(since), datetime.now(UTC))
     scope = RollbackScope(run if run is not None else run_id, moment, abstraction)
-    if dry_run:
-        result = preview_rollback(opened, settings, scope, cascade=cascade)
-    else:
-        result = roll_back(opened, settings, scope, cascade=cascade)
-    emit(result, as_json=json_, text=as_text(result))
+    result = (preview_rollback if dry_run else roll_back)(store, settings, scope, cascade=cascade)
+    return Answer(result, as_text(result))
 
 
 @app.command(epilog="Examples: memory-pipeline history 8c1f0a52-...; memory-pipeline history 2026-03-14")
 def history(
+    store: Store,
     memory_id: Annotated[
         str,
         typer.Argument(metavar="MEMORY_ID|DATE", help="A memory (its id or handle), or the day of a night."),
     ],
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Show everything that ever happened to a memory, or that the runs of a night did: who, what, when, in which run,
     before and after."""
-
-    _, opened = open_store(store)
-    with opened.reading() as tx:
+    with store.reading() as tx:
         runs = tx.runs.on(memory_id)
         events = tx.history.of_runs(runs) if runs else tx.history.of(memory_id)
-    emit(events, as_json=json_, text="\n".join(history_lines(events)))
+    return Answer(events, history_lines(events))
 
 
 _WORDS = {
@@ -105,8 +107,8 @@ _WORDS = {
 def history_lines(events: Sequence[Event]) -> list[str]:
     """Events a line each, those together that one after the other only counted uses."""
     lines: list[str] = []
-    for counts, group in groupby(events, _only_counts_use):
-        told = list(group)
+    for counts, those in groupby(events, _only_counts_use):
+        told = list(those)
         if counts and len(told) > 1:
             span = f"{told[0].happened_at:%Y-%m-%d %H:%M:%S} to {told[-1].happened_at:%Y-%m-%d %H:%M:%S}"
             lines.append(f"{span}: {len(told)} times recalled or called useful")
@@ -143,30 +145,21 @@ def _event_text(event: Event) -> str:
     "memory-pipeline as-of before:night:2026-03-14 export jsonl then.jsonl",
 )
 def as_of(
+    settings: Settings,
+    store: Store,
     when: Annotated[str, typer.Argument(help="A day, a moment, night:DATE, a run, before:..., or a snapshot.")],
     action: Annotated[str, typer.Argument(metavar="list|search|export", help="What to do with it.")] = "list",
     words: Annotated[
         list[str] | None, typer.Argument(metavar="[QUERY | FORMAT PATH]", help="Arguments of search or export.")
     ] = None,
-    project: Annotated[
-        str | None, typer.Option(help="Only this project (search needs one if there are several).")
-    ] = None,
+    project: OnlyProjectOption = None,
     archived: Annotated[
         bool, typer.Option("--archived", help="Include archived memories in a list or an export.")
     ] = False,
     limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of search results, 1 to 100.")] = 10,
     force: ForceOption = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """List, search or export the memories as they were at a past time."""
-    from memory_pipeline.ingest import check_export, write_rows
-    from memory_pipeline.interfaces.cli.results import ExportResult
-    from memory_pipeline.models.embedders import choose_embedder
-    from memory_pipeline.recall import read_state, search_state
-    from memory_pipeline.recall.past import describe_hits, list_state
-
-    settings, opened = open_store(store, project)
     rest = words or []
     if action not in ("list", "search", "export"):
         raise InputError(f"as-of accepts list, search and export, not '{action}'")
@@ -178,112 +171,94 @@ def as_of(
         if len(rest) != 2:
             raise InputError("export needs a format and a file: memory-pipeline as-of WHEN export jsonl then.jsonl")
         check_target(settings, Path(rest[1]), force=force)
-        check_export(opened, rest[0], Path(rest[1]), force=force)
-    state = read_state(opened, when)
+        check_export(store, rest[0], Path(rest[1]), force=force)
+    state = read_state(store, when)
     memories = [m for m in state.memories if (archived or m.archived_at is None) and project in (None, m.project_id)]
     if action == "list":
         listing = list_state(state, memories)
         rows = [{**m.as_json(), "content": " ".join(m.content.split())[:100]} for m in listing.memories]
         text = f"{len(rows)} memories at {state.label}\n{table(rows, ['id', 'project', 'created', 'content'])}"
-        emit(listing, as_json=json_, text=text)
-    elif action == "search":
-        hits = search_state(opened, state, choose_embedder(settings), " ".join(rest), project, limit, settings)
+        return Answer(listing, text)
+    if action == "search":
+        hits = search_state(store, state, choose_embedder(settings), " ".join(rest), project, limit, settings)
         found = describe_hits(state, hits)
         newer = ["superseded_by"] if any(hit.superseded_by for hit in found.results) else []
         text = table([hit.as_json() for hit in found.results], ["score", "id", "archived", *newer, "content"])
-        emit(found, as_json=json_, text=text)
-    else:
-        with opened.reading() as tx:
-            links = tx.lineage.of([memory.id for memory in memories])
-        count = write_rows(opened, rest[0], Path(rest[1]), memories, links, force=force)
-        emit(ExportResult(exported=count, path=rest[1]), as_json=json_, text=f"Exported {count} memories to {rest[1]}.")
+        return Answer(found, text)
+    with store.reading() as tx:
+        links = tx.lineage.of([memory.id for memory in memories])
+    count = write_rows(store, rest[0], Path(rest[1]), memories, links, force=force)
+    return Answer(ExportedFile(exported=count, path=rest[1]), f"Exported {count} memories to {rest[1]}.")
 
 
 @app.command(
     epilog="Examples: memory-pipeline diff before:night:2026-03-14 night:2026-03-14; memory-pipeline diff 2026-03-01"
 )
 def diff(
+    settings: Settings,
+    store: Store,
     from_: Annotated[str, typer.Argument(metavar="FROM", help="Day, moment, night:DATE, run, before:... or snapshot.")],
     to: Annotated[str, typer.Argument(metavar="[TO]", help="The same; left out: now.")] = "now",
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Also write it as an HTML page.")] = None,
     force: ForceOption = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Show what changed in the active memory between two states."""
-    from memory_pipeline.recall import diff_states, diff_text, read_state
-    from memory_pipeline.reporting.files import check_page, write_page
-
-    settings, opened = open_store(store)
     if html is not None:
         check_target(settings, html, force=force)
         check_page(html, force=force)
-    difference = diff_states(read_state(opened, from_), read_state(opened, to))
+    difference = diff_states(read_state(store, from_), read_state(store, to))
     if html is not None:
         write_page(html, difference, force=force)
-    emit(difference, as_json=json_, text=diff_text(difference))
+    return Answer(difference, diff_text(difference))
 
 
 IdsArgument = Annotated[list[str] | None, typer.Argument(metavar="ID...", help="Ids, or the start of them.")]
 AllOption = Annotated[bool, typer.Option("--all", help="Every waiting proposal.")]
 
 
+proposals_app = group(
+    "proposals", "What nights would have done in projects that you review: list, show, approve, reject."
+)
+
+
 @proposals_app.command("list", epilog="Example: memory-pipeline proposals list")
 def proposals_list(
-    all_: Annotated[bool, typer.Option("--all", help="Also show decided proposals.")] = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+    store: Store, all_: Annotated[bool, typer.Option("--all", help="Also show decided proposals.")] = False
+) -> Answer:
     """Show the proposals that await a decision."""
-    from memory_pipeline.consolidation.review.proposals import describe_proposals
-
-    _, opened = open_store(store)
-    with opened.reading() as tx:
+    with store.reading() as tx:
         shown = describe_proposals(tx, tx.proposals.list(None if all_ else "pending"))
     rows = [
         {**one.as_json(), "memories": len(one.members), "becomes": " ".join(one.abstraction.split())[:80]}
         for one in shown
     ]
-    emit(shown, as_json=json_, text=table(rows, ["id", "status", "partition", "policy", "memories", "becomes"]))
+    return Answer(shown, table(rows, ["id", "status", "partition", "policy", "memories", "becomes"]))
 
 
 @proposals_app.command("show", epilog="Example: memory-pipeline proposals show 3f0c")
-def proposals_show(ids: IdsArgument = None, store: StoreOption = None, json_: JsonOption = False) -> None:
+def proposals_show(store: Store, ids: IdsArgument = None) -> Answer:
     """Show each cluster next to the text that would replace it: what is kept, what is attached."""
-    from memory_pipeline.consolidation.review.decisions import find_proposals
-    from memory_pipeline.consolidation.review.proposals import describe_proposals, proposal_text
-
-    _, opened = open_store(store)
-    found = find_proposals(opened, ids or [])
-    with opened.reading() as tx:
+    found = find_proposals(store, ids or [])
+    with store.reading() as tx:
         shown = describe_proposals(tx, found)
-    emit(shown, as_json=json_, text="\n\n".join(map(proposal_text, shown)) or "No proposal is waiting.")
+    return Answer(shown, "\n\n".join(map(proposal_text, shown)) or "No proposal is waiting.")
 
 
 @proposals_app.command("approve", epilog="Examples: memory-pipeline proposals approve 3f0c; ... approve --all")
-def proposals_approve(
-    ids: IdsArgument = None, all_: AllOption = False, store: StoreOption = None, json_: JsonOption = False
-) -> None:
+def proposals_approve(settings: Settings, store: Store, ids: IdsArgument = None, all_: AllOption = False) -> Answer:
     """Apply proposals as of their nights, each in one transaction."""
-    from memory_pipeline.consolidation.review.decisions import approve_proposals
-
-    settings, opened = open_store(store)
-    _decided(approve_proposals(opened, settings, _named(ids, all_=all_), current_user()), json_=json_)
+    return _decided(approve_proposals(store, settings, _named(ids, all_=all_), current_user()))
 
 
 @proposals_app.command("reject", epilog="Example: memory-pipeline proposals reject 3f0c --reason 'two different nodes'")
 def proposals_reject(
+    store: Store,
     ids: IdsArgument = None,
     all_: AllOption = False,
     reason: Annotated[str | None, typer.Option(help="The reason; kept with the proposal.")] = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Reject proposals; no night makes them again."""
-    from memory_pipeline.consolidation.review.decisions import reject_proposals
-
-    _, opened = open_store(store)
-    _decided(reject_proposals(opened, _named(ids, all_=all_), current_user(), reason), json_=json_)
+    return _decided(reject_proposals(store, _named(ids, all_=all_), current_user(), reason))
 
 
 def _named(ids: list[str] | None, *, all_: bool) -> list[str]:
@@ -292,8 +267,7 @@ def _named(ids: list[str] | None, *, all_: bool) -> list[str]:
     return ids or []
 
 
-def _decided(results: list[DecidedProposal], *, json_: bool) -> None:
+def _decided(results: list[DecidedProposal]) -> Answer:
     lines = [f"{result.id}: {result.outcome}" for result in results] or ["No proposal is waiting."]
-    emit(results, as_json=json_, text="\n".join(lines))
-    if any(result.outcome.startswith(("not applied", "failed")) for result in results):
-        raise typer.Exit(1)
+    failed = any(result.outcome.startswith(("not applied", "failed")) for result in results)
+    return Answer(results, lines, failed=failed)

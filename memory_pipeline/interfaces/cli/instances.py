@@ -1,45 +1,34 @@
-"""The Dagster instance of a store, the jobs that this process runs on it, and the processes of its UI."""
+"""The Dagster instance of a store, the jobs that this process runs on it, and why one of them failed."""
 
 from __future__ import annotations
 
 import atexit
-import errno
 import gc
-import json
 import os
-import signal
-import sys
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from yaml import YAMLError
 
-from memory_pipeline.config.described import own_variable
-from memory_pipeline.config.loading import plain
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import HistoryError, InputError, StoreError
-from memory_pipeline.files.writing import directories, real_path
+from memory_pipeline.errors import HistoryError, MemoryPipelineError, StoreBusyError
+from memory_pipeline.files.writing import cause_and_mend, real_path
 from memory_pipeline.orchestration.home import (
     dagster_home,
-    home_environment,
-    load_project_settings,
     named_dagster_home,
     night_config,
     prepare_dagster_home,
     project_home,
 )
-from memory_pipeline.store import Store
 
 if TYPE_CHECKING:
-    from dagster import DagsterInstance, JobDefinition
+    from dagster import DagsterInstance, ExecuteInProcessResult, JobDefinition
 
-#: Ports after a taken one that are tried, to name a free one.
-_NEAR = 20
-_MENDS = "fill it with 'memory-pipeline init PATH/TO/WORKSPACE', or look at the demo with 'memory-pipeline demo'"
+
 _jobs: dict[str, JobDefinition] = {}
 
 
@@ -102,8 +91,8 @@ def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
         from sqlalchemy.exc import SQLAlchemyError
 
         from memory_pipeline.orchestration import history  # noqa: F401  # the instance would load it
-        from memory_pipeline.orchestration.held import end_dead_runs
         from memory_pipeline.orchestration.location import own_runs
+        from memory_pipeline.orchestration.resources import end_dead_runs
 
     with ExitStack() as stack:
         try:
@@ -145,79 +134,78 @@ def _quiet_dagster() -> None:
         warnings.filterwarnings("ignore", category=category)
 
 
-def check_address(host: str, port: int) -> None:
-    """Raises InputError if nothing can listen there, with a free port if another process has this one."""
-    from memory_pipeline.interfaces.api.serving import cannot_listen
+def run_job(
+    instance: DagsterInstance,
+    name: str,
+    holder: str,
+    config: Mapping[str, Any],
+    progress: Callable[[str, int, int], None],
+    *,
+    tags: Mapping[str, str] | None = None,
+    **given: Any,
+) -> ExecuteInProcessResult:
+    """Run a Dagster job in this process and return its result, also if it failed. `holder`: who holds the store
+    meanwhile, for others that want it. Raises StoreBusyError if the run was skipped because others hold it."""
+    from memory_pipeline.orchestration import resources
 
-    error = _why_not(host, port)
-    if error is None:
-        return
-    if error.errno != errno.EADDRINUSE:
-        raise cannot_listen(host, port, error)
-    free = next((near for near in range(port + 1, min(port + _NEAR, 65_535)) if _why_not(host, near) is None), "N")
-    raise InputError(
-        f"port {port} of {host} is taken, perhaps by a UI that is already running; use another one: "
-        f"memory-pipeline ui --port {free}"
+    resources.listeners[:] = [progress]
+    result = job_of(name).execute_in_process(
+        instance=instance,
+        raise_on_error=False,
+        tags={resources.HOLDER_TAG: holder, **(tags or {})},
+        run_config=dict(config),
+        **given,
     )
+    if result.success and (reason := resources.skipped_reason(instance, result.run_id)):
+        raise StoreBusyError(reason)
+    return result
 
 
-def _why_not(host: str, port: int) -> OSError | None:
-    from memory_pipeline.interfaces.api.serving import bind
-
-    try:
-        bind(host, port)[0].close()
-    except OSError as error:
-        return error
-    return None
+def error_of(causes: Sequence[tuple[str, str]]) -> BaseException:
+    """What a run that failed raises in this process."""
+    busy = next((text for name, text in causes if name == "StoreBusyError"), None)
+    if busy:
+        return StoreBusyError(busy)
+    return KeyboardInterrupt() if was_stopped(causes) else MemoryPipelineError(cause_to_tell(causes))
 
 
-def what_is_missing(settings: Settings) -> str | None:
-    """What the UI has nothing to show of, with the next command; None for a store with memories."""
-    store = Store.of(settings)
-    if not store.exists():
-        return f"There is no store at '{store.path}' yet: {_MENDS}."
-    try:
-        with store.reading() as tx:
-            return None if tx.memories.count() else f"The store '{store.path}' is empty: {_MENDS}."
-    except StoreError as error:
-        return f"The store cannot be read now: {error}."
+_OS_ERROR = re.compile(r"\[Errno (?P<number>\d+)\] (?P<words>[^:]*)(?:: (?P<file>'.*'))?")
 
 
-def start_ui(settings: Settings, host: str, port: int) -> NoReturn:
-    """Replace this process with `dagster dev` on the store's own instance, so that ending it ends Dagster."""
-    home = prepare_dagster_home(Path(settings.store.path))
-    environment = {
-        **os.environ,
-        "DAGSTER_HOME": str(home),
-        "MEMORY_PIPELINE_STORE_PATH": settings.store.path,
-        "PYTHONWARNINGS": "ignore",
-        "PYTHONSAFEPATH": "1",  # no module of the directory beside the store is loaded
-        own_variable("ui.allowed_hosts"): ",".join([*settings.ui.allowed_hosts, *_name_of(host)]),
-        **home_environment(),  # so that Dagster's processes find the same settings, although they run elsewhere
-        **_sources_of_another_store(settings),
-    }
-    command = [sys.executable, "-m", "dagster", "dev", "--workspace", "workspace.yaml", "--log-level", "warning"]
-    command += ["--host", host, "--port", str(port)]
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        # A script's background job ignores SIGINT; Dagster would then ignore SIGTERM too, and could not be stopped.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-    with directories(project_home()):
-        os.chdir(home)  # elsewhere, Dagster warns of a dagster.yaml that is not that of its home
-    os.execve(command[0], command, environment)
+def causes_of(result: Any) -> list[tuple[str, str]]:
+    """What its failed steps raised, and what caused that: the name of each error, and its words."""
+    return [cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]
 
 
-def _sources_of_another_store(settings: Settings) -> dict[str, str]:
-    """For a store that is not that of the settings, the sources as they are now: those that name no store must not
-    feed it."""
-    if settings.store.path == load_project_settings().values.store.path:
-        return {}
-    return {own_variable("sources"): json.dumps(plain(settings.sources))}
+def was_stopped(causes: Sequence[tuple[str, str]]) -> bool:
+    """Whether a person ended the run. Dagster turns this into a failed step, and would then begin the next run."""
+    return any(name in ("DagsterExecutionInterruptedError", "KeyboardInterrupt") for name, _ in causes)
 
 
-def _name_of(host: str) -> list[str]:
-    """The name that browsers use for an address to listen at, if it is a name."""
-    try:
-        ip_address(host)
-    except ValueError:
-        return [host]
-    return []
+def cause_to_tell(causes: Sequence[tuple[str, str]]) -> str:
+    """The first cause that says how to fix it; without one, the cause of all the others."""
+    fixable = {kind.__name__ for kind in _kinds_of(MemoryPipelineError)}
+    told = [text for name, text in causes if name in fixable] or [text for _, text in causes[-1:]]
+    return " ".join(told[0].split()) if told else "the run failed before its first step"
+
+
+def _kinds_of(error: type[Exception]) -> Iterator[type[Exception]]:
+    yield error
+    for kind in error.__subclasses__():
+        yield from _kinds_of(kind)
+
+
+def _causes(event: Any) -> Iterator[tuple[str, str]]:
+    error = event.step_failure_data.error
+    while error is not None:
+        yield error.cls_name or "", _in_words(error.message.strip().partition(": ")[2] or error.message.strip())
+        error = error.cause
+
+
+def _in_words(text: str) -> str:
+    """The meaning and fix of an operating system error that Dagster passes on as text."""
+    found = _OS_ERROR.match(text)
+    if not found:
+        return text
+    where = f"{found['file']}: " if found["file"] else ""
+    return f"{where}{cause_and_mend(OSError(int(found['number']), found['words']))}"

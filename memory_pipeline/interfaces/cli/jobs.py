@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memory_pipeline.interfaces.cli.base import JsonOption, StoreOption, app, current_user, settings_of
-from memory_pipeline.interfaces.cli.output import emit, progress_printer, table
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.interfaces.cli.base import Answer, current_user, group, settings_of
+from memory_pipeline.interfaces.cli.instances import causes_of, instance_of, run_config, run_job, was_stopped
+from memory_pipeline.interfaces.cli.output import progress_printer, table
+from memory_pipeline.store import Store
 
-jobs_app = typer.Typer(help="Consolidation jobs: list, show, start with a scope, cancel.", no_args_is_help=True)
-app.add_typer(jobs_app, name="jobs")
+if TYPE_CHECKING:
+    from dagster import DagsterInstance
+
+    from memory_pipeline.orchestration.consolidation import JobRecord
+
+jobs_app = group("jobs", "Consolidation jobs: list, show, start with a scope, cancel.")
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The job's id, or the start of it.")]
 
 
 @jobs_app.command("list", epilog="Example: memory-pipeline jobs list")
 def jobs_list(
-    limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of jobs.")] = 20,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+    settings: Settings, limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of jobs.")] = 20
+) -> Answer:
     """Show the jobs, newest first."""
-    from memory_pipeline.interfaces.cli.instances import instance_of
-    from memory_pipeline.orchestration.job_records import list_jobs, status_text, with_verdicts
+    from memory_pipeline.orchestration.consolidation import list_jobs, status_text, with_verdicts
 
-    settings = settings_of(store)
     with instance_of(settings) as instance:
         found = with_verdicts(settings, list_jobs(instance, limit))
     rows = [
@@ -40,19 +47,17 @@ def jobs_list(
         for job in found
     ]
     columns = ["id", "status", "trigger", "triggered_by", "started", "seconds", "phases"]
-    emit(found, as_json=json_, text=table(rows, columns, "No job was ever started."))
+    return Answer(found, table(rows, columns, "No job was ever started."))
 
 
 @jobs_app.command("show", epilog="Example: memory-pipeline jobs show 3f0c")
-def jobs_show(job_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
+def jobs_show(settings: Settings, job_id: IdArgument) -> Answer:
     """Show a job's scope, phases, figures and error."""
-    from memory_pipeline.interfaces.cli.instances import instance_of
-    from memory_pipeline.orchestration.job_records import find_job, job_record, job_text, with_verdicts
+    from memory_pipeline.orchestration.consolidation import find_job, job_record, job_text, with_verdicts
 
-    settings = settings_of(store)
     with instance_of(settings) as instance:
         (job,) = with_verdicts(settings, [job_record(instance, find_job(instance, job_id))])
-    emit(job, as_json=json_, text=job_text(job))
+    return Answer(job, job_text(job))
 
 
 @jobs_app.command(
@@ -61,6 +66,7 @@ def jobs_show(job_id: IdArgument, store: StoreOption = None, json_: JsonOption =
     "--from 2026-02-01 --to 2026-02-28 --unconsolidated-only",
 )
 def jobs_start(
+    settings: Settings,
     project: Annotated[list[str] | None, typer.Option("--project", help="Only this project; may be repeated.")] = None,
     type_: Annotated[list[str] | None, typer.Option("--type", help="Only this memory type; may be repeated.")] = None,
     from_: Annotated[str | None, typer.Option("--from", metavar="DATE", help="Created on this day or later.")] = None,
@@ -69,15 +75,10 @@ def jobs_start(
         bool, typer.Option("--unconsolidated-only", help="Only raw memories, no merged ones.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would happen; write nothing.")] = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Consolidate a scope now: duplicates, merges, canonical entries, patterns, principles, playbook."""
-    from memory_pipeline.interfaces.cli.instances import instance_of
-    from memory_pipeline.interfaces.cli.nights import run_consolidation
-    from memory_pipeline.orchestration.job_records import check_scope, job_text, with_verdicts
+    from memory_pipeline.orchestration.consolidation import check_scope, job_text, with_verdicts
 
-    settings = settings_of(store)
     scope = {
         "projects": project or [],
         "memory_types": type_ or [],
@@ -91,17 +92,55 @@ def jobs_start(
         (job,) = with_verdicts(
             settings, [run_consolidation(instance, settings, scope, current_user(), progress_printer())]
         )
-    emit(job, as_json=json_, text=job_text(job))
-    if job.status != "completed":
-        raise typer.Exit(1)
+    return Answer(job, job_text(job), failed=job.status != "completed")
 
 
 @jobs_app.command("cancel", epilog="Example: memory-pipeline jobs cancel 3f0c")
-def jobs_cancel(job_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
+def jobs_cancel(settings: Settings, job_id: IdArgument) -> Answer:
     """Cancel a waiting or running job. What it has committed stays, and can be rolled back by its id."""
-    from memory_pipeline.interfaces.cli.instances import instance_of
-    from memory_pipeline.orchestration.job_records import cancel_job, job_text
+    from memory_pipeline.orchestration.consolidation import cancel_job, job_text
 
-    with instance_of(settings_of(store)) as instance:
+    with instance_of(settings) as instance:
         job = cancel_job(instance, job_id)
-    emit(job, as_json=json_, text=job_text(job))
+    return Answer(job, job_text(job))
+
+
+def run_consolidation(
+    instance: DagsterInstance,
+    settings: Settings,
+    scope: Mapping[str, Any],
+    by: str,
+    progress: Callable[[str, int, int], None],
+    run_id: str | None = None,
+    *,
+    trigger: str = "manual",
+) -> JobRecord:
+    """Run a consolidation job in this process and return its record, however it ended.
+
+    `scope`: the given fields of the night resource, which `check_scope` has found right; `run_id`: the id of its run,
+    if it has to have one. Raises StoreBusyError if a night holds the store.
+    """
+    from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, TRIGGER_TAG, find_job, job_record
+
+    store = Store.of(settings)
+    with store.reading() as tx:
+        holder = tx.lease.holder()
+    if holder and not scope.get("dry_run"):
+        raise store.in_use_by(holder)
+    config = run_config(settings, **{name: value for name, value in scope.items() if value})
+    tags = {TRIGGER_TAG: trigger, BY_TAG: by}
+    result = run_job(instance, JOB_NAME, "memory-pipeline jobs", config, progress, run_id=run_id, tags=tags)
+    if was_stopped(causes_of(result)):
+        raise KeyboardInterrupt
+    return job_record(instance, find_job(instance, result.run_id))
+
+
+def consolidate_as_asked() -> None:
+    """The process of a consolidation that the API starts: what standard input describes, its store, scope, run id,
+    trigger and who asked for it."""
+    asked = json.load(sys.stdin)
+    settings = settings_of(Path(asked["store"]))
+    with instance_of(settings) as instance:
+        run_consolidation(
+            instance, settings, asked["scope"], asked["by"], lambda *_: None, asked["run_id"], trigger=asked["trigger"]
+        )

@@ -1,4 +1,4 @@
-"""The commands about the knowledge base, the playbook and series."""
+"""The commands about the knowledge base, the playbook, series and causal atoms."""
 
 from __future__ import annotations
 
@@ -10,45 +10,45 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport
+from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.cli.base import (
+    Answer,
+    ExportedFile,
     ForceOption,
-    JsonOption,
     OnlyProjectOption,
-    StoreOption,
     app,
     check_target,
-    open_store,
-    settings_of,
+    group,
 )
-from memory_pipeline.interfaces.cli.output import emit, progress_printer, terminal_width
-from memory_pipeline.interfaces.cli.results import ExportedReadings
+from memory_pipeline.interfaces.cli.instances import causes_of, error_of, instance_of, run_config, run_job
+from memory_pipeline.interfaces.cli.output import progress_printer, terminal_width
+from memory_pipeline.interfaces.cli.recall import ProjectOption, opened_memory
+from memory_pipeline.recall.atoms import DescribedAtom
+from memory_pipeline.recall.series import export_series, list_series, series_text, show_series
+from memory_pipeline.records import Causal
 from memory_pipeline.reporting.summary import Heading
+from memory_pipeline.store import Store
+from memory_pipeline.text.guidance import DescribedGuidance
+from memory_pipeline.text.steering import guiding_entries
 
 if TYPE_CHECKING:
-    from memory_pipeline.text.guidance import DescribedGuidance
+    pass
 
-series_app = typer.Typer(
-    help="Lines that differ only in values: list, show and export their readings.", no_args_is_help=True
-)
-app.add_typer(series_app, name="series")
-playbook_app = typer.Typer(help="Guidance from patterns and principles: list.", no_args_is_help=True)
-app.add_typer(playbook_app, name="playbook")
+series_app = group("series", "Lines that differ only in values: list, show and export their readings.")
+playbook_app = group("playbook", "Guidance from patterns and principles: list.")
 
 
 @playbook_app.command("list", epilog="Example: memory-pipeline playbook list --project webshop --category ops")
 def playbook_list(
+    store: Store,
     project: OnlyProjectOption = None,
     category: Annotated[str | None, typer.Option("--category", help="Only guidance of this category.")] = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Show the current guidance by category, highest confidence first."""
-    from memory_pipeline.text.guidance import DescribedGuidance
-    from memory_pipeline.text.steering import guiding_entries
-
-    _, opened = open_store(store, project)
-    with opened.reading() as tx:
+    with store.reading() as tx:
         entries = [e for e in guiding_entries(tx.playbook.read(project)) if category in (None, e.category)]
         known = {e.category for e in tx.playbook.read(project)}
     if category is not None and category not in known:
@@ -56,7 +56,7 @@ def playbook_list(
         where = f" of project '{project}'" if project else ""
         raise InputError(f"there is no category '{category}' in the playbook{where}; it has {which}")
     shown = [DescribedGuidance.of(entry) for entry in entries]
-    emit(shown, as_json=json_, text="\n".join(_playbook_lines(shown)) or "The playbook is empty.")
+    return Answer(shown, "\n".join(_playbook_lines(shown)) or "The playbook is empty.")
 
 
 def _playbook_lines(shown: Sequence[DescribedGuidance]) -> Iterator[str]:
@@ -79,24 +79,23 @@ def _playbook_lines(shown: Sequence[DescribedGuidance]) -> Iterator[str]:
     epilog="Examples: memory-pipeline kb-compress --dry-run; memory-pipeline kb-compress --threshold 0.92",
 )
 def kb_compress(
+    settings: Settings,
     threshold: Annotated[float | None, typer.Option(help="Minimum cosine at which entries become one.")] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show which entries would become one; write nothing.")
     ] = False,
     days: Annotated[int | None, typer.Option(help="Only entries of the last N days.")] = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Make one canonical entry of knowledge-base entries that say the same, and archive the originals."""
-    from memory_pipeline.consolidation.plan import NightOptions
-    from memory_pipeline.interfaces.cli.instances import instance_of
-    from memory_pipeline.interfaces.cli.nights import run_kb_job
-
-    settings = settings_of(store)
-    options = {"threshold": threshold, "days": days, "dry_run": dry_run}
     NightOptions(datetime.now(UTC).date(), "check", threshold=threshold, days=days)  # refuse before doing any work
+    options = {"threshold": threshold, "days": days, "dry_run": dry_run}
+    op = {"config": {name: value for name, value in options.items() if value is not None}}
+    config = {**run_config(settings), "ops": {"compress_entries": op}}
     with instance_of(settings) as instance:
-        report = run_kb_job(instance, settings, options, progress_printer())
+        result = run_job(instance, "kb_compress", "memory-pipeline kb-compress", config, progress_printer())
+    if not result.success:
+        raise error_of(causes_of(result))
+    report: KnowledgeBaseReport = result.output_for_node("compress_entries")
     lines = [f"{cluster.size} entries: {cluster.topic}" for cluster in report.clusters_created]
     lines += [f"Left alone: {case.reason}" for case in report.left_alone]
     if "found 0)" in report.line:
@@ -106,58 +105,106 @@ def kb_compress(
         )
     lines += [f"Report: {report.report_file}"] if report.report_file else []
     lines += [f"The store reports: {report.blocked}"] if report.blocked else []
-    emit(report, as_json=json_, text="\n".join([*lines, report.line]))
-    if report.blocked:
-        raise typer.Exit(1)
+    return Answer(report, "\n".join([*lines, report.line]), failed=report.blocked)
 
 
 @series_app.command("list", epilog="Example: memory-pipeline series list --project webshop")
-def series_list(
-    project: OnlyProjectOption = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+def series_list(store: Store, project: OnlyProjectOption = None) -> Answer:
     """List the series memories: what each says, and how many readings it stands for."""
-    from memory_pipeline.recall.series import list_series
-
-    _, opened = open_store(store)
-    with opened.reading() as tx:
+    with store.reading() as tx:
         found = list_series(tx, project)
     lines = [f"{one.id[:8]}  {one.project_id}  {one.readings} readings  {one.content}" for one in found]
-    emit(found, as_json=json_, text="\n".join(lines) or "No series.")
+    return Answer(found, "\n".join(lines) or "No series.")
 
 
 @series_app.command("show", epilog="Example: memory-pipeline series show 3f2a9c1e")
 def series_show(
+    store: Store,
     series_id: Annotated[str, typer.Argument(metavar="id", help="The series memory, or the start of its id.")],
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Show a series: what it says, each figure over time, and every reading."""
-    from memory_pipeline.recall.series import series_text, show_series
-
-    _, opened = open_store(store)
-    with opened.reading() as tx:
+    with store.reading() as tx:
         shown = show_series(tx, series_id)
-    emit(shown, as_json=json_, text=series_text(shown))
+    return Answer(shown, series_text(shown))
 
 
 @series_app.command("export", epilog="Example: memory-pipeline series export csv readings.csv")
 def series_export(
+    settings: Settings,
+    store: Store,
     format_: Annotated[str, typer.Argument(metavar="format", help="`csv`, `json` or `parquet`.")],
     path: Annotated[Path, typer.Argument(metavar="path", help="The file to write.")],
     series: Annotated[
         list[str] | None, typer.Option("--id", help="Only this series (or the start of its id); may be repeated.")
     ] = None,
     force: ForceOption = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Write every value of every reading as a row to a file."""
-    from memory_pipeline.recall.series import export_series
-
-    settings, opened = open_store(store)
     check_target(settings, path, force=force)
-    count = export_series(opened, format_, path, series or (), force=force)
-    result = ExportedReadings(exported=count, path=str(path))
-    emit(result, as_json=json_, text=f"{count} values exported to {path}.")
+    count = export_series(store, format_, path, series or (), force=force)
+    return Answer(ExportedFile(exported=count, path=str(path)), f"{count} values exported to {path}.")
+
+
+atoms_app = group("atoms", "Causes and effects: search, follow and add causal atoms.")
+
+
+@atoms_app.command(
+    "search",
+    epilog="Examples: memory-pipeline atoms search 'build cache' --project webshop; atoms search --field outcome",
+)
+def atoms_search(
+    settings: Settings,
+    store: Store,
+    query: Annotated[
+        str | None,
+        typer.Argument(help="What to search for; without it, the atoms with the highest confidence are shown."),
+    ] = None,
+    field: Annotated[str | None, typer.Option(help="Only this field: subject, action or outcome.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of atoms.")] = 10,
+    project: ProjectOption = None,
+) -> Answer:
+    """Find atoms by meaning and field, nearest first."""
+    with opened_memory(settings, store, project) as memory:
+        found = memory.atoms(query, field, limit).atoms
+    return Answer(found, [_line(row) for row in found] or "No atoms.")
+
+
+@atoms_app.command("chain", epilog="Example: memory-pipeline atoms chain 'build cache was cold' --project webshop")
+def atoms_chain(
+    settings: Settings,
+    store: Store,
+    query: Annotated[str, typer.Argument(help="The start of the chains: a subject, an action, or both.")],
+    limit: Annotated[int, typer.Option(min=1, max=20, help="Maximum number of chains.")] = 3,
+    project: ProjectOption = None,
+) -> Answer:
+    """Follow causes and effects: the outcome of one atom is the start of the next one."""
+    with opened_memory(settings, store, project) as memory:
+        chains = memory.atom_chains(query, limit)
+    text = "\n\n".join("\n".join("  " * depth + _line(row) for depth, row in enumerate(chain)) for chain in chains)
+    return Answer(chains, text or "No atoms.")
+
+
+@atoms_app.command(
+    "add",
+    epilog="Example: memory-pipeline atoms add --project webshop --subject 'build cache' --action 'is cold' "
+    "--outcome 'deploys take 20 minutes'",
+)
+def atoms_add(
+    settings: Settings,
+    store: Store,
+    subject: Annotated[str, typer.Option(help="What the action is applied to.")],
+    action: Annotated[str, typer.Option(help="What is done or happens.")],
+    outcome: Annotated[str, typer.Option(help="What follows.")],
+    consequences: Annotated[str, typer.Option(help="What follows further on.")] = "",
+    source: Annotated[list[str] | None, typer.Option(help="A memory that supports it; may be repeated.")] = None,
+    project: ProjectOption = None,
+) -> Answer:
+    """Add an atom yourself, with confidence 1.0. Adding it again changes nothing."""
+    with opened_memory(settings, store, project) as memory:
+        made = memory.state_atom(Causal(subject, action, outcome, consequences), source or [])
+    return Answer(made, _line(made))
+
+
+def _line(row: DescribedAtom) -> str:
+    further = f"; {row.consequences}" if row.consequences else ""
+    return f"{row.confidence:.1f}  {row.subject} | {row.action} -> {row.outcome}{further}  ({row.score:.2f}, {row.id})"

@@ -11,49 +11,54 @@ from typing import Annotated
 import typer
 from pydantic import Field
 
+from memory_pipeline.config.editing import set_values
+from memory_pipeline.config.loading import load_settings
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, ModelError, in_words
-from memory_pipeline.interfaces.cli.base import JsonOption, QuietOption, StoreOption, app, current_user, named_store
-from memory_pipeline.interfaces.cli.output import emit, progress_printer
-from memory_pipeline.models.check import ModelCheck
+from memory_pipeline.interfaces.cli.base import Answer, QuietOption, StoreOption, app, current_user, group, named_store
+from memory_pipeline.interfaces.cli.output import progress_printer
+from memory_pipeline.models.check import ModelCheck, check_model
 from memory_pipeline.models.choose import choose_provider, endpoint_of, model_name
 from memory_pipeline.models.discovery import FoundModel, find_models
+from memory_pipeline.models.embedders.choose import install_model
+from memory_pipeline.models.embedders.missing import embed_store
+from memory_pipeline.orchestration.home import config_file, load_project_settings
+from memory_pipeline.reading.question import room_for
+from memory_pipeline.store import Store
+from memory_pipeline.text.counts import how_many
 
-model_app = typer.Typer(
-    help="The language model that reads: check it, list what is here, choose one. And the embedding model.",
-    no_args_is_help=True,
+model_app = group(
+    "model", "The language model that reads: check it, list what is here, choose one. And the embedding model."
 )
-app.add_typer(model_app, name="model")
 
 
 @model_app.command("check", epilog="Example: memory-pipeline model check")
-def model_check(store: StoreOption = None, json_: JsonOption = False) -> None:
+def model_check(
+    settings: Settings,
+) -> Answer:
     """Ask the chosen model a short question and a long one, and say what came of it."""
-    from memory_pipeline.models.check import check_model
-    from memory_pipeline.orchestration.home import load_project_settings
-
-    settings = load_project_settings(named_store(store)).values
     result = _with_room(check_model(settings, logging.getLogger("memory_pipeline.models")), settings)
     found = find_models(settings) if result.provider == "none" else []
-    emit(result, as_json=json_, text=[*check_lines(result), *(found_lines(found) if result.provider == "none" else ())])
-    if result.provider != "none" and not result.works:
-        raise typer.Exit(1)
+    return Answer(
+        result,
+        [*check_lines(result), *(found_lines(found) if result.provider == "none" else ())],
+        failed=result.provider != "none" and not result.works,
+    )
 
 
 @model_app.command("list", epilog="Example: memory-pipeline model list")
-def model_list(store: StoreOption = None, json_: JsonOption = False) -> None:
+def model_list(
+    settings: Settings,
+) -> Answer:
     """Show the models that are on this machine, and the command that chooses each. Nothing is chosen by it."""
-    from memory_pipeline.orchestration.home import load_project_settings
-
-    settings = load_project_settings(named_store(store)).values
     found = find_models(settings)
     elsewhere = []
     if choose_provider(settings) != "none" and not any(one.chosen for one in found):
         at = f" at {endpoint_of(settings).address}" if endpoint_of(settings).address else ""
         who = f"{model_name(settings)} ({choose_provider(settings)}{at})"
         elsewhere = [f"{who} reads now; 'memory-pipeline model check' asks it."]
-    emit(found, as_json=json_, text=[*elsewhere, *found_lines(found)])
+    return Answer(found, [*elsewhere, *found_lines(found)])
 
 
 @model_app.command(
@@ -66,14 +71,9 @@ def model_use(
     name: Annotated[str | None, typer.Argument(help="The model's name.")] = None,
     base_url: Annotated[str | None, typer.Option(metavar="URL", help="Address of its server.")] = None,
     store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Choose the model that reads: writes `[model]` in the settings file. A key stays in the environment, and the
     address of a server is kept until another provider is chosen."""
-    from memory_pipeline.config.editing import set_values
-    from memory_pipeline.config.loading import load_settings
-    from memory_pipeline.orchestration.home import config_file, load_project_settings
-
     if provider in ("ollama", "openai") and not name:
         raise InputError(f"name the model: memory-pipeline model use {provider} MODEL; 'model list' shows those here")
     loaded = load_project_settings(named_store(store))
@@ -94,21 +94,19 @@ def model_use(
         text = f"No model reads, as {chosen.file} says."
     if is_of_another:
         text += " The api_key in the file, which belonged to the server before, is taken out."
-    emit(chosen, as_json=json_, text=text)
+    return Answer(chosen, text)
 
 
 @model_app.command("install", epilog="Example: memory-pipeline model install")
-def model_install(json_: JsonOption = False) -> None:
+def model_install() -> Answer:
     """Install all-MiniLM-L6-v2 for this program, without torch, and check its weights. Does nothing if it is already
     installed."""
-    from memory_pipeline.models.embedders.choose import install_model
-
     model = install_model(_run)
     state = "was already installed" if model.was_there else "is installed"
     text = f"{model.name} {state}; its weights are the published ones (SHA-256 {model.weights_sha256[:16]}...)."
     if not model.was_there:
         text += " Memories that were embedded without it need 'memory-pipeline embed' once."
-    emit(model, as_json=json_, text=text)
+    return Answer(model, text)
 
 
 @app.command(
@@ -121,15 +119,9 @@ def embed(
     ] = None,
     quiet: QuietOption = False,
     store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Embed every memory with another model. What is interrupted goes on where it was; the vectors that are there
     stay."""
-    from memory_pipeline.models.embedders.missing import embed_store
-    from memory_pipeline.orchestration.home import config_file, load_project_settings
-    from memory_pipeline.store import Store
-    from memory_pipeline.text.counts import how_many
-
     set_now = load_project_settings(named_store(store)).values
     wanted = {} if model is None else {"embedding.model": model}
     settings = set_now.with_values(wanted)
@@ -142,13 +134,11 @@ def embed(
             f"Searches and nights use them from when embedding.model is '{done.setting}', for example in "
             f"{config_file()}; until then they go on with '{set_now.embedding.model}'."
         )
-    emit(done, as_json=json_, text=text)
+    return Answer(done, text)
 
 
 def _with_room(result: ModelCheck, settings: Settings) -> ModelCheck:
     """A check that also says if no question about notes fits into the model's context."""
-    from memory_pipeline.reading.question import room_for
-
     if result.schema_kept is None:
         return result
     try:

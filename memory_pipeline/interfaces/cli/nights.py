@@ -1,4 +1,5 @@
-"""Runs nights from the command line: the same Dagster jobs, in this process, on the store's own instance.
+"""The commands that run nights and show their reports: the same Dagster jobs, in this process, on the store's own
+instance.
 
 So every night is in the UI's history, whoever started it.
 """
@@ -6,65 +7,68 @@ So every night is in the UI's history, whoever started it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any, cast
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
+
+import typer
+from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import InputError, MemoryPipelineError, StoreBusyError
-from memory_pipeline.interfaces.cli.failures import cause_to_tell, causes_of, was_stopped
-from memory_pipeline.interfaces.cli.instances import job_of, run_config
-from memory_pipeline.interfaces.cli.output import complain, say
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.plan import NightOptions
+from memory_pipeline.consolidation.report import Kind, closing_line, failed_night
+from memory_pipeline.documents import Document
+from memory_pipeline.errors import InputError, StoreBusyError
+from memory_pipeline.interfaces.cli.base import Answer, QuietOption, RecordOption, app, recording
+from memory_pipeline.interfaces.cli.instances import (
+    cause_to_tell,
+    causes_of,
+    error_of,
+    instance_of,
+    run_config,
+    run_job,
+)
+from memory_pipeline.interfaces.cli.output import complain, progress_printer, say
 from memory_pipeline.models.choose import model_reads
-from memory_pipeline.moments import latest_complete_day
+from memory_pipeline.models.reader import Waiting, describe_reader
+from memory_pipeline.moments import latest_complete_day, read_day
+from memory_pipeline.reporting.model import LARGEST, Report
+from memory_pipeline.reporting.pages import as_markdown, report_page
+from memory_pipeline.reporting.summary import summary
 from memory_pipeline.store import Store
 
 if TYPE_CHECKING:
-    from dagster import DagsterInstance, ExecuteInProcessResult
-
-    from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport
-    from memory_pipeline.orchestration.job_records import JobRecord
-    from memory_pipeline.reporting.model import Report
-
-
-@dataclass(frozen=True, slots=True)
-class NightRequest:
-    """A night as requested on the command line."""
-
-    partition: date
-    dry_run: bool = False
-    threshold: float | None = None
-    days: int | None = None
-    cluster_id: str | None = None
-    no_cache: bool = False
-    verbose: bool = False
+    from dagster import DagsterInstance, TimeWindowPartitionsDefinition
 
 
 def run_night_job(
-    instance: DagsterInstance, settings: Settings, request: NightRequest, progress: Callable[[str, int, int], None]
+    instance: DagsterInstance,
+    settings: Settings,
+    asked: NightOptions,
+    progress: Callable[[str, int, int], None],
+    *,
+    verbose: bool = False,
 ) -> Report:
-    """Run one night as a Dagster job and return its report.
+    """Run one night as a Dagster job and return its report; its id is that of the job's run.
 
     Raises StoreBusyError if another process holds the store. A run that fails for another reason is reported as
     FAIL, also in the store.
     """
-    check_request(settings, request)
-    options = {"threshold": request.threshold, "days": request.days, "cluster_id": request.cluster_id}
-    config: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    if request.no_cache:
-        config["no_cache"] = True
+    check_request(settings, asked)
+    named = ("threshold", "days", "cluster_id", "no_cache")
+    config = {name: value for name in named if (value := getattr(asked, name)) not in (None, False)}
     started = datetime.now(UTC)
     result = run_job(
         instance,
-        "night_preview" if request.dry_run else "night",
+        "night_preview" if asked.dry_run else "night",
         "memory-pipeline night",
-        run_config(settings, "INFO" if request.verbose else "CRITICAL", **config),
+        run_config(settings, "INFO" if verbose else "CRITICAL", **config),
         progress,
-        partition_key=request.partition.isoformat(),
+        partition_key=asked.partition.isoformat(),
     )
     if not result.success:
-        return _failed(result, settings, request, started)
-    if request.dry_run:
+        return _failed(result, settings, asked, started)
+    if asked.dry_run:
         return cast("Report", result.output_for_node("preview_night"))
     if settings.exports_of_store:
         _tell_of_exports(result)
@@ -73,8 +77,6 @@ def run_night_job(
 
 def reader_of_all(settings: Settings, reports: Sequence[Report]) -> str:
     """Who read in some nights together, and what waits after the last of them."""
-    from memory_pipeline.models.reader import Waiting, describe_reader
-
     last = reports[-1]
     if not model_reads(settings):
         return last.read_by
@@ -95,120 +97,16 @@ def _tell_of_exports(result: Any) -> None:
             complain(f"Warning: not every export was written: {check.metadata['first'].value}.")
 
 
-def observe_store(instance: DagsterInstance, store: Store) -> None:
-    """Tell the instance what the store holds, as its asset in the UI would when someone observes it."""
-    from dagster import AssetObservation
-
-    from memory_pipeline.orchestration.assets.sources import describe_store
-
-    version, metadata = describe_store(store)
-    tags = {"dagster/data_version": version.value}
-    instance.report_runless_asset_event(AssetObservation("memory_store", metadata=metadata, tags=tags))
-
-
-def run_kb_job(
-    instance: DagsterInstance,
-    settings: Settings,
-    options: Mapping[str, Any],
-    progress: Callable[[str, int, int], None],
-) -> KnowledgeBaseReport:
-    """Make the knowledge base canonical as a Dagster job and return its report.
-
-    `options`: threshold, days and dry_run, if given. Raises StoreBusyError if a night holds the store, and
-    MemoryPipelineError for errors that a person can fix.
-    """
-    op = {"config": {name: value for name, value in options.items() if value is not None}}
-    config = {**run_config(settings), "ops": {"compress_entries": op}}
-    result = run_job(instance, "kb_compress", "memory-pipeline kb-compress", config, progress)
-    if not result.success:
-        raise _error_of(causes_of(result))
-    report: KnowledgeBaseReport = result.output_for_node("compress_entries")
-    return report
-
-
-def run_consolidation(
-    instance: DagsterInstance,
-    settings: Settings,
-    scope: Mapping[str, Any],
-    by: str,
-    progress: Callable[[str, int, int], None],
-    run_id: str | None = None,
-    *,
-    trigger: str = "manual",
-) -> JobRecord:
-    """Run a consolidation job in this process and return its record, however it ended.
-
-    `scope`: the given fields of the night resource; `run_id`: the id of its run, if it has to have one. Raises
-    InputError for invalid days, and StoreBusyError if a night holds the store.
-    """
-    from memory_pipeline.orchestration import resources
-    from memory_pipeline.orchestration.consolidation import BY_TAG, JOB_NAME, TRIGGER_TAG
-    from memory_pipeline.orchestration.job_records import find_job, job_record
-
-    for name in ("first_day", "last_day", "day"):
-        resources.as_day(scope.get(name), name)
-    store = Store.of(settings)
-    with store.reading() as tx:
-        holder = tx.lease.holder()
-    if holder and not scope.get("dry_run"):
-        raise store.in_use_by(holder)
-    config = run_config(settings, **{name: value for name, value in scope.items() if value})
-    tags = {TRIGGER_TAG: trigger, BY_TAG: by}
-    result = run_job(instance, JOB_NAME, "memory-pipeline jobs", config, progress, run_id=run_id, tags=tags)
-    if was_stopped(causes_of(result)):
-        raise KeyboardInterrupt
-    return job_record(instance, find_job(instance, result.run_id))
-
-
-def run_job(
-    instance: DagsterInstance,
-    name: str,
-    holder: str,
-    config: Mapping[str, Any],
-    progress: Callable[[str, int, int], None],
-    *,
-    tags: Mapping[str, str] | None = None,
-    **given: Any,
-) -> ExecuteInProcessResult:
-    """Run a Dagster job in this process and return its result, also if it failed. `holder`: who holds the store
-    meanwhile, for others that want it. Raises StoreBusyError if the run was skipped because others hold it."""
-    from memory_pipeline.orchestration import resources
-    from memory_pipeline.orchestration.held import skipped_reason
-
-    resources.listeners[:] = [progress]
-    result = job_of(name).execute_in_process(
-        instance=instance,
-        raise_on_error=False,
-        tags={resources.HOLDER_TAG: holder, **(tags or {})},
-        run_config=dict(config),
-        **given,
-    )
-    if result.success and (reason := skipped_reason(instance, result.run_id)):
-        raise StoreBusyError(reason)
-    return result
-
-
-def _error_of(causes: Sequence[tuple[str, str]]) -> BaseException:
-    """What a run that failed raises in this process."""
-    busy = next((text for name, text in causes if name == "StoreBusyError"), None)
-    if busy:
-        return StoreBusyError(busy)
-    return KeyboardInterrupt() if was_stopped(causes) else MemoryPipelineError(cause_to_tell(causes))
-
-
-def check_request(settings: Settings, request: NightRequest) -> None:
+def check_request(settings: Settings, asked: NightOptions) -> None:
     """Raises InputError for an impossible night and StoreBusyError while another one runs, before any work is done."""
-    from memory_pipeline.consolidation.plan import NightOptions
-
     store = Store.of(settings)
-    check_days(settings, request.partition, request.partition)
-    NightOptions(request.partition, "check", threshold=request.threshold, days=request.days)
-    if not store.exists() and settings.sources_of_store and not request.dry_run:
+    check_days(settings, asked.partition, asked.partition)
+    if not store.exists() and settings.sources_of_store and not asked.dry_run:
         with store.writing("memory-pipeline night"):
             pass  # the night's first step fills it
     with store.reading() as tx:
         holder = tx.lease.holder()
-    if holder and not request.dry_run:
+    if holder and not asked.dry_run:
         raise store.in_use_by(holder)
 
 
@@ -224,22 +122,235 @@ def check_days(settings: Settings, first: date, last: date) -> None:
             )
 
 
-def _failed(result: Any, settings: Settings, request: NightRequest, started: datetime) -> Report:
-    from memory_pipeline.consolidation.context import Night
-    from memory_pipeline.consolidation.plan import NightOptions
-    from memory_pipeline.consolidation.report import Report, failed_night
-
+def _failed(result: Any, settings: Settings, asked: NightOptions, started: datetime) -> Report:
     causes, store = causes_of(result), Store.of(settings)
-    error = _error_of(causes)
-    if request.dry_run or isinstance(error, StoreBusyError):  # nothing is stored of it, also no report
+    error = error_of(causes)
+    if asked.dry_run or isinstance(error, StoreBusyError):  # nothing is stored of it, also no report
         raise error
     with store.reading() as tx:
         reported = tx.journal.report(result.run_id)
     stopped = isinstance(error, KeyboardInterrupt)
     if reported is not None and not stopped:
         return Report.read_kept(reported)
-    night = Night(store, settings, NightOptions(request.partition, result.run_id))
+    night = Night(store, settings, NightOptions(asked.partition, result.run_id))
     report = failed_night(night, "stopped by Ctrl-C" if stopped else str(error), started)
     if stopped:
         raise error
     return report
+
+
+class NightResult(Report):
+    """A night with its closing line."""
+
+    result: str = Field(description="The closing line: COMPLETE, SKIPPED or BLOCKED.")
+
+
+class BackfillResult(Document):
+    """The nights of several days."""
+
+    nights: int = Field(description="The number of nights that were run.")
+    failed: tuple[str, ...] = Field(
+        description="What failed: the days of nights, and weekly or monthly jobs as `JOB PARTITION`."
+    )
+    reports: tuple[Report, ...] = Field(description="The report of each night, in order.")
+    result: str = Field(description="The closing line: COMPLETE or BLOCKED.")
+
+
+@app.command(
+    epilog="Examples: memory-pipeline night --dry-run --verbose; memory-pipeline night 2026-03-14 --threshold 0.85"
+)
+def night(
+    settings: Settings,
+    day: Annotated[
+        str | None, typer.Argument(metavar="[DATE]", help="The day (UTC); default: the last complete day.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would happen; write nothing to the store.")
+    ] = False,
+    threshold: Annotated[float | None, typer.Option(help="Similarity threshold for this run.")] = None,
+    days: Annotated[int | None, typer.Option(help="Only memories of the last N days.")] = None,
+    cluster_id: Annotated[str | None, typer.Option(help="Only the cluster with this id or fingerprint.")] = None,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Ask the model again instead of using cached answers.")
+    ] = False,
+    record: RecordOption = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show the log and the whole report.")] = False,
+    quiet: QuietOption = False,
+) -> Answer:
+    """Run one night. Exits with 0 if it is done, skipped or blocked by another run, and with 1 if it failed."""
+    settings = recording(settings, record)
+    partition = read_day(day, "DATE") if day else latest_complete_day(datetime.now(UTC))
+    asked = NightOptions(partition, "", dry_run, threshold, days, cluster_id, no_cache)
+    check_request(settings, asked)
+    with instance_of(settings) as instance:
+        report = run_night_job(instance, settings, asked, progress_printer(), verbose=verbose)
+    line = closing_line(report)
+    unknown = cluster_id is not None and report.clusters_found == report.clusters_settled and not report.errors
+    if unknown:
+        line = (
+            f"COMPRESSION BLOCKED: no cluster of the night of {partition} has the id or fingerprint '{cluster_id}'; "
+            f"'memory-pipeline night {partition} --dry-run --json' lists the {LARGEST} largest"
+        )
+    page = None if dry_run else report_page(settings.reports_path, report.run_id)
+    body = as_markdown(report).split("\n") if verbose else [*summary(report, page), ""]
+    return Answer(
+        NightResult(**dict(report), result=line),
+        [*body, line],
+        failed=unknown or (report.verdict == "FAIL" and not dry_run),
+    )
+
+
+@app.command(epilog="Example: memory-pipeline backfill --from 2026-02-18 --to 2026-04-03")
+def backfill(
+    settings: Settings,
+    from_: Annotated[str, typer.Option("--from", metavar="DATE", help="First day.")],
+    to: Annotated[str, typer.Option("--to", metavar="DATE", help="Last day.")],
+    record: RecordOption = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show the log.")] = False,
+    quiet: QuietOption = False,
+) -> Answer:
+    """Run the nights of past days in order, with the weekly and monthly steps after the last night of each period. A
+    failed day does not stop the next one."""
+    first, last = read_day(from_, "--from"), read_day(to, "--to")
+    if last < first:
+        raise InputError(f"--to {last} is before --from {first}; swap them")
+    settings = recording(settings, record)
+    check_days(settings, first, last)
+    reports: list[Report] = []
+    failed_periods: list[str] = []
+    with instance_of(settings) as instance, Store.of(settings).kept_open():
+        day = first
+        while day <= last:
+            report = run_night_job(instance, settings, NightOptions(day, ""), lambda *_: None, verbose=verbose)
+            reports.append(report)
+            say(f"{day} {report.verdict:<7} {closing_line(report)}")
+            for period, line in run_ended_periods(instance, settings, day).items():
+                say(f"{period}: {line}")
+                failed_periods += [period] if line.startswith("FAILED") else []
+            day += timedelta(days=1)
+    failed = [report for report in reports if report.verdict == "FAIL"]
+    saved = sum(report.tokens_before - report.tokens_after for report in reports)
+    archived = sum(report.memories_archived for report in reports)
+    made = sum(report.abstractions_created for report in reports)
+    line = f"COMPRESSION COMPLETE: {made} clusters, {archived} archived, {saved} tokens saved"
+    if failed:
+        line = (
+            f"COMPRESSION BLOCKED: {len(failed)} of {len(reports)} nights failed, the first {failed[0].partition}; "
+            f"see 'memory-pipeline report {failed[0].run_id}'"
+        )
+    elif failed_periods:
+        line = f"COMPRESSION BLOCKED: {failed_periods[0]} failed; its run is shown by 'memory-pipeline ui'"
+    nights = [str(report.partition) for report in failed]
+    summary = BackfillResult(
+        nights=len(reports), failed=(*nights, *failed_periods), reports=tuple(reports), result=line
+    )
+    return Answer(summary, [reader_of_all(settings, reports), line], failed=failed or failed_periods)
+
+
+@app.command(
+    epilog="Examples: memory-pipeline report; memory-pipeline report 2026-03-14; memory-pipeline report 3f0c --json;"
+    " memory-pipeline report --kind job"
+)
+def report(
+    settings: Settings,
+    store: Store,
+    run_id: Annotated[
+        str,
+        typer.Argument(
+            metavar="[RUN_ID|DATE|latest]",
+            help="The run's id, or the start of it, or the day of a night; default: the latest of --kind.",
+        ),
+    ] = "latest",
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="Without RUN_ID, the latest report of this kind: night, duplicates, job, review, canonical, "
+            "principles, any."
+        ),
+    ] = "night",
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show the whole report as Markdown.")] = False,
+) -> Answer:
+    """Show the report of a night, or of another run that archived memories: a summary, with the file of the whole."""
+    if kind not in (kinds := (*get_args(Kind), "any")):
+        raise InputError(f"--kind is '{kind}'; use {', '.join(kinds)}")
+    with store.reading() as tx:
+        named = None if run_id == "latest" else tx.journal.reported_run(run_id)
+        kept = tx.journal.report(named, None if kind == "any" else kind)
+    if kept is None:
+        which = "no night has been reported yet; run 'memory-pipeline night'"
+        raise InputError(
+            which if kind == "night" else f"nothing of the kind '{kind}' has been reported yet; see --help"
+        )
+    found = Report.read_kept(kept)
+    with store.reading() as tx:
+        others = [f"{name} ({kind_})" for name, kind_ in tx.runs.on(str(found.partition)).items()]
+    page = report_page(settings.reports_path, found.run_id)
+    text = summary(found, page)
+    if len(others) > 1:
+        text.append(f"Runs of this day: {', '.join(others)}")
+    return Answer(found, as_markdown(found) if verbose else text, sort_keys=True)
+
+
+def run_ended_periods(instance: DagsterInstance, settings: Settings, day: date) -> dict[str, str]:
+    """Run the weekly and monthly steps if the night of `day` was the last one of its period. Returns the outcome in
+    words, by job and partition."""
+    from memory_pipeline.orchestration.partitions import periods_ending_with
+
+    return _run_periods(instance, settings, periods_ending_with(day))
+
+
+def run_missing_periods(instance: DagsterInstance, settings: Settings, last_night: date) -> dict[str, str]:
+    """Run the weekly or monthly step of the newest period, up to `last_night`, if it has never run for any. Returns
+    the outcome in words, by job and partition."""
+    from dagster import AssetKey
+
+    from memory_pipeline.orchestration.jobs import PERIOD_ASSETS
+    from memory_pipeline.orchestration.partitions import newest_period
+
+    missing = {}
+    for partitions, asset in PERIOD_ASSETS.items():
+        key = newest_period(partitions, last_night, datetime.now(UTC))
+        if key is not None and not instance.get_materialized_partitions(AssetKey(asset)):
+            missing[partitions] = key
+    return _run_periods(instance, settings, missing)
+
+
+def _run_periods(
+    instance: DagsterInstance, settings: Settings, periods: Mapping[TimeWindowPartitionsDefinition, str]
+) -> dict[str, str]:
+    from memory_pipeline.orchestration.jobs import PERIOD_JOBS
+
+    jobs = ((PERIOD_JOBS[partitions].name, key) for partitions, key in periods.items())
+    return {f"{name} {key}": _outcome(instance, settings, name, key, {}) for name, key in jobs}
+
+
+def run_rollups(instance: DagsterInstance, settings: Settings, last_day: date) -> dict[str, str]:
+    """Sum up every day from the first memory to `last_day`, and each week, month and year of them that has ended: a run
+    for each level. Returns the outcome in words, by job and span."""
+    from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
+
+    from memory_pipeline.orchestration.jobs import ROLLUP_JOBS, daily_rollups_job
+    from memory_pipeline.orchestration.partitions import EVERY_DAY, first_day_of, newest_period
+
+    first_day = first_day_of(settings, of_demo=False) or last_day
+    begin = datetime.combine(first_day, datetime.min.time(), UTC).timestamp()
+    results = {}
+    for partitions, job in {EVERY_DAY: daily_rollups_job, **ROLLUP_JOBS}.items():
+        first = partitions.get_partition_key_for_timestamp(begin)
+        newest = newest_period(partitions, last_day, datetime.now(UTC))
+        if newest is not None and newest >= first:
+            span = {ASSET_PARTITION_RANGE_START_TAG: first, ASSET_PARTITION_RANGE_END_TAG: newest}
+            results[f"{job.name} {first} to {newest}"] = _outcome(instance, settings, job.name, None, span)
+    return results
+
+
+def _outcome(
+    instance: DagsterInstance, settings: Settings, name: str, partition: str | None, tags: Mapping[str, str]
+) -> str:
+    """Run a job, and say what became of it."""
+    config, by = run_config(settings), "memory-pipeline backfill"
+    try:
+        result = run_job(instance, name, by, config, lambda *_: None, partition_key=partition, tags=tags)
+    except StoreBusyError as error:
+        return f"FAILED: {error}"
+    return "done" if result.success else f"FAILED: {cause_to_tell(causes_of(result))}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import stat
 import sys
@@ -12,6 +11,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TextIO
+
+from rich.console import Console
+from rich.progress_bar import ProgressBar
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import OutputError
@@ -55,9 +57,9 @@ def emit(value: object, *, as_json: bool, text: str | Sequence[str], sort_keys: 
     Raises OutputError if the disk behind standard output is full; a closed pipe is not an error.
     """
     if as_json:
-        is_ascii = not _is_utf8(sys.stdout)
+        is_ascii = (sys.stdout.encoding or "").lower().replace("-", "").replace("_", "") != "utf8"
         written = json.dumps(value, ensure_ascii=is_ascii, default=_as_json, sort_keys=sort_keys)
-        text = UNSEEN.sub(_escape, written)
+        text = UNSEEN.sub(lambda unseen: json.dumps(unseen.group())[1:-1], written)
     elif isinstance(text, str):
         text = _fenced(visible(text))
     else:
@@ -113,10 +115,6 @@ def _shown(line: str) -> str:
 
 def _as_json(value: object) -> object:
     return value.as_json() if isinstance(value, Document) else str(value)
-
-
-def _escape(unseen: re.Match[str]) -> str:
-    return json.dumps(unseen.group())[1:-1]
 
 
 def write_line(text: str) -> None:
@@ -175,10 +173,6 @@ def _discard(stream: TextIO) -> None:
         os.close(nowhere)
 
 
-def _is_utf8(stream: TextIO) -> bool:
-    return (stream.encoding or "").lower().replace("-", "").replace("_", "") == "utf8"
-
-
 def progress_printer() -> Callable[[str, int, int], None]:
     """Show progress: on one line that is rewritten in a terminal, otherwise on occasional separate lines."""
     if _quiet:
@@ -207,9 +201,6 @@ def progress_printer() -> Callable[[str, int, int], None]:
 
 def _bar(done: int, total: int) -> str:
     """A progress bar for a terminal, with a space behind it; nothing if the total is not known."""
-    from rich.console import Console
-    from rich.progress_bar import ProgressBar
-
     if not total:
         return ""
     console = Console(file=sys.stderr)

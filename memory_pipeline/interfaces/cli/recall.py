@@ -5,26 +5,27 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
-from memory_pipeline.interfaces.cli.base import (
-    JsonOption,
-    StoreOption,
-    app,
-    choose_project,
-    current_user,
-    open_store,
+from memory_pipeline.interfaces.cli.base import Answer, app, choose_project, current_user
+from memory_pipeline.interfaces.cli.output import terminal_width
+from memory_pipeline.interfaces.operations import (
+    NOTHING_KNOWN,
+    feedback_line,
+    lineage_lines,
+    metrics_lines,
+    remembered_line,
+    reply_lines,
+    search_lines,
 )
-from memory_pipeline.interfaces.cli.output import emit, terminal_width
-from memory_pipeline.moments import read_day
-
-if TYPE_CHECKING:
-    from memory_pipeline.recall.documents import SearchResults
-    from memory_pipeline.recall.project import ProjectMemory
+from memory_pipeline.moments import read_day, read_moment
+from memory_pipeline.recall.documents import DEFAULT_BUDGET, SearchResults
+from memory_pipeline.recall.project import ProjectMemory
+from memory_pipeline.store import Store
 
 ProjectOption = Annotated[
     str | None, typer.Option("--project", help="The project; optional if the store has only one.")
@@ -37,6 +38,8 @@ _STDIN, _MOST_READ = "-", 1_000_000
     epilog="Examples: memory-pipeline search 'gateway key' --limit 5; memory-pipeline search backups --level 2 --json"
 )
 def search(
+    settings: Settings,
+    store: Store,
     query: Annotated[str, typer.Argument(help="What to look for, in a few words or a question.")],
     limit: Annotated[int, typer.Option(help="Maximum number of memories, 1 to 100.")] = 10,
     level: Annotated[
@@ -58,15 +61,11 @@ def search(
     ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say of each why it stands where it stands.")] = False,
     project: ProjectOption = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Find memories by words and meaning, best first; in all projects, unless one is named."""
-    from memory_pipeline.interfaces.operations import search_lines
-
     first, last = (read_day(day, name) if day else None for day, name in ((since, "--since"), (until, "--until")))
     found = []
-    for memory in _memories_of(store, project):
+    for memory in _memories_of(settings, store, project):
         with memory:
             found.append(
                 memory.search(
@@ -84,43 +83,38 @@ def search(
                 )
             )
     results = found[0] if len(found) == 1 else _joined(found, limit)
-    emit(results, as_json=json_, text=search_lines(results, terminal_width()))
+    return Answer(results, search_lines(results, terminal_width()))
 
 
 @app.command(epilog="Example: memory-pipeline context 'rotate the key of the payment gateway' --budget 800")
 def context(
+    settings: Settings,
+    store: Store,
     task: Annotated[str, typer.Argument(help="What you are about to do.")],
     budget: Annotated[int | None, typer.Option(metavar="TOKENS", help="Maximum size (default 1500).")] = None,
     sources: Annotated[bool, typer.Option("--sources", help="Say where each memory was read.")] = False,
     project: ProjectOption = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Print what an agent should know for a task, as Markdown within a number of tokens: what a search finds, best
     first, and guidance. Each memory stands under its day, and ends with a handle that the other commands take as an
     id."""
-    from memory_pipeline.interfaces.operations import NOTHING_KNOWN
-    from memory_pipeline.recall.documents import DEFAULT_BUDGET
-
-    with opened_memory(store, project) as memory:
+    with opened_memory(settings, store, project) as memory:
         made = memory.context(task, DEFAULT_BUDGET if budget is None else budget, with_sources=sources)
-    emit(made, as_json=json_, text=made.text or NOTHING_KNOWN)
+    return Answer(made, made.text or NOTHING_KNOWN)
 
 
 @app.command(epilog="Example: memory-pipeline ask 'which port has the gateway?' --project webshop")
 def ask(
+    settings: Settings,
+    store: Store,
     question: Annotated[str, typer.Argument(help="What you want to know.")],
     project: ProjectOption = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Answer a question in a sentence or two, from what a search finds, with the memories that say so; or say that the
     memory does not hold it. A model reads: one has to be chosen."""
-    from memory_pipeline.interfaces.operations import reply_lines
-
-    with opened_memory(store, project) as memory:
+    with opened_memory(settings, store, project) as memory:
         reply = memory.ask(question)
-    emit(reply, as_json=json_, text=reply_lines(reply))
+    return Answer(reply, reply_lines(reply))
 
 
 @app.command(
@@ -128,6 +122,8 @@ def ask(
     "git log -1 | memory-pipeline remember - --project webshop"
 )
 def remember(
+    settings: Settings,
+    store: Store,
     content: Annotated[str, typer.Argument(metavar="TEXT|-", help="What to remember; - reads standard input.")],
     type_: Annotated[
         str | None, typer.Option("--type", help="Memory type, such as lesson (default: told from the words).")
@@ -141,16 +137,11 @@ def remember(
     ] = None,
     create: Annotated[bool, typer.Option("--create", help="Begin the project if the store does not have it.")] = False,
     project: ProjectOption = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Write a memory. A search finds it at once, and the next night takes it up."""
-    from memory_pipeline.interfaces.operations import remembered_line
-    from memory_pipeline.moments import read_moment
-
     moment = read_moment(at, "--at") if at else None
     text = _standard_input() if content == _STDIN else content
-    with opened_memory(store, project, create=create) as memory:
+    with opened_memory(settings, store, project, create=create) as memory:
         told = memory.remember(
             text,
             memory_type=type_,
@@ -160,69 +151,56 @@ def remember(
             created_at=moment,
             id=id_,
         )
-    emit(told, as_json=json_, text=remembered_line(told))
+    return Answer(told, remembered_line(told))
 
 
 @app.command(epilog="Examples: memory-pipeline feedback k3xq --useful; memory-pipeline feedback m-17 --not-useful")
 def feedback(
+    settings: Settings,
+    store: Store,
     memory_id: Annotated[str, typer.Argument(metavar="ID", help="The memory: its id, or its handle in a context.")],
     useful: Annotated[bool, typer.Option("--useful/--not-useful", help="Whether it helped.")] = True,
     project: ProjectOption = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Say whether a memory helped. One that did rises a little in searches."""
-    from memory_pipeline.interfaces.operations import feedback_line
-
-    with opened_memory(store, project) as memory:
+    with opened_memory(settings, store, project) as memory:
         said = memory.feedback(memory_id, useful)
-    emit(said, as_json=json_, text=feedback_line(said))
+    return Answer(said, feedback_line(said))
 
 
 @app.command(epilog="Examples: memory-pipeline lineage k3xq; memory-pipeline lineage 8c1f0a52-...")
 def lineage(
+    settings: Settings,
+    store: Store,
     memory_id: Annotated[str, typer.Argument(metavar="ID", help="The memory: its id, or its handle in a context.")],
     project: ProjectOption = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Show what a memory was made from, down to the raw notes, and what has replaced it."""
-    from memory_pipeline.interfaces.operations import lineage_lines
-
-    with opened_memory(store, project) as memory:
+    with opened_memory(settings, store, project) as memory:
         found = memory.lineage(memory_id)
-    emit(found, as_json=json_, text=lineage_lines(found, terminal_width()))
+    return Answer(found, lineage_lines(found, terminal_width()))
 
 
 @app.command(epilog="Example: memory-pipeline metrics --project webshop")
-def metrics(project: ProjectOption = None, store: StoreOption = None, json_: JsonOption = False) -> None:
+def metrics(settings: Settings, store: Store, project: ProjectOption = None) -> Answer:
     """Show how far a project is consolidated: memories, tokens, types, levels, and when nights ran and will run."""
-    from memory_pipeline.interfaces.operations import metrics_lines
-
-    with opened_memory(store, project) as memory:
+    with opened_memory(settings, store, project) as memory:
         figures = memory.metrics()
-    emit(figures, as_json=json_, text=metrics_lines(figures, terminal_width()))
+    return Answer(figures, metrics_lines(figures, terminal_width()))
 
 
-def opened_memory(store: Path | None, project: str | None, *, create: bool = False) -> ProjectMemory:
+def opened_memory(settings: Settings, store: Store, project: str | None, *, create: bool = False) -> ProjectMemory:
     """The memory of the chosen project in the store of this command."""
-    from memory_pipeline.recall.project import ProjectMemory
-
-    settings, opened = open_store(store)
-    chosen = choose_project(opened, project, "--project", create=create)
-    return ProjectMemory(opened, settings, chosen, actor=current_user())
+    chosen = choose_project(store, project, "--project", create=create)
+    return ProjectMemory(store, settings, chosen, actor=current_user())
 
 
-def _memories_of(store: Path | None, project: str | None) -> list[ProjectMemory]:
+def _memories_of(settings: Settings, store: Store, project: str | None) -> list[ProjectMemory]:
     """The memory of the project that is named, or of each project."""
-    from memory_pipeline.recall.project import ProjectMemory
-
-    settings, opened = open_store(store)
-    with opened.reading() as tx:
+    with store.reading() as tx:
         known = tx.memories.projects()
-    if project is not None or len(known) < 2:
-        return [opened_memory(store, project)]
-    return [ProjectMemory(opened, settings, one, actor=current_user()) for one in known]
+    named = [project] if project is not None or len(known) < 2 else known
+    return [opened_memory(settings, store, one) for one in named]
 
 
 def _joined(found: Sequence[SearchResults], limit: int) -> SearchResults:

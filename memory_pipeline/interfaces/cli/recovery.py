@@ -1,4 +1,4 @@
-"""The commands that take, check and restore snapshots, recover a damaged store, and have memories forgotten."""
+"""The commands that check and recover a store, take and restore snapshots of it, and have memories forgotten."""
 
 from __future__ import annotations
 
@@ -9,20 +9,39 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import Field
 
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.gates import levels_that_lack, unreadable_drafts
+from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
+from memory_pipeline.forgetting import Selection, preview
+from memory_pipeline.forgetting import forget as forget_all
+from memory_pipeline.forgetting.forget import forgotten_text, preview_text
 from memory_pipeline.interfaces.cli.base import (
+    Answer,
     JsonOption,
-    StoreOption,
+    OnlyProjectOption,
     app,
     check_target,
     current_user,
+    group,
     kept_copies,
-    open_store,
-    snapshot_app,
     utf8_path,
 )
 from memory_pipeline.interfaces.cli.output import emit, table
+from memory_pipeline.reporting.model import StoreFacts
+from memory_pipeline.store import (
+    Finding,
+    Recovery,
+    Store,
+    create_snapshot,
+    list_snapshots,
+    recover_store,
+    restore_snapshot,
+    snapshot_directory,
+    verify_snapshot,
+)
 
 #: Whether `--yes` is taken without a terminal, as a person's own script needs it: `allow`.
 WITHOUT_TERMINAL = "MEMORY_PIPELINE_FORGET"
@@ -30,103 +49,82 @@ WITHOUT_TERMINAL = "MEMORY_PIPELINE_FORGET"
 
 @app.command(epilog="Examples: memory-pipeline recover --dry-run; memory-pipeline recover")
 def recover(
+    store: Store,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be recovered; change nothing.")] = False,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Recover a damaged store from its newest whole snapshot and its log, as far as they can be read.
 
     The damaged files are kept next to it as NAME.damaged-TIME. A store that is whole is left alone.
     """
-    from memory_pipeline.interfaces.cli.results import RecoveryResult
-    from memory_pipeline.store import recover_store
-
-    _, opened = open_store(store)
-    opened.check_is_or_was_there()
-    before = kept_copies(opened, "damaged")
-    found = recover_store(opened, dry_run=dry_run)
-    kept = sorted(kept_copies(opened, "damaged") - before)
+    store.check_is_or_was_there()
+    before = kept_copies(store, "damaged")
+    found = recover_store(store, dry_run=dry_run)
+    kept = sorted(kept_copies(store, "damaged") - before)
     if found.source == "store":
         text = (
-            f"The store '{opened.path}' is whole: every block, every table and its log can be read. Nothing to recover."
+            f"The store '{store.path}' is whole: every block, every table and its log can be read. Nothing to recover."
         )
     else:
         source = found.source + (f" (snapshot {found.snapshot})" if found.snapshot else "")
         happened = "Would be recovered" if dry_run else "Recovered"
         text = f"Problem: {found.problem}.\n{happened} from: {source}.\nLost: {found.lost}."
         text += f"\nThe damaged files are kept next to it as {' and '.join(kept)}." if kept else ""
-    emit(RecoveryResult(**dict(found), kept=tuple(kept)), as_json=json_, text=text)
+    return Answer(RecoveryResult(**dict(found), kept=tuple(kept)), text)
+
+
+snapshot_app = group("snapshot", "Verified copies of the store: list, create, restore, verify.")
 
 
 @snapshot_app.command("list", epilog="Example: memory-pipeline snapshot list")
-def snapshot_list(store: StoreOption = None, json_: JsonOption = False) -> None:
+def snapshot_list(store: Store) -> Answer:
     """Show the snapshots, oldest first."""
-    from memory_pipeline.store import list_snapshots, snapshot_directory
-
-    _, opened = open_store(store)
-    opened.check_is_or_was_there()
-    found = list_snapshots(opened)
-    if not found and not opened.exists():
+    store.check_is_or_was_there()
+    found = list_snapshots(store)
+    if not found and not store.exists():
         raise InputError(
-            f"there is no store at '{opened.path}', and no snapshot next to it; give the right path with --store"
+            f"there is no store at '{store.path}', and no snapshot next to it; give the right path with --store"
         )
-    none = f"No snapshot in '{snapshot_directory(opened)}'."
+    none = f"No snapshot in '{snapshot_directory(store)}'."
     rows = [snapshot.as_json() for snapshot in found]
-    emit(found, as_json=json_, text=table(rows, ["name", "taken_at", "bytes"], none))
+    return Answer(found, table(rows, ["name", "taken_at", "bytes"], none))
 
 
 @snapshot_app.command("create", epilog="Example: memory-pipeline snapshot create --label before-cleanup")
 def snapshot_create(
+    store: Store,
     label: Annotated[str, typer.Option(help="The reason for the snapshot; becomes part of its name.")] = "manual",
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Take a verified snapshot now. It stays until you remove its files; only snapshots of nights are rotated."""
-    from memory_pipeline.store import create_snapshot
-
-    _, opened = open_store(store)
-    made = create_snapshot(opened, label, datetime.now(UTC), keep=None)
-    emit(made, as_json=json_, text=f"Snapshot {made.name}, {made.bytes} bytes, verified.")
+    made = create_snapshot(store, label, datetime.now(UTC), keep=None)
+    return Answer(made, f"Snapshot {made.name}, {made.bytes} bytes, verified.")
 
 
 @snapshot_app.command("restore", epilog="Example: memory-pipeline snapshot restore 20260314T073000000000Z-night")
 def snapshot_restore(
+    settings: Settings,
+    store: Store,
     name: Annotated[str, typer.Argument(help="A name from 'snapshot list'.")],
     to: Annotated[Path | None, typer.Option(help="Restore into this file instead of replacing the store.")] = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Replace the store with a snapshot; the previous store is kept as NAME.before-restore-TIME."""
-    from memory_pipeline.interfaces.cli.results import RestoredSnapshot
-    from memory_pipeline.store import restore_snapshot
-
-    settings, opened = open_store(store)
     target = utf8_path(to, "--to") if to is not None else None
     if target:
         check_target(settings, target)
-    opened.check_is_or_was_there()
-    before = kept_copies(opened, "before-restore")
-    where = restore_snapshot(opened, name, target)
-    kept = sorted(kept_copies(opened, "before-restore") - before)
+    store.check_is_or_was_there()
+    before = kept_copies(store, "before-restore")
+    where = restore_snapshot(store, name, target)
+    kept = sorted(kept_copies(store, "before-restore") - before)
     text = f"Restored {name} to {where}."
     text += f"\nThe previous store is kept next to it as {' and '.join(kept)}." if kept else ""
-    emit(RestoredSnapshot(restored=name, to=str(where), kept=tuple(kept)), as_json=json_, text=text)
+    return Answer(RestoredSnapshot(restored=name, to=str(where), kept=tuple(kept)), text)
 
 
 @snapshot_app.command("verify", epilog="Example: memory-pipeline snapshot verify 20260314T073000000000Z-night")
-def snapshot_verify(
-    name: Annotated[str, typer.Argument(help="A name from 'snapshot list'.")],
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+def snapshot_verify(store: Store, name: Annotated[str, typer.Argument(help="A name from 'snapshot list'.")]) -> Answer:
     """Check that a snapshot is whole and contains what was recorded."""
-    from memory_pipeline.interfaces.cli.results import VerifiedSnapshot
-    from memory_pipeline.store import verify_snapshot
-
-    _, opened = open_store(store)
-    opened.check_is_or_was_there()
-    found = verify_snapshot(opened, name)
-    emit(VerifiedSnapshot(name=name, verified=True), as_json=json_, text=f"Snapshot {found.name} is whole.")
+    store.check_is_or_was_there()
+    found = verify_snapshot(store, name)
+    return Answer(VerifiedSnapshot(name=name, verified=True), f"Snapshot {found.name} is whole.")
 
 
 @app.command(
@@ -135,6 +133,8 @@ def snapshot_verify(
     "--code 5f3a09c1"
 )
 def forget(
+    settings: Settings,
+    store: Store,
     memory_ids: Annotated[
         list[str] | None, typer.Argument(metavar="[MEMORY_ID]...", help="The memories, by their whole ids.")
     ] = None,
@@ -148,44 +148,35 @@ def forget(
     only: Annotated[
         list[int] | None, typer.Option(metavar="N", help="Of what was found, only this place of the list; repeatable.")
     ] = None,
-    project: Annotated[str | None, typer.Option(help="Only of this project.")] = None,
+    project: OnlyProjectOption = None,
     yes: Annotated[bool, typer.Option("--yes", help="Forget what was shown, without a question.")] = False,
     code: Annotated[
         str | None, typer.Option(metavar="CODE", help="The code of the preview: refuse if something else would go.")
     ] = None,
-    store: StoreOption = None,
     json_: JsonOption = False,
-) -> None:
+) -> Answer | None:
     """Show what goes with a memory, and erase its words everywhere: the exception to "nothing is ever deleted".
 
     Without --yes it shows everything that would go, and asks at a terminal. What stays is a tombstone: that something
     was forgotten, when and by whom, and keyed hashes that keep imports from bringing it back.
     """
-    from memory_pipeline.forgetting import Selection, preview
-    from memory_pipeline.forgetting import forget as forget_all
-    from memory_pipeline.forgetting.forget import forgotten_text, preview_text
-
-    settings, opened = open_store(store, project)
     if yes:
         _check_is_a_person()
     selection = Selection(tuple(memory_ids or ()), search, source, conversation, project, tuple(only or ()))
     if yes and not code and not memory_ids:
         raise InputError("--yes needs the --code of a preview here, so that exactly what you saw is forgotten")
-    shown = preview(opened, settings, selection)
+    shown = preview(store, settings, selection)
     if not yes:
         hint = f"To forget exactly this, at a terminal: the same command with --yes --code {shown.code}"
         text = f"{preview_text(shown, choosing=not memory_ids)}\n{hint}"
         emit(shown, as_json=json_, text=text)
         if json_ or not (sys.stdin.isatty() and sys.stdout.isatty()):
-            return
+            return None
         answer = typer.prompt(f"Type {shown.going} to forget, or press Enter to leave all as it is", default="")
         if answer.strip() != str(shown.going):
-            emit(shown, as_json=False, text="Nothing was changed.")
-            return
-    result = forget_all(opened, settings, selection, code=code or shown.code, actor=current_user())
-    emit(result, as_json=json_, text=forgotten_text(result))
-    if result.left:
-        raise typer.Exit(1)
+            return Answer(shown, "Nothing was changed.")
+    result = forget_all(store, settings, selection, code=code or shown.code, actor=current_user())
+    return Answer(result, forgotten_text(result), failed=result.left)
 
 
 def _check_is_a_person() -> None:
@@ -194,3 +185,67 @@ def _check_is_a_person() -> None:
             f"forgetting is a person's decision, so --yes is taken at a terminal only; in a script of your own, set "
             f"{WITHOUT_TERMINAL}=allow"
         )
+
+
+class CheckResult(StoreFacts):
+    """Whether a store is sound, with its row counts."""
+
+    sound: bool = Field(description="Whether there is no finding.")
+    findings: tuple[Finding, ...] = Field(description="What is wrong, at most twenty for each rule.")
+    warnings: tuple[Finding, ...] = Field(
+        description="What is not wrong but needs a decision, with the same fields as a finding; only with `--deep`."
+    )
+    active_hash: str = Field(
+        description="SHA-256 over the active memories and their lineage: a rollback brings back the one before the run."
+    )
+    hash: str = Field(
+        description="SHA-256 over all memories, archived and retired ones included, and all lineage; not over "
+        "`updated_at`. Two stores with equal hashes hold the same memories."
+    )
+
+
+class RestoredSnapshot(Document):
+    """A snapshot that was restored."""
+
+    restored: str = Field(description="The name of the snapshot.")
+    to: str = Field(description="The file that it was restored to.")
+    kept: tuple[str, ...] = Field(description="The names under which the previous store is kept next to it.")
+
+
+class VerifiedSnapshot(Document):
+    """A snapshot that is whole."""
+
+    name: str = Field(description="The name of the snapshot.")
+    verified: bool = Field(description="Always true; a snapshot that is not whole is an error.")
+
+
+class RecoveryResult(Recovery):
+    """A recovery, with the files that it kept."""
+
+    kept: tuple[str, ...] = Field(description="The names under which the damaged files are kept next to the store.")
+
+
+@app.command(epilog="Examples: memory-pipeline check; memory-pipeline check --deep")
+def check(
+    store: Store,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Also recompute ratios, sources, replacements and the audit log.")
+    ] = False,
+) -> Answer:
+    """Check the store: blocks, links, hashes of sources, vectors, log and audit trail. Exits with 1 if something is
+    wrong."""
+    if store.exists():
+        store.verify()
+    with store.reading() as tx:
+        findings, facts = tx.integrity.check(deep=deep, facts=deep), tx.contents.facts()
+        digest, active = tx.contents.digest(), tx.contents.digest(active_only=True)
+        doubts = [*levels_that_lack(tx), *unreadable_drafts(tx)] if deep else []
+    lines = [f"{f.rule}: {f.where}: {f.problem}. To fix: {f.mend}." for f in findings]
+    lines += [f"Warning: {f.rule}: {f.where} {f.problem}. To fix: {f.mend}." for f in doubts]
+    summary = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items())
+    hashes = f"hash of the active memories {active[:16]}, of all with archived and retired ones {digest[:16]}"
+    lines.append(f"{'NOT SOUND' if findings else 'SOUND'}: {summary}; {hashes}")
+    found = CheckResult(
+        **facts, sound=not findings, findings=tuple(findings), warnings=tuple(doubts), active_hash=active, hash=digest
+    )
+    return Answer(found, "\n".join(lines), failed=findings)

@@ -8,29 +8,26 @@ from typing import Annotated, Literal, cast
 import typer
 from pydantic import Field
 
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.review.conflicts import conflict_text, describe_conflicts, list_conflicts
+from memory_pipeline.consolidation.review.patterns import decide_pattern, list_patterns, pattern_as_text
+from memory_pipeline.consolidation.review.resolution import Decision, Keep, reopen_conflict, resolve_conflict
+from memory_pipeline.consolidation.review.rollback import as_text
 from memory_pipeline.documents import Document
-from memory_pipeline.interfaces.cli.base import (
-    JsonOption,
-    OnlyProjectOption,
-    StoreOption,
-    app,
-    current_user,
-    open_store,
-)
-from memory_pipeline.interfaces.cli.output import emit, table
+from memory_pipeline.interfaces.cli.base import Answer, OnlyProjectOption, app, current_user, group
+from memory_pipeline.interfaces.cli.output import table
 from memory_pipeline.moments import read_day
+from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 
-conflicts_app = typer.Typer(
-    help="Memories that contradict each other: list, show, resolve, reopen.", no_args_is_help=True
-)
-app.add_typer(conflicts_app, name="conflicts")
+conflicts_app = group("conflicts", "Memories that contradict each other: list, show, resolve, reopen.")
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The conflict's id, or the start of it.")]
 
 
 @conflicts_app.command("list", epilog="Example: memory-pipeline conflicts list --project webshop")
 def conflicts_list(
+    store: Store,
     all_: Annotated[bool, typer.Option("--all", help="Also show settled conflicts.")] = False,
     project: OnlyProjectOption = None,
     kind: Annotated[
@@ -40,14 +37,9 @@ def conflicts_list(
         bool, typer.Option("--each", help="Show every conflict, not one of several that share memories.")
     ] = False,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of conflicts.")] = 50,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Show the contradictions that await a decision, clearest first; of several that share memories, only one."""
-    from memory_pipeline.consolidation.review.conflicts import list_conflicts
-
-    _, opened = open_store(store, project)
-    shown = list_conflicts(opened, settled=all_, project=project, kind=kind, each=each)
+    shown = list_conflicts(store, settled=all_, project=project, kind=kind, each=each)
     rows = [
         {
             **row.as_json(),
@@ -68,7 +60,7 @@ def conflicts_list(
         lines.append(
             f"{len(shown) + alike} conflicts; of several that share memories, only one is shown (--each shows all)."
         )
-    emit(shown[:limit], as_json=json_, text="\n".join(lines))
+    return Answer(shown[:limit], "\n".join(lines))
 
 
 def _none_words(project: str | None, kind: str | None, *, settled: bool) -> str:
@@ -81,14 +73,11 @@ def _none_words(project: str | None, kind: str | None, *, settled: bool) -> str:
 
 
 @conflicts_app.command("show", epilog="Example: memory-pipeline conflicts show 3f0c")
-def conflicts_show(conflict_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
+def conflicts_show(store: Store, conflict_id: IdArgument) -> Answer:
     """Show both sides of a contradiction, and how it was settled."""
-    from memory_pipeline.consolidation.review.conflicts import conflict_text, describe_conflicts
-
-    _, opened = open_store(store)
-    with opened.reading() as tx:
+    with store.reading() as tx:
         (shown,) = describe_conflicts(tx, [tx.conflicts.read(conflict_id)])
-    emit(shown, as_json=json_, text=conflict_text(shown))
+    return Answer(shown, conflict_text(shown))
 
 
 @conflicts_app.command(
@@ -97,43 +86,33 @@ def conflicts_show(conflict_id: IdArgument, store: StoreOption = None, json_: Js
     "--keep both --scope-a 'on staging' --scope-b 'in production'",
 )
 def conflicts_resolve(
+    settings: Settings,
+    store: Store,
     conflict_id: IdArgument,
     keep: Annotated[str, typer.Option(help="newer, a, b, or both.")],
     scope_a: Annotated[str | None, typer.Option("--scope-a", help="With both: where side a applies.")] = None,
     scope_b: Annotated[str | None, typer.Option("--scope-b", help="With both: where side b applies.")] = None,
     note: Annotated[str | None, typer.Option(help="The reason; kept with the decision.")] = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Settle a contradiction. The side that is not kept is archived into the other one; nothing is deleted."""
-    from memory_pipeline.consolidation.review.conflicts import conflict_text, describe_conflicts
-    from memory_pipeline.consolidation.review.resolution import Decision, Keep, resolve_conflict
-
-    settings, opened = open_store(store)
     decision = Decision(cast(Keep, keep), current_user(), scope_a, scope_b, note)
-    case = resolve_conflict(opened, settings, conflict_id, decision)
-    with opened.reading() as tx:
+    case = resolve_conflict(store, settings, conflict_id, decision)
+    with store.reading() as tx:
         (shown,) = describe_conflicts(tx, [case])
     undo = f"Undo with: memory-pipeline conflicts reopen {case.id[:8]}"
-    emit(shown, as_json=json_, text=f"{conflict_text(shown)}\n{undo}")
+    return Answer(shown, f"{conflict_text(shown)}\n{undo}")
 
 
 @conflicts_app.command("reopen", epilog="Example: memory-pipeline conflicts reopen 3f0c")
-def conflicts_reopen(conflict_id: IdArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
+def conflicts_reopen(settings: Settings, store: Store, conflict_id: IdArgument) -> Answer:
     """Reverse a decision: what it archived is active again, and the contradiction is open."""
-    from memory_pipeline.consolidation.review.resolution import reopen_conflict
-    from memory_pipeline.consolidation.review.rollback import as_text
-
-    settings, opened = open_store(store)
-    result = reopen_conflict(opened, settings, conflict_id)
-    emit(result, as_json=json_, text=f"{as_text(result)}\nThe conflict is open again.")
+    result = reopen_conflict(store, settings, conflict_id)
+    return Answer(result, f"{as_text(result)}\nThe conflict is open again.")
 
 
-patterns_app = typer.Typer(
-    help="How a human and an agent work together: list what waits for a decision, confirm, reject.",
-    no_args_is_help=True,
+patterns_app = group(
+    "patterns", "How a human and an agent work together: list what waits for a decision, confirm, reject."
 )
-app.add_typer(patterns_app, name="patterns")
 
 PatternArgument = Annotated[
     str,
@@ -143,45 +122,36 @@ PatternArgument = Annotated[
 
 @patterns_app.command("list", epilog="Examples: memory-pipeline patterns list; memory-pipeline patterns list --all")
 def patterns_list(
+    store: Store,
     project: OnlyProjectOption = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Also those that hold, and those that were decided.")
     ] = False,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar="DAY", help="Confidence as of this day.")] = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """List the patterns that wait for a decision: those that fade, and those that something may contradict."""
-    from memory_pipeline.consolidation.review.patterns import list_patterns, pattern_as_text
-
-    _, opened = open_store(store, project)
     day = read_day(as_of, "--as-of") if as_of else datetime.now(UTC).date()
-    found = list_patterns(opened, project, day, everything=everything)
+    found = list_patterns(store, project, day, everything=everything)
     empty = "No pattern." if everything else "No pattern waits for a decision; --all lists the others."
-    emit(found, as_json=json_, text="\n".join(map(pattern_as_text, found)) or empty)
+    return Answer(found, "\n".join(map(pattern_as_text, found)) or empty)
 
 
 @patterns_app.command("confirm", epilog="Example: memory-pipeline patterns confirm 3f2a9c1e")
-def patterns_confirm(pattern: PatternArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
+def patterns_confirm(settings: Settings, store: Store, pattern: PatternArgument) -> Answer:
     """Say that a pattern holds: it counts as said once more, today."""
-    _decide(pattern, "confirmed", store, json_)
+    return _decided(settings, store, pattern, "confirmed")
 
 
 @patterns_app.command("reject", epilog="Example: memory-pipeline patterns reject 3f2a9c1e")
-def patterns_reject(pattern: PatternArgument, store: StoreOption = None, json_: JsonOption = False) -> None:
+def patterns_reject(settings: Settings, store: Store, pattern: PatternArgument) -> Answer:
     """Say that a pattern does not hold: it is no longer written."""
-    _decide(pattern, "rejected", store, json_)
+    return _decided(settings, store, pattern, "rejected")
 
 
-def _decide(pattern: str, decision: Literal["confirmed", "rejected"], store: StoreOption, json_: bool) -> None:
-    from memory_pipeline.consolidation.review.patterns import decide_pattern, pattern_as_text
-
-    settings, opened = open_store(store)
-    done, problems = decide_pattern(opened, settings, pattern, decision, actor=current_user(), now=datetime.now(UTC))
+def _decided(settings: Settings, store: Store, pattern: str, decision: Literal["confirmed", "rejected"]) -> Answer:
+    done, problems = decide_pattern(store, settings, pattern, decision, actor=current_user(), now=datetime.now(UTC))
     lines = [pattern_as_text(done), *(f"Could not be written: {problem}" for problem in problems)]
-    emit(done, as_json=json_, text="\n".join(lines))
-    if problems:
-        raise typer.Exit(1)
+    return Answer(done, lines, failed=problems)
 
 
 _SHOWN = 200
@@ -199,16 +169,14 @@ class QuarantinedRow(Document):
 
 @app.command(epilog="Examples: memory-pipeline quarantine list; memory-pipeline quarantine notes.csv")
 def quarantine(
+    store: Store,
     file: Annotated[
         str | None, typer.Argument(metavar="[list|FILE]", help="Only rows of files whose name contains FILE.")
     ] = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """List the rows that no import could take, with file, line and reason. They stay listed after they were mended."""
-    _, opened = open_store(store)
     named = None if file == "list" else file
-    with opened.reading() as tx:
+    with store.reading() as tx:
         rejected = tx.journal.rejected(named)
         others = len(tx.journal.rejected()) if named is not None and not rejected else 0
         found = [
@@ -228,4 +196,4 @@ def quarantine(
         none = (
             f"Nothing is in quarantine of a file with '{named}' in its name; 'quarantine list' shows {rows} of others."
         )
-    emit(found, as_json=json_, text="\n".join(lines) or none)
+    return Answer(found, "\n".join(lines) or none)

@@ -1,50 +1,78 @@
-"""The commands `serve` and `mcp`, and the commands about tokens."""
+"""The commands that serve: the HTTP API with its tokens, the MCP server, and the Dagster UI."""
 
 from __future__ import annotations
 
+import errno
+import json
+import os
+import signal
 import sys
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, NoReturn
 
 import typer
+from pydantic import Field
 
-from memory_pipeline.errors import InputError
-from memory_pipeline.interfaces.cli.base import JsonOption, QuietOption, StoreOption, app, current_user, open_store
+from memory_pipeline.config.described import own_variable
+from memory_pipeline.config.loading import plain
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.documents import Document
+from memory_pipeline.errors import InputError, StoreError
+from memory_pipeline.files.writing import directories
+from memory_pipeline.interfaces.api.access import Tokens
+from memory_pipeline.interfaces.cli.base import Answer, JsonOption, QuietOption, app, current_user, group
 from memory_pipeline.interfaces.cli.output import emit, say, table
+from memory_pipeline.interfaces.mcp.install import CLIENTS, install, installed_text, own_command
+from memory_pipeline.orchestration.home import (
+    home_environment,
+    load_project_settings,
+    prepare_dagster_home,
+    project_home,
+)
+from memory_pipeline.store import Store
+
+#: Ports after a taken one that are tried, to name a free one.
+_NEAR = 20
+_MENDS = "fill it with 'memory-pipeline init PATH/TO/WORKSPACE', or look at the demo with 'memory-pipeline demo'"
+
+
+class Address(Document):
+    """Where a server is."""
+
+    url: str = Field(description="The address of the HTTP API, or that to open in a browser.")
 
 
 @app.command(epilog="Example: memory-pipeline serve --port 8377")
 def serve(
+    settings: Settings,
+    store: Store,
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on; 0 for any free one.")] = 8377,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     verbose: Annotated[bool, typer.Option("--verbose", help="Show one line for each request.")] = False,
     quiet: QuietOption = False,
-    store: StoreOption = None,
     json_: JsonOption = False,
 ) -> None:
     """Answer agents over HTTP: search, context, remember, feedback, lineage, consolidation. Ctrl-C stops it."""
     from memory_pipeline.interfaces.api import serving
-    from memory_pipeline.interfaces.api.tokens import Tokens
-    from memory_pipeline.interfaces.cli.results import ApiAddress
 
-    settings, opened = open_store(store)
-    tokens = Tokens(opened.path)
+    tokens = Tokens(store.path)
     listening = serving.listen(host, port, tokens)
-    if not opened.exists():
-        say(f"There is no store at '{opened.path}' yet; a new one begins.")
-        with opened.writing("memory-pipeline serve"):
+    if not store.exists():
+        say(f"There is no store at '{store.path}' yet; a new one begins.")
+        with store.writing("memory-pipeline serve"):
             pass
     if not tokens.any_good(datetime.now(UTC)):
         say("There is no token yet; 'memory-pipeline token create NAME --all-projects' makes one.")
     bound = listening.getsockname()
     url = f"http://{f'[{bound[0]}]' if ':' in bound[0] else bound[0]}:{bound[1]}"
-    emit(ApiAddress(url=url), as_json=json_, text=f"API at {url} (Ctrl-C stops it)")
+    emit(Address(url=url), as_json=json_, text=f"API at {url} (Ctrl-C stops it)")
     sys.stdout.flush()
-    serving.serve(settings, opened, listening, verbose=verbose)
+    serving.serve(settings, store, listening, verbose=verbose)
 
 
-token_app = typer.Typer(help="Tokens of the HTTP API: create, list, revoke.", no_args_is_help=True)
-app.add_typer(token_app, name="token")
+token_app = group("token", "Tokens of the HTTP API: create, list, revoke.")
 
 
 @token_app.command(
@@ -53,6 +81,7 @@ app.add_typer(token_app, name="token")
     "--scope read --scope admin --all-projects --expires-in 90",
 )
 def token_create(
+    store: Store,
     name: Annotated[str, typer.Argument(help="Who will use it; stands in the audit log.")],
     scope: Annotated[
         list[str] | None,
@@ -65,33 +94,25 @@ def token_create(
     expires_in: Annotated[
         int | None, typer.Option("--expires-in", metavar="DAYS", min=1, max=3650, help="Days until it ends.")
     ] = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Make a token for a program and print it, this once; the store's neighbour file keeps its hash alone."""
-    from memory_pipeline.interfaces.api.tokens import Tokens
-
     if bool(project) == all_projects:
         raise InputError("say which projects the token is good for: --project NAME, or --all-projects")
-    _, opened = open_store(store)
-    if not opened.exists():
-        say(f"There is no store at '{opened.path}' yet; a new one begins.")
-        with opened.writing("memory-pipeline token"):
+    if not store.exists():
+        say(f"There is no store at '{store.path}' yet; a new one begins.")
+        with store.writing("memory-pipeline token"):
             pass
     now = datetime.now(UTC)
     expires_at = now + timedelta(days=expires_in) if expires_in else None
-    made = Tokens(opened.path).create(name, scope or ["read", "write"], project or None, now, expires_at)
-    emit(made, as_json=json_, text=made.token)
+    made = Tokens(store.path).create(name, scope or ["read", "write"], project or None, now, expires_at)
+    return Answer(made, made.token)
 
 
 @token_app.command("list", epilog="Example: memory-pipeline token list")
-def token_list(store: StoreOption = None, json_: JsonOption = False) -> None:
+def token_list(store: Store) -> Answer:
     """Show the tokens: names, scopes, projects, last use. The tokens themselves are not kept."""
-    from memory_pipeline.interfaces.api.tokens import Tokens
-
-    _, opened = open_store(store)
     now = datetime.now(UTC)
-    found = Tokens(opened.path).all()
+    found = Tokens(store.path).all()
     rows = [
         {
             "id": one.id,
@@ -104,27 +125,24 @@ def token_list(store: StoreOption = None, json_: JsonOption = False) -> None:
         }
         for one in found
     ]
-    emit(found, as_json=json_, text=table(rows, none="There is no token yet."))
+    return Answer(found, table(rows, none="There is no token yet."))
 
 
 @token_app.command("revoke", epilog="Example: memory-pipeline token revoke my-agent")
 def token_revoke(
-    name: Annotated[str, typer.Argument(metavar="NAME|ID", help="The token's name or id.")],
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+    store: Store, name: Annotated[str, typer.Argument(metavar="NAME|ID", help="The token's name or id.")]
+) -> Answer:
     """End a token; servers that are running refuse it at once."""
-    from memory_pipeline.interfaces.api.tokens import Tokens
-
-    _, opened = open_store(store)
-    ended = Tokens(opened.path).revoke(name, datetime.now(UTC))
-    emit(ended, as_json=json_, text=f"The token '{ended.name}' is revoked.")
+    ended = Tokens(store.path).revoke(name, datetime.now(UTC))
+    return Answer(ended, f"The token '{ended.name}' is revoked.")
 
 
 @app.command(
     epilog="Examples: memory-pipeline mcp --project webshop; memory-pipeline mcp install claude-code --write",
 )
 def mcp(
+    settings: Settings,
+    store: Store,
     action: Annotated[
         str | None, typer.Argument(metavar="[install]", help="Show a client's entry instead of serving.")
     ] = None,
@@ -136,11 +154,8 @@ def mcp(
     project: Annotated[
         str | None, typer.Option("--project", help="Serve this project only; its first memory begins it.")
     ] = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer | None:
     """Serve the memory to an agent as an MCP server over standard input and output, or install it in a client."""
-    settings, opened = open_store(store)
     if action is None:
         from memory_pipeline.interfaces.mcp.server import serve_stdio
 
@@ -148,12 +163,109 @@ def mcp(
             say(
                 "Waiting for an MCP client on standard input; a client starts this itself ('mcp install'). Ctrl-C ends."
             )
-        serve_stdio(settings, opened, current_user(), project)
-        return
-    from memory_pipeline.interfaces.mcp.install import CLIENTS, install, installed_text, own_command
+        serve_stdio(settings, store, current_user(), project)
+        return None
 
     if action != "install" or client not in CLIENTS:
         raise InputError(f"'mcp {' '.join(filter(None, (action, client)))}' is nothing to do; "
                          f"write 'mcp install' with one of {', '.join(CLIENTS)}")  # fmt: skip
-    done = install(client, name, own_command(opened.path, project), write=write)
-    emit(done, as_json=json_, text=installed_text(done))
+    done = install(client, name, own_command(store.path, project), write=write)
+    return Answer(done, installed_text(done))
+
+
+@app.command(epilog="Example: memory-pipeline ui --port 3000")
+def ui(
+    settings: Settings,
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = 3000,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    json_: JsonOption = False,
+) -> None:
+    """Start the Dagster UI, its daemon and the code location on a store; Ctrl-C stops them."""
+    check_address(host, port)
+    if (missing := what_is_missing(settings)) is not None:
+        say(missing)
+    emit(
+        Address(url=f"http://{host}:{port}"),
+        as_json=json_,
+        text=f"Dagster UI at http://{host}:{port} (Ctrl-C stops it)",
+    )
+    sys.stdout.flush()
+    start_ui(settings, host, port)
+
+
+def check_address(host: str, port: int) -> None:
+    """Raises InputError if nothing can listen there, with a free port if another process has this one."""
+    from memory_pipeline.interfaces.api.serving import cannot_listen
+
+    error = _why_not(host, port)
+    if error is None:
+        return
+    if error.errno != errno.EADDRINUSE:
+        raise cannot_listen(host, port, error)
+    free = next((near for near in range(port + 1, min(port + _NEAR, 65_535)) if _why_not(host, near) is None), "N")
+    raise InputError(
+        f"port {port} of {host} is taken, perhaps by a UI that is already running; use another one: "
+        f"memory-pipeline ui --port {free}"
+    )
+
+
+def _why_not(host: str, port: int) -> OSError | None:
+    from memory_pipeline.interfaces.api.serving import bind
+
+    try:
+        bind(host, port)[0].close()
+    except OSError as error:
+        return error
+    return None
+
+
+def what_is_missing(settings: Settings) -> str | None:
+    """What the UI has nothing to show of, with the next command; None for a store with memories."""
+    store = Store.of(settings)
+    if not store.exists():
+        return f"There is no store at '{store.path}' yet: {_MENDS}."
+    try:
+        with store.reading() as tx:
+            return None if tx.memories.count() else f"The store '{store.path}' is empty: {_MENDS}."
+    except StoreError as error:
+        return f"The store cannot be read now: {error}."
+
+
+def start_ui(settings: Settings, host: str, port: int) -> NoReturn:
+    """Replace this process with `dagster dev` on the store's own instance, so that ending it ends Dagster."""
+    home = prepare_dagster_home(Path(settings.store.path))
+    environment = {
+        **os.environ,
+        "DAGSTER_HOME": str(home),
+        "MEMORY_PIPELINE_STORE_PATH": settings.store.path,
+        "PYTHONWARNINGS": "ignore",
+        "PYTHONSAFEPATH": "1",  # no module of the directory beside the store is loaded
+        own_variable("ui.allowed_hosts"): ",".join([*settings.ui.allowed_hosts, *_name_of(host)]),
+        **home_environment(),  # so that Dagster's processes find the same settings, although they run elsewhere
+        **_sources_of_another_store(settings),
+    }
+    command = [sys.executable, "-m", "dagster", "dev", "--workspace", "workspace.yaml", "--log-level", "warning"]
+    command += ["--host", host, "--port", str(port)]
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # A script's background job ignores SIGINT; Dagster would then ignore SIGTERM too, and could not be stopped.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    with directories(project_home()):
+        os.chdir(home)  # elsewhere, Dagster warns of a dagster.yaml that is not that of its home
+    os.execve(command[0], command, environment)
+
+
+def _sources_of_another_store(settings: Settings) -> dict[str, str]:
+    """For a store that is not that of the settings, the sources as they are now: those that name no store must not
+    feed it."""
+    if settings.store.path == load_project_settings().values.store.path:
+        return {}
+    return {own_variable("sources"): json.dumps(plain(settings.sources))}
+
+
+def _name_of(host: str) -> list[str]:
+    """The name that browsers use for an address to listen at, if it is a name."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return [host]
+    return []

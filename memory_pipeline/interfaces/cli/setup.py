@@ -1,4 +1,4 @@
-"""The implementation of `import`, `init` and `demo`."""
+"""The commands that fill a store: `demo`, `init` and `import`."""
 
 from __future__ import annotations
 
@@ -7,33 +7,41 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
+import typer
 from pydantic import Field
+from typer.core import TyperArgument, TyperCommand
 
 from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.imported_notes import import_source
+from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.report import closing_line
+from memory_pipeline.consolidation.source_checks import what_was_not_taken
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import real_path
-from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, read_format, the_format_of
+from memory_pipeline.ingest import IMPORTERS, ImportSummary, import_memories, importer_of, read_format, the_format_of
 from memory_pipeline.ingest.candidates import ImportReport, Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.formats import AUTO, find_places, the_only_place
+from memory_pipeline.interfaces.cli.base import Answer, NamesOption, QuietOption, StoreOption, app, settings_of
 from memory_pipeline.interfaces.cli.instances import instance_of
-from memory_pipeline.interfaces.cli.nights import NightRequest, observe_store, run_night_job
-from memory_pipeline.interfaces.cli.output import complain
-from memory_pipeline.interfaces.cli.rollups import run_ended_periods, run_missing_periods, run_rollups
-from memory_pipeline.interfaces.cli.source_checks import what_was_not_taken
-from memory_pipeline.interfaces.cli.source_settings import new_source
-from memory_pipeline.interfaces.cli.tables import save_table
+from memory_pipeline.interfaces.cli.nights import (
+    run_ended_periods,
+    run_missing_periods,
+    run_night_job,
+    run_rollups,
+)
+from memory_pipeline.interfaces.cli.output import complain, progress_printer, say
+from memory_pipeline.interfaces.cli.settings import save_table
+from memory_pipeline.interfaces.cli.sources import new_source
 from memory_pipeline.models.choose import has_model
 from memory_pipeline.models.discovery import find_models
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.moments import latest_complete_day
-from memory_pipeline.orchestration.home import config_file, load_project_settings
+from memory_pipeline.orchestration.home import config_file, load_project_settings, project_home
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.summary import Heading, summary
 from memory_pipeline.store import Store
@@ -41,7 +49,7 @@ from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.redaction import redact
 
 if TYPE_CHECKING:
-    from memory_pipeline.demo.scorecard import DemoResult
+    pass
 
 _MOST_PROJECTS = 12
 Progress = Callable[[str, int, int], None]
@@ -144,59 +152,6 @@ def nothing_was_read(summary: ImportSummary, name: str, path: Path) -> str | Non
     return f"not one row of '{redact(str(path))[0]}' could be imported; the reasons are above{guess}"
 
 
-def initialise(
-    settings: Settings,
-    store: Store,
-    place: Path | None,
-    project: str | None,
-    tz: str | None,
-    say: Say,
-    progress: Progress,
-    *,
-    verbose: bool = False,
-) -> tuple[InitResult, list[str]]:
-    """Import a workspace, or whatever else a source can read, make it a source of the configuration file, and preview
-    the last complete night. Without a path, the usual places are searched."""
-    root = real_path(place or choose_place(say), "the path")
-    if not root.exists():
-        raise InputError(f"'{place}' does not exist; check the path, or leave it out to search the usual places")
-    source = _source_of(settings, root, project, tz)
-    brought = import_source(store, settings, source, progress)
-    say(import_text(brought, verbose=verbose))
-    config = config_file()
-    if all(known.name != source.name for known in settings.sources):
-        config = save_table("sources", source)
-    from memory_pipeline.orchestration.partitions import first_day_of
-
-    with instance_of(settings) as instance:
-        from memory_pipeline.orchestration.assets.sources import observation_of
-
-        seen = settings.with_values({"sources": (source,)})
-        instance.report_runless_asset_event(observation_of(source.name, seen))
-        request = NightRequest(latest_complete_day(datetime.now(UTC)), dry_run=True)
-        report = run_night_job(instance, settings, request, progress)
-    first = first_day_of(settings) or request.partition
-    with store.reading() as tx:
-        moment = tx.contents.last_noted()
-    last = min(request.partition, max(first, moment.date() + timedelta(days=1))) if moment else request.partition
-    text = [
-        *summary(report),
-        "",
-        *_reader_lines(settings),
-        Heading("Next"),
-        f"  Source '{source.name}' is in {config}; every night reads it first.",
-        "  memory-pipeline night --dry-run --verbose       the whole preview",
-        f"  memory-pipeline night                           run it; one night takes all up to {request.partition}",
-        f"  memory-pipeline backfill --from {first} --to {last}   first: a night for each day so",
-        f"  {'':48}far, {(last - first).days + 1:,} of them, of some seconds each",
-        "  memory-pipeline ui                              see it in Dagster; its schedules and sensors run too,",
-        f"  {'':48}and start a job when {settings.consolidation.threshold} memories wait",
-        "",
-        closing_line(report),
-    ]
-    return InitResult(import_=brought.as_report(), preview=report), text
-
-
 def _reader_lines(settings: Settings) -> list[str | Heading]:
     """What is on this machine that could read, if no model does."""
     if has_model(settings):
@@ -221,29 +176,40 @@ def _source_of(settings: Settings, root: Path, project: str | None, tz: str | No
     )
 
 
-def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[DemoResult, str]:
-    """Import the demo workspace into a new store, run its last seven nights without a model and with the recorded
-    answers of one, sum up its days, weeks and months, and score the results."""
+def _relative(path: Path) -> str:
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def _command() -> str:
+    """The command that the user can type to run this program."""
+    script = Path(sys.argv[0])
+    return _relative(script.absolute()) if script.name == "memory-pipeline" else "memory-pipeline"
+
+
+@app.command(epilog="Example: memory-pipeline demo")
+def demo(quiet: QuietOption = False, store: StoreOption = None) -> Answer:
+    """Run the last seven nights of the demo workspace, and score the results against the truth file."""
     from memory_pipeline.demo import scorecard, scoring
     from memory_pipeline.demo.generate import LAST_DAY
     from memory_pipeline.demo.workspace import import_demo, last_nights, recorded_answers
 
+    path = store or project_home() / "data" / "demo" / "store.duckdb"
     # Free of charge, even with an API key, and of nobody's own notes.
     answers = recorded_answers()
     reader = {"model.provider": "recorded", "model.answers": str(answers)} if answers else {"model.provider": "none"}
-    settings = settings.with_values({**reader, "sources": (), "exports": ()})
-    store = Store.of(settings)
+    settings = settings_of(path).with_values({**reader, "sources": (), "exports": ()})
+    opened = Store.of(settings)
     say("Importing the demo workspace ...")
-    say(import_text(import_demo(store, settings, progress)))
-    before = scoring.measure(store, settings)
+    say(import_text(import_demo(opened, settings, progress_printer())))
+    before = scoring.measure(opened, settings)
     plain = None
     if answers:
         say("Seven nights without a model, on a copy ...")
-        plain = scoring.score_without_model(store, settings, before)
+        plain = scoring.score_without_model(opened, settings, before)
         say("The same nights with the recorded answers of a model, through Dagster:")
-    with instance_of(settings) as instance, store.kept_open():
+    with instance_of(settings) as instance, opened.kept_open():
         for day in last_nights():
-            report = run_night_job(instance, settings, NightRequest(day), lambda *_: None)
+            report = run_night_job(instance, settings, NightOptions(day, ""), lambda *_: None)
             say(f"Night of {day}: {report.verdict}, {closing_line(report)}")
             for period, line in run_ended_periods(instance, settings, day).items():
                 say(f"{period}: {line}")
@@ -251,9 +217,15 @@ def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[DemoResu
             say(f"{period}: {line}")
         for level, line in run_rollups(instance, settings, LAST_DAY).items():
             say(f"{level}: {line}")
-        observe_store(instance, store)
+        from dagster import AssetObservation  # after the first job, which says whose partitions these are
+
+        from memory_pipeline.orchestration.assets.sources import describe_store
+
+        version, metadata = describe_store(opened)  # as its asset would when someone observes it in the UI
+        tags = {"dagster/data_version": version.value}
+        instance.report_runless_asset_event(AssetObservation("memory_store", metadata=metadata, tags=tags))
     report_file = settings.reports_path / f"compression-{report.run_id}.html"
-    card = scoring.score(store, settings, before)
+    card = scoring.score(opened, settings, before)
     read = card if answers else None
     result = scorecard.DemoResult(without_model=plain or card, with_model=read, report=str(report_file))
     shown = _relative(Path(settings.store.path))
@@ -263,14 +235,100 @@ def run_demo(settings: Settings, say: Say, progress: Progress) -> tuple[DemoResu
         f"See these nights in Dagster: {_command()} ui --store {shown}\n"
         f"Then your own memories:      {_command()} init PATH/TO/WORKSPACE"
     )
-    return result, text
+    return Answer(result, text)
 
 
-def _relative(path: Path) -> str:
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+@app.command(epilog="Examples: memory-pipeline init; memory-pipeline init ~/.openclaw/workspace --tz Europe/Lisbon")
+def init(
+    settings: Settings,
+    store: Store,
+    place: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[PATH]",
+            help="A workspace, or another directory or file with memories (default: the usual place that has some).",
+        ),
+    ] = None,
+    project: Annotated[
+        str | None, typer.Option(help="Project of the memories (default: the directory's name).")
+    ] = None,
+    tz: Annotated[str | None, typer.Option(help="Time zone of times that name none.")] = None,
+    verbose: NamesOption = False,
+    quiet: QuietOption = False,
+) -> Answer:
+    """Import your own workspace and preview a night: its figures and the largest clusters. The preview archives
+    nothing. Without a path, the usual places of agents are searched; if there are several, choose one by its path."""
+    root = real_path(place or choose_place(say), "the path")
+    if not root.exists():
+        raise InputError(f"'{place}' does not exist; check the path, or leave it out to search the usual places")
+    source = _source_of(settings, root, project, tz)
+    brought = import_source(store, settings, source, progress_printer())
+    say(import_text(brought, verbose=verbose))
+    config = config_file()
+    if all(known.name != source.name for known in settings.sources):
+        config = save_table("sources", source)
+    with instance_of(settings) as instance:
+        from memory_pipeline.orchestration.assets.sources import observation_of
+        from memory_pipeline.orchestration.partitions import first_day_of
+
+        seen = settings.with_values({"sources": (source,)})
+        instance.report_runless_asset_event(observation_of(source.name, seen))
+        request = NightOptions(latest_complete_day(datetime.now(UTC)), "", dry_run=True)
+        report = run_night_job(instance, settings, request, progress_printer())
+    first = first_day_of(settings) or request.partition
+    with store.reading() as tx:
+        moment = tx.contents.last_noted()
+    last = min(request.partition, max(first, moment.date() + timedelta(days=1))) if moment else request.partition
+    text = [
+        *summary(report),
+        "",
+        *_reader_lines(settings),
+        Heading("Next"),
+        f"  Source '{source.name}' is in {config}; every night reads it first.",
+        "  memory-pipeline night --dry-run --verbose       the whole preview",
+        f"  memory-pipeline night                           run it; one night takes all up to {request.partition}",
+        f"  memory-pipeline backfill --from {first} --to {last}   first: a night for each day so",
+        f"  {'':48}far, {(last - first).days + 1:,} of them, of some seconds each",
+        "  memory-pipeline ui                              see it in Dagster; its schedules and sensors run too,",
+        f"  {'':48}and start a job when {settings.consolidation.threshold} memories wait",
+        "",
+        closing_line(report),
+    ]
+    return Answer(InitResult(import_=brought.as_report(), preview=report), text)
 
 
-def _command() -> str:
-    """The command that the user can type to run this program."""
-    script = Path(sys.argv[0])
-    return _relative(script.absolute()) if script.name == "memory-pipeline" else "memory-pipeline"
+class _ImportCommand(TyperCommand):
+    """Adds the formats to its help."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        (argument,) = (parameter for parameter in self.params if parameter.name == "format_")
+        *names, last = IMPORTERS
+        cast(TyperArgument, argument).help = f"auto (told by the content), {', '.join(names)} or {last}."
+        super().format_help(ctx, formatter)
+
+
+@app.command(
+    "import",
+    cls=_ImportCommand,
+    epilog="Examples: memory-pipeline import auto ~/exports/memories.jsonl; "
+    "memory-pipeline import jsonl memories.jsonl --project webshop --tz Europe/Berlin",
+)
+def import_(
+    settings: Settings,
+    store: Store,
+    format_: Annotated[str, typer.Argument(metavar="FORMAT")],
+    path: Annotated[
+        Path | None,
+        typer.Argument(help="A directory, or a file; brain has a default, connectors.brain."),
+    ] = None,
+    project: Annotated[str | None, typer.Option(help="Project of memories that name none.")] = None,
+    tz: Annotated[str | None, typer.Option(metavar="ZONE", help="Time zone of times that name none.")] = None,
+    verbose: NamesOption = False,
+    quiet: QuietOption = False,
+) -> Answer:
+    """Import memories into the store. Importing the same input again changes nothing."""
+    format_, path = named_or_recognised(settings, format_, path, say)
+    summary = import_into(settings, store, format_, path, project, tz, progress_printer())
+    problem = nothing_was_read(summary, format_, path)
+    text = import_text(summary, verbose=verbose)
+    return Answer(summary.as_report(), text, failed=InputError(problem) if problem else False)

@@ -1,41 +1,59 @@
-"""The commands about sources: what nights read first."""
+"""The commands about sources, which nights read first: what the settings file names, and what is new there."""
 
 from __future__ import annotations
 
-from datetime import date
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 import typer
+from pydantic import Field, ValidationError
 
+from memory_pipeline.config.broken_sources import BrokenSource
+from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.plan import next_night, night_of
+from memory_pipeline.consolidation.source_checks import check_sources, checked_broken, checked_text
+from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
+from memory_pipeline.ingest import IMPORTERS, importer_of, recognise, the_format_of
+from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.formats import check_path
+from memory_pipeline.ingest.sources import (
+    FoundFile,
+    changed_files,
+    check_not_ours,
+    find_files,
+    overlaps,
+    project_of,
+    with_known_projects,
+)
 from memory_pipeline.interfaces.cli.base import (
-    JsonOption,
+    Answer,
     NamesOption,
     QuietOption,
     StoreOption,
-    app,
-    open_store,
+    group,
     settings_of,
+    utf8_path,
 )
-from memory_pipeline.interfaces.cli.output import complain, emit, progress_printer, table
+from memory_pipeline.interfaces.cli.output import complain, progress_printer, say, table
+from memory_pipeline.interfaces.cli.settings import check_place, drop_table, named_table, new_name, refusal, save_table
 from memory_pipeline.moments import read_day
+from memory_pipeline.records import SourceFile
+from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 
-sources_app = typer.Typer(
-    help="The workspaces and files that nights read first: list, add, remove, check, gone.", no_args_is_help=True
-)
-app.add_typer(sources_app, name="sources")
+sources_app = group("sources", "The workspaces and files that nights read first: list, add, remove, check, gone.")
 
 _COLUMNS = ["name", "format", "path", "project", "timezone", "enabled", "feeds", "files", "last read", "waiting"]
 
 
 @sources_app.command("list", epilog="Example: memory-pipeline sources list")
-def sources_list(store: StoreOption = None, json_: JsonOption = False) -> None:
+def sources_list(settings: Settings) -> Answer:
     """Show every source of the settings: what it is, which store it feeds, and when a night last read it."""
-    from memory_pipeline.interfaces.cli.source_settings import describe_sources
-
-    settings = settings_of(store)
     shown = describe_sources(settings)
     rows = [
         {
@@ -53,7 +71,7 @@ def sources_list(store: StoreOption = None, json_: JsonOption = False) -> None:
         old = settings.connectors.workspace
         hint = f"connectors.workspace is not read by nights; add it with 'memory-pipeline sources add {old}'."
     wrong = [f"PROBLEM with {source.name}: {source.problem}." for source in shown if source.problem]
-    emit(shown, as_json=json_, text="\n".join([table(rows, _COLUMNS), *wrong]) if rows else hint)
+    return Answer(shown, "\n".join([table(rows, _COLUMNS), *wrong]) if rows else hint)
 
 
 def _waiting(files: int, night: date | None) -> str:
@@ -78,13 +96,8 @@ def sources_add(
         list[str] | None, typer.Option(metavar="PATTERN", help="No files that match; !PATTERN takes one back.")
     ] = None,
     store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Add a source to the settings file; the next night reads it. Nothing is imported now."""
-    from memory_pipeline.ingest.sources import overlaps
-    from memory_pipeline.interfaces.cli.source_settings import DescribedSource, new_source
-    from memory_pipeline.interfaces.cli.tables import save_table
-
     source = new_source(
         settings_of(None),
         path,
@@ -103,58 +116,46 @@ def sources_add(
         f"Source '{source.name}' ({source.format}, {source.path}) is in {file}; the next night reads it.\n"
         f"See what it would import: memory-pipeline sources check {source.name}"
     )
-    emit(DescribedSource.of(source, settings_of(store)), as_json=json_, text=text)
+    return Answer(DescribedSource.of(source, settings_of(store)), text)
 
 
 @sources_app.command("remove", epilog="Example: memory-pipeline sources remove workspace")
-def sources_remove(
-    name: Annotated[str, typer.Argument(help="The name of the source.")],
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+def sources_remove(settings: Settings, name: Annotated[str, typer.Argument(help="The name of the source.")]) -> Answer:
     """Remove a source from the settings file. The memories that it brought stay."""
-    from memory_pipeline.config.broken_sources import BrokenSource
-    from memory_pipeline.interfaces.cli.source_settings import DescribedSource
-    from memory_pipeline.interfaces.cli.tables import drop_table, named_table
-
-    settings = settings_of(store)
     source = named_table("sources", name, settings.sources, settings.broken_sources)
     file = drop_table("sources", source)
     text = f"Source '{source.name}' was removed from {file}; its memories stay in the store."
     if isinstance(source, BrokenSource):
-        described = DescribedSource.of_broken(source)
-    else:
-        described = DescribedSource.of(source, settings)
-    emit(described, as_json=json_, text=text)
+        return Answer(DescribedSource.of_broken(source), text)
+    return Answer(DescribedSource.of(source, settings), text)
 
 
 @sources_app.command("check", epilog="Examples: memory-pipeline sources check; memory-pipeline sources check workspace")
 def sources_check(
+    settings: Settings,
     name: Annotated[str | None, typer.Argument(help="The name of a source (default: all enabled ones).")] = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
     quiet: QuietOption = False,
     verbose: NamesOption = False,
-) -> None:
+) -> Answer:
     """Read sources without writing anything: what would be imported or quarantined as of now, and what is wrong. Exits
     with 1 if a source cannot be read."""
-    from memory_pipeline.config.broken_sources import BrokenSource
-    from memory_pipeline.interfaces.cli.source_checks import check_sources, checked_broken, checked_text
-    from memory_pipeline.interfaces.cli.tables import named_table
-
-    settings = settings_of(store)
     sources, broken = settings.sources_of_store, settings.broken_sources
     if name:
         named = named_table("sources", name, settings.sources, broken)
         sources, broken = ((), (named,)) if isinstance(named, BrokenSource) else ((named,), ())
     if not sources and not broken:
         raise InputError("no source feeds this store; 'memory-pipeline sources add PATH' adds one")
-    found = [*check_sources(settings, sources, progress_printer()), *(checked_broken(one, settings) for one in broken)]
-    emit(found, as_json=json_, text="\n".join(checked_text(one, verbose=verbose) for one in found))
-    if any(one.error for one in found):
-        raise typer.Exit(1)
+    found = [
+        *check_sources(settings, sources, progress_printer(), say),
+        *(checked_broken(one, settings) for one in broken),
+    ]
+    return Answer(
+        found, "\n".join(checked_text(one, verbose=verbose) for one in found), failed=any(one.error for one in found)
+    )
 
 
+#: What a memory that is gone has of its entry in the source.
+_OF_ENTRY = ("memory_id", "source", "file", "gone_at", "superseded_by")
 _NONE_GONE = (
     "No memory is marked as gone from its source. An edit counts from the first night of a day that ends after the "
     "file was changed."
@@ -163,15 +164,18 @@ _NONE_GONE = (
 
 @sources_app.command("gone", epilog="Examples: memory-pipeline sources gone; memory-pipeline sources gone 2026-03-14")
 def sources_gone(
+    store: Store,
     day: Annotated[str | None, typer.Argument(metavar="[DATE]", help="As of the end of this day (UTC).")] = None,
-    store: StoreOption = None,
-    json_: JsonOption = False,
-) -> None:
+) -> Answer:
     """Show memories whose words were edited or removed in their source, with what replaced them."""
-    from memory_pipeline.interfaces.cli.source_settings import gone_memories
-
-    _, opened = open_store(store)
-    found = gone_memories(opened, read_day(day, "DATE") if day else None)
+    as_of = datetime.combine(read_day(day, "DATE") + timedelta(days=1), time(), UTC) if day else None
+    with store.reading() as tx:
+        entries = [entry for entry in tx.sources.gone(as_of) if entry.gone_at]
+        memories = tx.memories.read([entry.memory_id for entry in entries])
+    found = [
+        GoneMemory(content=memories[one.memory_id].content, **{name: getattr(one, name) for name in _OF_ENTRY})
+        for one in entries
+    ]
     rows = [
         {
             "memory": one.memory_id,
@@ -181,4 +185,170 @@ def sources_gone(
         }
         for one in found
     ]
-    emit(found, as_json=json_, text=table(rows, none=_NONE_GONE))
+    return Answer(found, table(rows, none=_NONE_GONE))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBefore:
+    """What nights have read of a source: the files, as of when, and the night that runs next."""
+
+    files: Mapping[str, SourceFile]
+    at: datetime | None
+    following: date
+
+
+def waiting_files(
+    found: Sequence[FoundFile], known: Mapping[str, SourceFile], source: SourceTable, settings: Settings, at: date
+) -> dict[str, date]:
+    """The files with something that no night has taken, also those that are gone, with the first night that takes some
+    of it, if `at` is the one that runs next: it takes what a changed file says of earlier days, whenever it changed."""
+    left = {name: night_of(state.pending_from, at) for name, state in known.items() if state.pending_from}
+    changed = [file.name for file in changed_files(found, known, source, settings)]
+    gone = known.keys() - {file.name for file in found}
+    return left | dict.fromkeys([*changed, *gone], at)
+
+
+class DescribedSource(Document):
+    """A source of the settings."""
+
+    name: str = Field(description="Its name.")
+    format: str = Field(description="Its import format.")
+    problem: str | None = Field(
+        description="Why it cannot be read, or its table in the settings cannot be used; null if nothing is wrong."
+    )
+    path: str = Field(description="The workspace directory, or the file.")
+    project: str = Field(description="The project of its memories that name none.")
+    timezone: str = Field(description="The time zone of its times that name none.")
+    include: tuple[str, ...] = Field(default=(), description="Patterns of the files that are read; if empty, all.")
+    exclude: tuple[str, ...] = Field(
+        default=(), description="Patterns of files that are not read, besides those without memories."
+    )
+    enabled: bool = Field(default=False, description="Whether nights read it.")
+    store: str = Field(description="The store that it feeds.")
+    feeds_store: bool = Field(default=False, description="Whether that is the store of this command.")
+    files: int | None = Field(default=None, description="How many files it has now; null if it cannot be read.")
+    last_read: Moment | None = Field(default=None, description="As of when a night last read a changed file of it.")
+    files_waiting: int = Field(default=0, description="Files with something that no night has taken yet.")
+    waits_for: date | None = Field(
+        default=None, description="The night that takes the first of it; null if nothing waits."
+    )
+
+    @classmethod
+    def of(cls, source: SourceTable, settings: Settings, read: ReadBefore | None = None) -> Self:
+        """The source as it stands in the settings and on disk; `read` is what nights have read of it."""
+        waiting: dict[str, date] = {}
+        problem = None
+        try:
+            check_not_ours(source)
+            found = find_files(source, settings, Skipped())
+            files: int | None = len(found)
+            if read is not None and source.enabled:
+                waiting = waiting_files(found, read.files, source, settings, read.following)
+        except InputError as error:
+            files, problem = None, str(error)
+        return cls(
+            name=source.name,
+            format=source.format,
+            problem=problem,
+            path=source.path,
+            project=project_of(source) if source.format in IMPORTERS else source.project,
+            timezone=source.timezone or settings.import_.timezone,
+            include=source.include,
+            exclude=source.exclude,
+            enabled=source.enabled,
+            store=source.store or settings.store.path,
+            feeds_store=_feeds(source, settings),
+            files=files,
+            last_read=read.at if read else None,
+            files_waiting=len(waiting),
+            waits_for=min(waiting.values(), default=None),
+        )
+
+    @classmethod
+    def of_broken(cls, broken: BrokenSource) -> Self:
+        """A source whose table cannot be used, as far as it tells."""
+        given = {name: value for name, value in broken.given.items() if isinstance(value, str)}
+        told = {name: given.get(name, "") for name in ("format", "path", "project", "timezone", "store")}
+        return cls(name=broken.name, problem=broken.problem, **told)
+
+
+class GoneMemory(Document):
+    """A memory whose words are no longer in its source."""
+
+    memory_id: str = Field(description="The memory.")
+    source: str = Field(description="The source that brought it.")
+    file: str = Field(description="The file in which its words stood.")
+    content: str = Field(description="What it says.")
+    gone_at: Moment = Field(description="As of when its words were found to be gone.")
+    superseded_by: str | None = Field(description="The memory of the words that stand there instead; null if none do.")
+
+
+def describe_sources(settings: Settings) -> list[DescribedSource]:
+    """Every source of the settings, with the time of its last reading into this store."""
+    store = Store.of(settings)
+    settings = with_known_projects(settings, store)
+    following = next_night(store, datetime.now(UTC))
+    read = {source.name: ReadBefore({}, None, following) for source in settings.sources if _feeds(source, settings)}
+    if store.exists():
+        with store.reading() as tx:
+            last = tx.sources.last_read()
+            read = {name: ReadBefore(tx.sources.files(name), last.get(name), following) for name in read}
+    good = [DescribedSource.of(source, settings, read.get(source.name)) for source in settings.sources]
+    return [*good, *map(DescribedSource.of_broken, settings.broken_sources)]
+
+
+def _feeds(source: SourceTable, settings: Settings) -> bool:
+    return Path(source.store or settings.store.path) == Path(settings.store.path)
+
+
+def new_source(
+    settings: Settings,
+    path: Path,
+    *,
+    name: str | None = None,
+    format_: str | None = None,
+    project: str | None = None,
+    timezone: str | None = None,
+    include: tuple[str, ...] = (),
+    exclude: tuple[str, ...] = (),
+    store: Path | None = None,
+) -> SourceTable:
+    """A source for a path that can be read; format and name follow from the path unless they are given.
+
+    Raises InputError if the path is no source, or its name or path is taken.
+    """
+    place = check_place(path)
+    importer = importer_of(format_) if format_ else importer_of(_format_of(place))
+    check_path(importer, place)
+    fed = str(utf8_path(store, "--store")) if store else settings.store.path
+    same = next((s for s in settings.sources if Path(s.path) == place and Path(s.store) == Path(fed)), None)
+    if same is not None:
+        raise InputError(f"'{place}' is source '{same.name}' already; 'memory-pipeline sources list' shows it")
+    stem = place.name if place.is_dir() else place.stem
+    name = new_name("sources", name, stem, settings.sources, settings.broken_sources)
+    try:
+        source = SourceTable(
+            name=name,
+            format=importer.name,
+            path=str(place),
+            project=project or importer.default_project(place),  # so that it stays if the path changes
+            timezone=timezone or "",
+            include=include,
+            exclude=exclude,
+            store="" if Path(fed) == Path(settings.store.path) else fed,
+        )
+    except ValidationError as error:
+        raise refusal(error, timezone="tz") from None
+    check_not_ours(source)
+    find_files(source, settings, Skipped())
+    return source
+
+
+def _format_of(place: Path) -> str:
+    """The format that the content shows; if it shows none, as of a file that is still empty, that of the name."""
+    ending = place.suffix.lower().removeprefix(".")
+    rows = [name for name, importer in IMPORTERS.items() if importer.takes_directory is False]
+    if ending in rows and not place.is_dir() and (not place.exists() or not recognise(place)):
+        return ending
+    found = the_format_of(place, "memory-pipeline sources add --format {format} {path}")
+    return found.importer.name

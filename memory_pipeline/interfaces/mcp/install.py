@@ -65,8 +65,17 @@ def _claude_desktop() -> Path:
 def _openclaw() -> Path:
     if named := os.environ.get("OPENCLAW_CONFIG_PATH"):
         return Path(named)
-    state = os.environ.get("OPENCLAW_STATE_DIR")
-    return (Path(state) if state else Path.home() / ".openclaw") / "openclaw.json"
+    return openclaw_state() / "openclaw.json"
+
+
+def openclaw_state() -> Path:
+    """The directory of OpenClaw's state."""
+    return Path(os.environ.get("OPENCLAW_STATE_DIR") or Path.home() / ".openclaw")
+
+
+def claude_directory() -> Path:
+    """The directory of Claude Code's settings and sessions."""
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
 
 
 CLIENTS = {

@@ -29,13 +29,11 @@ from memory_pipeline.errors import MemoryPipelineError, NotFoundError
 from memory_pipeline.interfaces.api.access import ACCESS, Access
 from memory_pipeline.interfaces.api.app import Mounted
 from memory_pipeline.interfaces.mcp.tools import AccessOf, add_tools
-from memory_pipeline.interfaces.served import Caller, ServedMemories
+from memory_pipeline.interfaces.served import Caller, ServedMemories, keep_writing
 from memory_pipeline.recall.documents import DEFAULT_BUDGET
 from memory_pipeline.recall.project import in_words
 from memory_pipeline.store import Store, settle_stores
 
-#: Seconds between two writings of the counts of use: a client may end the process at any time.
-_WRITE_EVERY_S = 30.0
 #: The address of the day's context of the only project.
 TODAY = "memory://today"
 _MARKDOWN = "text/markdown"
@@ -249,7 +247,7 @@ def serve_stdio(settings: Settings, store: Store, user: str, project: str | None
 
 async def _serve(memories: ServedMemories, access: Access) -> None:
     async with anyio.create_task_group() as beside:
-        beside.start_soon(_keep_writing, memories)
+        beside.start_soon(keep_writing, memories.close)
         beside.start_soon(anyio.to_thread.run_sync, _make_ready, memories, access)
         if sys.platform != "win32":
             beside.start_soon(_end_on_signal, memories)
@@ -266,12 +264,6 @@ def _make_ready(memories: ServedMemories, access: Access) -> None:
         else:
             for project in access.projects:
                 memories.of(project, access.actor).prepare()
-
-
-async def _keep_writing(memories: ServedMemories) -> None:
-    while True:
-        await anyio.sleep(_WRITE_EVERY_S)
-        await anyio.to_thread.run_sync(memories.close)
 
 
 async def _end_on_signal(memories: ServedMemories) -> None:

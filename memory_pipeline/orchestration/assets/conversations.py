@@ -9,8 +9,6 @@ from typing import Any
 
 from dagster import (
     AssetCheckResult,
-    AssetCheckSeverity,
-    AssetCheckSpec,
     AssetExecutionContext,
     AssetKey,
     AssetSpec,
@@ -23,11 +21,19 @@ from memory_pipeline.consolidation.conversation_reading import ModelBill, bill_o
 from memory_pipeline.consolidation.conversations import DayOfProject, read_conversations
 from memory_pipeline.consolidation.run import report_failure, take_snapshot
 from memory_pipeline.models.choose import model_reads
-from memory_pipeline.orchestration.held import why_held
 from memory_pipeline.orchestration.location import CONVERSATIONS_GROUP, NIGHTLY, OWNERS
 from memory_pipeline.orchestration.partitions import DAILY
-from memory_pipeline.orchestration.resources import NightResource
-from memory_pipeline.orchestration.sentences import Row, lineage_of_columns, preview, schema_of
+from memory_pipeline.orchestration.resources import NightResource, why_held
+from memory_pipeline.orchestration.showing import (
+    Found,
+    Row,
+    lineage_of_columns,
+    preview,
+    result_of,
+    schema_of,
+    specs_of,
+    unchecked,
+)
 from memory_pipeline.reading.conversation_day import is_routed_as_told
 from memory_pipeline.records import Chunk, ConversationDay, KeptExtraction, Turn
 from memory_pipeline.text.counts import how_many
@@ -36,32 +42,22 @@ from memory_pipeline.workspace.conversation_pages import place_of
 
 LOGS, CHUNKS, EXTRACTIONS, ROUTED = "conversation_logs", "conversation_chunks", "extractions", "routed_updates"
 _QUIET = "Nothing was said on this day."
-CONVERSATION_CHECKS = [
-    AssetCheckSpec(
-        "turns_covered",
-        asset=LOGS,
-        description="Every memory of a conversation is a turn of somebody, or was left out for a reason that is told.",
+#: Of each check, the asset and what it says.
+_CHECKS = {
+    "turns_covered": (
+        LOGS,
+        "Every memory of a conversation is a turn of somebody, or was left out for a reason that is told.",
     ),
-    AssetCheckSpec(
-        "turns_whole",
-        asset=CHUNKS,
-        description="Every turn is in one chunk, whole, with its speaker.",
+    "turns_whole": (CHUNKS, "Every turn is in one chunk, whole, with its speaker."),
+    "quotes_true": (EXTRACTIONS, "Every extraction quotes words that its speaker said in its turn."),
+    "routes_true": (
+        ROUTED,
+        "USER.md has facts of the human's own words alone, RELATIONAL.md how the two work together, SOUL.md what "
+        "the agent said of itself: recomputed from the store by the decision table.",
     ),
-    AssetCheckSpec(
-        "quotes_true",
-        asset=EXTRACTIONS,
-        description="Every extraction quotes words that its speaker said in its turn.",
-    ),
-    AssetCheckSpec(
-        "routes_true",
-        asset=ROUTED,
-        description=(
-            "USER.md has facts of the human's own words alone, RELATIONAL.md how the two work together, SOUL.md what "
-            "the agent said of itself: recomputed from the store by the decision table."
-        ),
-    ),
-    AssetCheckSpec("files_written", asset=ROUTED, description="Every file of every project says what the store holds."),
-]
+    "files_written": (ROUTED, "Every file of every project says what the store holds."),
+}
+_CHECK_SPECS = [spec for name, (asset, text) in _CHECKS.items() for spec in specs_of({name: text}, asset)]
 
 
 def _spec(name: str, after: str, description: str, kinds: set[str], **metadata: Any) -> AssetSpec:
@@ -121,14 +117,13 @@ _SPECS = [
 ]
 
 
-@multi_asset(name="conversations", specs=_SPECS, check_specs=CONVERSATION_CHECKS)
+@multi_asset(name="conversations", specs=_SPECS, check_specs=_CHECK_SPECS)
 def conversations(
     context: AssetExecutionContext, night: NightResource
 ) -> Iterator[MaterializeResult[Any] | AssetCheckResult]:
     tonight = night.open(context.run.run_id, context.partition_key, context.log)
     if held := why_held(context, tonight):
-        for spec in CONVERSATION_CHECKS:
-            yield _result(spec, [], 0, held)
+        yield from (unchecked(name, held, asset) for name, (asset, _) in _CHECKS.items())
         return
     known = len(tonight.errors)
     bill = bill_of(tonight) if model_reads(tonight.settings) else None
@@ -147,8 +142,8 @@ def conversations(
         figures[EXTRACTIONS] |= _of_model(days, bill_of(tonight).since(bill), unasked)
     for name, shown in figures.items():
         yield MaterializeResult(asset_key=AssetKey(name), metadata=shown)
-    for spec, (failures, looked_at) in zip(CONVERSATION_CHECKS, _failures(days, problems), strict=True):
-        yield _result(spec, failures, looked_at)
+    for (name, (asset, _)), found in zip(_CHECKS.items(), _failures(days, problems), strict=True):
+        yield result_of(name, found, asset=asset)
 
 
 def in_words(days: Sequence[DayOfProject]) -> str:
@@ -181,7 +176,12 @@ def _figures(days: Sequence[DayOfProject], night: Night) -> dict[str, dict[str, 
         for t in turns
     ]
     parts: list[Row] = [
-        {"turns": len(c.turns), "tokens": c.token_count, "topics": ", ".join(c.topics), "from": place_of_turn(c)}
+        {
+            "turns": len(c.turns),
+            "tokens": c.token_count,
+            "topics": ", ".join(c.topics),
+            "from": f"{c.turns[0].conversation}:{c.turns[0].line}",
+        }
         for c in chunks
     ]
     found: list[Row] = [
@@ -242,17 +242,11 @@ def _of_model(days: Sequence[DayOfProject], bill: ModelBill, problems: Sequence[
     }
 
 
-def place_of_turn(chunk: Chunk) -> str:
-    """Where a chunk begins."""
-    first = chunk.turns[0]
-    return f"{first.conversation}:{first.line}"
-
-
 def _told(counts: Counter[Any]) -> str:
     return "; ".join(f"{why}: {count:,}" for why, count in counts.most_common()) or "none"
 
 
-def _failures(days: Sequence[DayOfProject], problems: list[str]) -> Iterator[tuple[list[str], int]]:
+def _failures(days: Sequence[DayOfProject], problems: list[str]) -> Iterator[Found]:
     """Of each check, what failed and how much was looked at."""
     lost, split, untrue, astray = [], [], [], []
     for day in days:
@@ -272,25 +266,8 @@ def _failures(days: Sequence[DayOfProject], problems: list[str]) -> Iterator[tup
             if not is_routed_as_told(one, one.destination)
         ]
     count = sum(len(day.extractions) for day in days)
-    yield lost, sum(day.found.memories for day in days)
-    yield split, sum(len(day.found.read.turns) for day in days)
-    yield untrue, count
-    yield astray, count
-    yield problems, len(days)
-
-
-def _result(spec: AssetCheckSpec, failures: list[str], looked_at: int, held: str = "") -> AssetCheckResult:
-    shown: dict[str, Any] = {
-        "looked_at": looked_at,
-        "failures": len(failures),
-        "first": "; ".join(failures[:5]) or "none",
-    }
-    if held:
-        shown = {"skipped": held}
-    return AssetCheckResult(
-        asset_key=spec.asset_key,
-        check_name=spec.name,
-        passed=not failures and not held,
-        severity=AssetCheckSeverity.WARN,
-        metadata=shown,
-    )
+    yield Found(lost, sum(day.found.memories for day in days))
+    yield Found(split, sum(len(day.found.read.turns) for day in days))
+    yield Found(untrue, count)
+    yield Found(astray, count)
+    yield Found(problems, len(days))

@@ -1,13 +1,12 @@
 """The weekly and monthly assets: principles, and the canonical knowledge base."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
 from dagster import (
     AssetCheckResult,
     AssetCheckSeverity,
-    AssetCheckSpec,
     AssetDep,
     AssetExecutionContext,
     MaterializeResult,
@@ -17,20 +16,43 @@ from dagster import (
     asset,
 )
 
+from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport, compress_knowledge_base
 from memory_pipeline.consolidation.principles import misplaced_patterns
 from memory_pipeline.consolidation.report import report_run
 from memory_pipeline.consolidation.run import report_failure, run_week
-from memory_pipeline.orchestration import previews, sentences
-from memory_pipeline.orchestration.held import unchecked, why_held
 from memory_pipeline.orchestration.location import IO, KNOWLEDGE_GROUP, MONTHLY_FRESH, OWNERS, WEEKLY_FRESH
 from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY
-from memory_pipeline.orchestration.resources import NightResource
-from memory_pipeline.orchestration.sentences import schema_of, schema_of_document
+from memory_pipeline.orchestration.resources import NightResource, why_held
+from memory_pipeline.orchestration.showing import (
+    LONGEST_MADE,
+    ROWS,
+    Found,
+    Seen,
+    beside,
+    by_status,
+    counted,
+    preview,
+    quoted,
+    result_of,
+    schema_of,
+    schema_of_document,
+    specs_of,
+    texts_of,
+    unchecked,
+)
 from memory_pipeline.records import PrincipleResult
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.quoting import clipped
 
 #: The days of a week or month, of which those before the first memory have no night.
 _OF_ITS_DAYS = TimeWindowPartitionMapping(allow_nonexistent_upstream_partitions=True)
+_OF_ENTRIES = {
+    "every_entry_kept": "No cluster was refused for losing a recommendation, an example or a tag, and none failed."
+}
+_OF_PRINCIPLES = {
+    "patterns_stay_active": "Every pattern behind a principle of this week is active, of level 2, and linked to it."
+}
 REPORT = PythonObjectDagsterType(KnowledgeBaseReport, name="KnowledgeBaseReport")
 
 
@@ -47,13 +69,7 @@ REPORT = PythonObjectDagsterType(KnowledgeBaseReport, name="KnowledgeBaseReport"
         "dagster/column_schema": schema_of_document(KnowledgeBaseReport, "What became of the entries of the month.")
     },
     output_required=False,
-    check_specs=[
-        AssetCheckSpec(
-            "every_entry_kept",
-            asset="knowledge_base",
-            description="No cluster was refused for losing a recommendation, an example or a tag, and none failed.",
-        )
-    ],
+    check_specs=specs_of(_OF_ENTRIES, "knowledge_base"),
     description=(
         "Merges knowledge-base entries that say the same (cosine 0.9), as of a month's end, into one canonical entry "
         "with every recommendation, example and tag of its members, and archives the originals. Written to "
@@ -103,13 +119,7 @@ def knowledge_base_metadata(report: KnowledgeBaseReport) -> dict[str, Any]:
     deps=[AssetDep("archives", partition_mapping=_OF_ITS_DAYS)],
     dagster_type=PythonObjectDagsterType(list, name="Principles"),
     output_required=False,
-    check_specs=[
-        AssetCheckSpec(
-            "patterns_stay_active",
-            asset="principles",
-            description="Every pattern behind a principle of this week is active, of level 2, and linked to it.",
-        )
-    ],
+    check_specs=specs_of(_OF_PRINCIPLES, "principles"),
     metadata={"dagster/column_schema": schema_of(PrincipleResult)},
     description=(
         "A model reads the patterns of each project, and says which rules at least three of them bear out: these "
@@ -130,16 +140,29 @@ def principles(context: AssetExecutionContext, night: NightResource) -> Iterator
         report_failure(week, error, started, kind="principles")
         raise
     report_run(week, "principles", started)
-    if results:
-        context.log.info(sentences.of_principles(results))
+    seen = _seen(week, results)
+    if seen.sentence:
+        context.log.info(seen.sentence)
     broken = misplaced_patterns(week.store, results)
-    check = AssetCheckResult(
-        check_name="patterns_stay_active",
-        passed=not broken,
-        severity=AssetCheckSeverity.WARN,
-        metadata={"looked_at": len(results), "first": "; ".join(broken[:5]) or "none"},
-    )
-    yield MaterializeResult(value=results, metadata=previews.principles(week, results), check_results=[check])
+    check = result_of("patterns_stay_active", Found(broken, len(results)))
+    yield MaterializeResult(value=results, metadata=seen.figures, check_results=[check])
+
+
+def _seen(night: Night, results: Sequence[PrincipleResult]) -> Seen:
+    """The rules that were found behind patterns, and what became of them."""
+    shown = sorted(results, key=lambda one: one.status != "created")[:ROWS]
+    texts = texts_of(night, quoted([result.group for result in shown]))
+    rows = []
+    for result in shown:
+        why = f"({result.status}: {result.reason})" if result.reason else f"({result.status})"
+        rows += beside(texts.members(result.group), [clipped(result.content, LONGEST_MADE), why], "principle")
+    counts = by_status(results, ("created", "skipped", "failed", "settled"))
+    told = f"{how_many(len(results), 'rule')} behind patterns: {counted(counts)}." if results else ""
+    figures = {
+        **{name: counts[name] for name in ("created", "skipped", "failed")},
+        **preview(rows, "No rule that three patterns share was found, or no model is chosen."),
+    }
+    return Seen(figures, told)
 
 
 KNOWLEDGE_ASSETS = [principles, knowledge_base]

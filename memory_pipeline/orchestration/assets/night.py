@@ -1,6 +1,6 @@
 """The night as daily-partitioned assets, in the order of the data.
 
-`consolidation/run.py` defines what each step does, `shown.py` what the UI shows of it.
+`consolidation/run.py` defines what each step does, `steps.py` what the UI shows of it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,36 +27,35 @@ from memory_pipeline.consolidation.report import (
     closing_line,
     report_night,
     report_run,
-    safe_name,
 )
 from memory_pipeline.consolidation.run import ORDER, STEPS, Step, last_of, report_failure, take_snapshot
 from memory_pipeline.errors import MemoryPipelineError
-from memory_pipeline.orchestration import previews, sentences
 from memory_pipeline.orchestration.assets.conversations import conversations
-from memory_pipeline.orchestration.assets.shown import RECORDS, SHOWN
-from memory_pipeline.orchestration.assets.sources import imported_notes
-from memory_pipeline.orchestration.checks import (
+from memory_pipeline.orchestration.assets.reporting import (
     EXPORT_CHECKS,
     REPORT_CHECKS,
-    check_exports,
     check_report,
+    figures_of_report,
+    seen_of_exports,
 )
-from memory_pipeline.orchestration.held import why_held
+from memory_pipeline.orchestration.assets.sources import imported_notes
+from memory_pipeline.orchestration.assets.steps import duplicates
 from memory_pipeline.orchestration.io import ParquetByPartition
-from memory_pipeline.orchestration.location import (
-    DUPLICATES_JOB,
-    IO,
-    NIGHT_GROUP,
-    NIGHTLY,
-    OWNERS,
-    REPORTING_GROUP,
-)
+from memory_pipeline.orchestration.location import DUPLICATES_JOB, IO, NIGHT_GROUP, NIGHTLY, OWNERS, REPORTING_GROUP
 from memory_pipeline.orchestration.partitions import DAILY
-from memory_pipeline.orchestration.resources import NightResource
-from memory_pipeline.records import (
-    DuplicateGroup,
+from memory_pipeline.orchestration.resources import NightResource, why_held
+from memory_pipeline.orchestration.showing import (
+    ERROR,
+    RECORDS,
+    SHOWN,
+    lineage_of_columns,
+    result_of,
+    schema_of,
+    schema_of_document,
+    schema_of_rows,
+    specs_of,
 )
-from memory_pipeline.reporting.pages import as_markdown
+from memory_pipeline.records import DuplicateGroup
 from memory_pipeline.workspace import ExportResult, run_exports
 
 #: Tags of a run of a night, for the list of runs: its verdict, and its closing line.
@@ -125,7 +124,7 @@ def _tell(context: AssetExecutionContext, sentence: str) -> None:
     kinds={"duckdb", "python"},
     output_required=False,
     dagster_type=RECORDS,
-    metadata={"dagster/column_schema": sentences.schema_of(DuplicateGroup)},
+    metadata={"dagster/column_schema": schema_of(DuplicateGroup)},
     description=(
         "Archives exact duplicates: memories of one project with the same words after folding case, white space, "
         "Markdown marks and leading timestamps. The oldest stays, and the copies are archived into it. A snapshot "
@@ -147,21 +146,23 @@ def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> It
         kind: Kind = "duplicates" if context.job_name == DUPLICATES_JOB else "night"
         report_failure(tonight, error, started, kind=kind)
         raise
-    _tell(context, sentences.of_duplicates(groups))
-    yield Output(groups, metadata={**previews.duplicates(tonight, groups), "snapshot": snapshot})
+    seen = duplicates(tonight, groups)
+    _tell(context, seen.sentence)
+    yield Output(groups, metadata={**seen.figures, "snapshot": snapshot})
 
 
 def _asset_of(step: Step) -> AssetsDefinition:
     shown = SHOWN[step.name]
-    lineage = {"dagster/column_lineage": sentences.lineage_of_columns(shown.lineage)} if shown.lineage else {}
+    lineage = {"dagster/column_lineage": lineage_of_columns(shown.lineage)} if shown.lineage else {}
 
     def run(context: AssetExecutionContext, night: NightResource, **given: Any) -> MaterializeResult[Any]:
         tonight = _open(context, night)
         value = step.run(tonight, *(given[name] for name in step.needs))
-        _tell(context, shown.sentence(tonight, value, given))
-        return MaterializeResult(
-            value=value, metadata=shown.figures(tonight, value), check_results=shown.check(tonight, value)
-        )
+        seen = shown.see(tonight, value, given)
+        _tell(context, seen.sentence)
+        checks = zip(shown.checks, seen.checks, strict=True)
+        results = [result_of(name, found, shown.severity) for name, found in checks]
+        return MaterializeResult(value=value, metadata=seen.figures, check_results=results)
 
     return _night_asset(
         name=step.name,
@@ -170,7 +171,7 @@ def _asset_of(step: Step) -> AssetsDefinition:
         beside=shown.beside,
         group=shown.group,
         kinds=shown.kinds,
-        check_specs=shown.check_specs,
+        check_specs=specs_of(shown.checks, step.name),
         dagster_type=shown.value_type,
         metadata={"dagster/column_schema": shown.columns, **lineage},
         description=shown.description,
@@ -182,11 +183,9 @@ def _asset_of(step: Step) -> AssetsDefinition:
     needs=[step.name for step in ORDER if step.name not in ("imported_notes", "routed_updates", "similarity_batches")],
     group=REPORTING_GROUP,
     kinds={"json", "markdown"},
-    check_specs=REPORT_CHECKS,
+    check_specs=specs_of(REPORT_CHECKS, "reports"),
     metadata={
-        "dagster/column_schema": sentences.schema_of_document(
-            Report, "The night's figures, clusters, errors and verdict."
-        )
+        "dagster/column_schema": schema_of_document(Report, "The night's figures, clusters, errors and verdict.")
     },
     dagster_type=PythonObjectDagsterType(Report),
     description=(
@@ -202,16 +201,8 @@ def reports(context: AssetExecutionContext, night: NightResource, **values: Any)
     context.instance.add_run_tags(
         context.run.run_id, {VERDICT_TAG: report.verdict, RESULT_TAG: closing_line(report)[:_LONGEST_TAG]}
     )
-    with tonight.store.reading() as tx:
-        tokens = tx.journal.tokens_by_night()
-    path = tonight.settings.reports_path / f"compression-{safe_name(context.run.run_id)}.html"
     return MaterializeResult(
-        value=report,
-        metadata={
-            **previews.report(report, as_markdown(report, examples=8), str(path), tokens),
-            **previews.difference(tonight.store, tonight.plan, report),
-        },
-        check_results=check_report(report),
+        value=report, metadata=figures_of_report(tonight, report), check_results=check_report(report)
     )
 
 
@@ -220,8 +211,8 @@ def reports(context: AssetExecutionContext, night: NightResource, **values: Any)
     beside=["reports"],
     group=REPORTING_GROUP,
     kinds={"markdown"},
-    check_specs=EXPORT_CHECKS,
-    metadata={"dagster/column_schema": sentences.schema_of_rows(ExportResult)},
+    check_specs=specs_of(EXPORT_CHECKS, "exports"),
+    metadata={"dagster/column_schema": schema_of_rows(ExportResult)},
     description=(
         "Writes the exports that the settings name (`[[exports]]`): the workspace of an OpenClaw agent, a memory "
         "directory of Claude Code, a vault of Obsidian, or rows. Only the newest night of the store writes: a past "
@@ -234,7 +225,9 @@ def exports(context: AssetExecutionContext, night: NightResource) -> Materialize
     for result in results:
         if result.problem:
             context.log.warning("export '%s': %s", result.name, result.problem)
-    return MaterializeResult(metadata=previews.exports(results), check_results=[check_exports(results)])
+    seen = seen_of_exports(results)
+    checks = [result_of(name, found, ERROR) for name, found in zip(EXPORT_CHECKS, seen.checks, strict=True)]
+    return MaterializeResult(metadata=seen.figures, check_results=checks)
 
 
 NIGHT_ASSETS = [

@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from dagster import (
-    AssetCheckResult,
-    AssetCheckSeverity,
-    AssetCheckSpec,
     AssetDep,
     AssetExecutionContext,
     AssetsDefinition,
@@ -27,7 +24,6 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.conversation_reading import bill_of
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.moments import latest_complete_day
-from memory_pipeline.orchestration.held import unchecked, why_held
 from memory_pipeline.orchestration.location import (
     DAILY_SUMMED,
     MONTHLY_FRESH,
@@ -37,14 +33,14 @@ from memory_pipeline.orchestration.location import (
     YEARLY_SUMMED,
 )
 from memory_pipeline.orchestration.partitions import EVERY_DAY, EVERY_WEEK, MONTHLY, YEARLY
-from memory_pipeline.orchestration.resources import NightResource
-from memory_pipeline.orchestration.sentences import Row, preview, schema_of_rows
+from memory_pipeline.orchestration.resources import NightResource, why_held
+from memory_pipeline.orchestration.showing import Found, Row, preview, result_of, schema_of_rows, specs_of, unchecked
 from memory_pipeline.periods.calendar import Period, period_of
 from memory_pipeline.periods.entries import best_of_each_kind, from_json
 from memory_pipeline.periods.in_short import SAID
 from memory_pipeline.periods.making import rollup_id
 from memory_pipeline.periods.running import MadeRollup, finish_rollups, roll_up
-from memory_pipeline.periods.shown import RollupProblems, find_problems
+from memory_pipeline.periods.shown import find_problems
 from memory_pipeline.records.night import ROLLUP_LEVELS
 from memory_pipeline.text.counts import how_many
 
@@ -101,7 +97,7 @@ def _asset_of(one: _Level) -> AssetsDefinition:
         freshness_policy=one.fresh,
         backfill_policy=BackfillPolicy.single_run(),
         output_required=False,
-        check_specs=[AssetCheckSpec(name, asset=one.name, description=text) for name, text in _CHECKS.items()],
+        check_specs=specs_of(_CHECKS, one.name),
         metadata={"dagster/column_schema": schema_of_rows(MadeRollup)},
         description=one.description,
     )
@@ -137,7 +133,9 @@ def _make(context: AssetExecutionContext, night: NightResource, level: str) -> I
     told = [one for one in made if one.level == level and one.status != "empty"]
     context.log.info(f"{how_many(len(told), 'rollup')} of {how_many(len(last_days), level)}")
     found = find_problems(tonight.store, made)
-    yield MaterializeResult(check_results=list(_checks(found, problems, len(made))))
+    failures = (found.over_budget, found.without_memory, [*found.not_written, *problems])
+    checks = zip(_CHECKS, failures, strict=True)
+    yield MaterializeResult(check_results=[result_of(name, Found(failed, len(made))) for name, failed in checks])
 
 
 def _periods(level: str, last_days: Sequence[date]) -> list[Period]:
@@ -187,17 +185,6 @@ def _metadata(tonight: Night, period: Period, made: Sequence[MadeRollup]) -> dic
         "counts": preview(rows, "There is nothing to say of it.")["preview"],
         **preview(first, "There is nothing to say of it."),
     }
-
-
-def _checks(found: RollupProblems, problems: Sequence[str], looked_at: int) -> Iterator[AssetCheckResult]:
-    failures = (found.over_budget, found.without_memory, [*found.not_written, *problems])
-    for name, failed in zip(_CHECKS, failures, strict=True):
-        yield AssetCheckResult(
-            check_name=name,
-            passed=not failed,
-            severity=AssetCheckSeverity.WARN,
-            metadata={"looked_at": looked_at, "failures": len(failed), "first": "; ".join(failed[:5]) or "none"},
-        )
 
 
 ROLLUP_ASSETS = [_asset_of(one) for one in _LEVELS]

@@ -8,8 +8,6 @@ from typing import Any
 
 from dagster import (
     AssetCheckResult,
-    AssetCheckSeverity,
-    AssetCheckSpec,
     AssetExecutionContext,
     AssetKey,
     AssetObservation,
@@ -32,11 +30,10 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.plan import waiting_in_words
 from memory_pipeline.consolidation.run import STEPS, report_failure, take_snapshot
 from memory_pipeline.errors import InputError
-from memory_pipeline.orchestration.held import unchecked, why_held
 from memory_pipeline.orchestration.location import IO, LOCATION, NIGHTLY, OBSERVED, OWNERS, SOURCES_GROUP, SOURCES_JOB
 from memory_pipeline.orchestration.partitions import DAILY
-from memory_pipeline.orchestration.resources import NightResource
-from memory_pipeline.orchestration.sentences import preview, schema_of
+from memory_pipeline.orchestration.resources import NightResource, why_held
+from memory_pipeline.orchestration.showing import Found, preview, result_of, schema_of, specs_of, unchecked
 from memory_pipeline.records import Memory, SourceReading
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
@@ -47,16 +44,10 @@ _COUNTS = (
     "files", "files_read", "rows_read", "new", "changed", "gone", "quarantined", "masked", "later", "edits_later",
 )  # fmt: skip
 NAME = "imported_notes"
-SOURCE_CHECKS = [
-    AssetCheckSpec(
-        "sources_readable", asset=NAME, description="Every enabled source, and every file of it, can be read."
-    ),
-    AssetCheckSpec(
-        "rows_accepted",
-        asset=NAME,
-        description=f"At most {_MOST_QUARANTINED:.0%} of the rows of any source that was read are in quarantine.",
-    ),
-]
+_CHECKS = {
+    "sources_readable": "Every enabled source, and every file of it, can be read.",
+    "rows_accepted": f"At most {_MOST_QUARANTINED:.0%} of the rows of any source that was read are in quarantine.",
+}
 
 
 def source_key(name: str) -> AssetKey:
@@ -176,7 +167,7 @@ SOURCES: list[AssetsDefinition] = [*map(source_asset, _FED), memory_store]
     io_manager_key=IO,
     freshness_policy=NIGHTLY,
     output_required=False,
-    check_specs=SOURCE_CHECKS,
+    check_specs=specs_of(_CHECKS, NAME),
     dagster_type=PythonObjectDagsterType(list, name="SourceReadings"),
     metadata={"dagster/column_schema": schema_of(SourceReading)},
     description=(
@@ -191,7 +182,7 @@ def imported_notes(
 ) -> Iterator[Output[list[SourceReading]] | AssetCheckResult]:
     tonight = night.open(context.run.run_id, context.partition_key, context.log)
     if held := why_held(context, tonight):
-        yield from (unchecked(spec.name, held) for spec in SOURCE_CHECKS)
+        yield from (unchecked(name, held) for name in _CHECKS)
         return
     try:
         if context.job_name != SOURCES_JOB:
@@ -253,15 +244,5 @@ def _checks(readings: Sequence[SourceReading]) -> Iterator[AssetCheckResult]:
         for reading in readings
         if reading.quarantined > _MOST_QUARANTINED * reading.rows_read
     ]
-    for spec, failures in zip(SOURCE_CHECKS, (failed, refused), strict=True):
-        yield AssetCheckResult(
-            asset_key=AssetKey(NAME),
-            check_name=spec.name,
-            passed=not failures,
-            severity=AssetCheckSeverity.WARN,
-            metadata={
-                "looked_at": len(readings),
-                "failures": len(failures),
-                "first": "; ".join(failures[:5]) or "none",
-            },
-        )
+    for name, failures in zip(_CHECKS, (failed, refused), strict=True):
+        yield result_of(name, Found(failures, len(readings)), asset=NAME)

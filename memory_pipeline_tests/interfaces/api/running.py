@@ -14,7 +14,7 @@ import requests
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.interfaces.api import serving
-from memory_pipeline.interfaces.api.tokens import Tokens
+from memory_pipeline.interfaces.api.access import Tokens
 from memory_pipeline.store import Store
 
 EVERYTHING = ("read", "write", "admin")

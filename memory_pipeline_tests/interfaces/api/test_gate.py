@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from memory_pipeline.interfaces.api import app, gate
+from memory_pipeline.interfaces.api.access import Tokens
 from memory_pipeline.interfaces.api.gate import RateLimit
-from memory_pipeline.interfaces.api.tokens import Tokens
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, settings_for

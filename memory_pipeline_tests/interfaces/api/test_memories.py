@@ -88,7 +88,7 @@ def test_what_is_written_is_found_at_once_with_its_secrets_masked(client: Client
 
 
 def _number(client: Client) -> int:
-    from memory_pipeline.interfaces.api.tokens import Tokens
+    from memory_pipeline.interfaces.api.access import Tokens
 
     return len(Tokens(client.store.path).all())
 

@@ -15,7 +15,7 @@ import requests
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.interfaces.api import serving
-from memory_pipeline.interfaces.api.tokens import Tokens
+from memory_pipeline.interfaces.api.access import Tokens
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, settings_for

@@ -12,8 +12,7 @@ import pytest
 
 from memory_pipeline.errors import InputError, NotFoundError, OutputError
 from memory_pipeline.files.places import check_is_free
-from memory_pipeline.interfaces.api.access import Access, ForbiddenError, ProjectNeededError
-from memory_pipeline.interfaces.api.tokens import PREFIX, Tokens, token_path
+from memory_pipeline.interfaces.api.access import PREFIX, Access, ForbiddenError, ProjectNeededError, Tokens, token_path
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill
 from memory_pipeline_tests.interfaces.in_process import command

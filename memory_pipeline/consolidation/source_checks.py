@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -20,15 +20,7 @@ from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.ingest import ImportSummary
 from memory_pipeline.ingest.candidates import ImportReport, Skipped, in_numbers
 from memory_pipeline.ingest.formats import importer_of
-from memory_pipeline.ingest.sources import (
-    FoundFile,
-    SourceContents,
-    check_not_ours,
-    find_files,
-    overlaps,
-    read_source,
-)
-from memory_pipeline.interfaces.cli.output import say
+from memory_pipeline.ingest.sources import FoundFile, SourceContents, check_not_ours, find_files, overlaps, read_source
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.models.embedders.missing import Progress
 from memory_pipeline.store import Store
@@ -45,12 +37,18 @@ class CheckedSource(Document):
     name: str = Field(description="The name of the source.")
     path: str = Field(description="The workspace directory, or the file.")
     error: str | None = Field(description="Why it, or which of its files, cannot be read.")
-    files: int = Field(description="Files that it has.")
-    edits_waiting: int = Field(description="Edits and removals that a night would take: the old words give way.")
-    next_entries: int = Field(description="New entries that the next night takes; the others are of a later time.")
+    files: int = Field(default=0, description="Files that it has.")
+    edits_waiting: int = Field(
+        default=0, description="Edits and removals that a night would take: the old words give way."
+    )
+    next_entries: int = Field(
+        default=0, description="New entries that the next night takes; the others are of a later time."
+    )
     next_night: date = Field(description="The night that runs next.")
-    waits_for: date | None = Field(description="The night that takes all of it at the latest; null if nothing waits.")
-    warnings: tuple[str, ...] = Field(description="Files that another source reads too.")
+    waits_for: date | None = Field(
+        default=None, description="The night that takes all of it at the latest; null if nothing waits."
+    )
+    warnings: tuple[str, ...] = Field(default=(), description="Files that another source reads too.")
     import_: ImportReport = Field(alias="import", description="What an import would do, as of now.")
 
 
@@ -62,18 +60,19 @@ def checked_broken(broken: BrokenSource, settings: Settings) -> CheckedSource:
         name=broken.name,
         path=path if isinstance(path, str) else "",
         error=broken.problem,
-        files=0,
-        edits_waiting=0,
-        next_entries=0,
         next_night=following,
-        waits_for=None,
-        warnings=(),
         import_=ImportSummary().as_report(),
     )
 
 
-def check_sources(settings: Settings, sources: tuple[SourceTable, ...], progress: Progress) -> list[CheckedSource]:
-    """Read sources into a copy of the store, or an empty one, that is removed afterwards."""
+def check_sources(
+    settings: Settings,
+    sources: tuple[SourceTable, ...],
+    progress: Progress,
+    say: Callable[[str], None] = lambda _: None,
+) -> list[CheckedSource]:
+    """Read sources into a copy of the store, or an empty one, that is removed afterwards. `say`: tells a person that
+    something takes a while."""
     store = Store.of(settings)
     with ExitStack() as stack:
         if store.exists():
@@ -82,10 +81,12 @@ def check_sources(settings: Settings, sources: tuple[SourceTable, ...], progress
             scratch = Store(Path(stack.enter_context(TemporaryDirectory())) / "store.duckdb")
             with scratch.writing("sources check"):
                 pass
-        return [_checked(scratch, settings, source, progress) for source in sources]
+        return [_checked(scratch, settings, source, progress, say) for source in sources]
 
 
-def _checked(scratch: Store, settings: Settings, source: SourceTable, progress: Progress) -> CheckedSource:
+def _checked(
+    scratch: Store, settings: Settings, source: SourceTable, progress: Progress, say: Callable[[str], None]
+) -> CheckedSource:
     summary, files, error, edits, last = ImportSummary(), 0, None, 0, None
     now, warnings = datetime.now(UTC), tuple(overlaps(source, settings))
     following, times = next_night(scratch, now), []

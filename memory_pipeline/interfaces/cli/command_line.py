@@ -1,0 +1,138 @@
+"""Runs the command line: loads the commands that are asked for, and turns any failure into an exit code and one
+sentence that says how to fix it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.abc import MetaPathFinder
+from typing import NoReturn
+
+import pyarrow as pa
+
+from memory_pipeline.errors import MemoryPipelineError, StoreBusyError
+from memory_pipeline.files.writing import cause_and_mend
+from memory_pipeline.interfaces.cli.base import app
+from memory_pipeline.interfaces.cli.output import complain, flush, prepare_streams, write_line
+from memory_pipeline.processes import end_process
+from memory_pipeline.store import settle_stores
+
+#: By module, the commands and groups that it declares.
+MODULES = {
+    "setup": ("demo", "init", "import"),
+    "nights": ("night", "backfill", "report"),
+    "everyday": ("audit", "evaluate", "review", "show", "undo"),
+    "recall": ("search", "context", "ask", "remember", "feedback", "lineage", "metrics"),
+    "sources": ("sources",),
+    "exports": ("export", "exports", "sync"),
+    "knowledge": ("kb-compress", "playbook", "series", "atoms"),
+    "conversations": ("conversations",),
+    "compaction": ("flush", "compact", "triggers", "hooks"),
+    "rollups": ("rollups",),
+    "review": ("conflicts", "patterns", "quarantine"),
+    "history": ("rollback", "history", "as-of", "diff", "proposals"),
+    "recovery": ("check", "recover", "forget", "snapshot"),
+    "jobs": ("jobs",),
+    "model": ("model", "embed"),
+    "settings": ("config",),
+    "serve": ("serve", "mcp", "token", "ui"),
+}
+#: Commands that end with the closing line of a night.
+_RUNS = ("night", "backfill", "kb-compress")
+_STOPPED = "stopped by Ctrl-C; whatever was committed stays, and running the command again continues from there"
+
+
+def load(name: str | None = None) -> None:
+    """Declare a command and those beside it; without a name, or for one that no command has, all commands."""
+    for module in [one for one, names in MODULES.items() if name in names] or MODULES:
+        import_module(f"{__package__}.{module}")
+
+
+def guarded(command: Callable[[], object], arguments: Sequence[str]) -> int:
+    """Run a command line and return its exit code. By then, any error has been printed."""
+    try:
+        code = _code_of(command)
+        if code == 130:
+            raise KeyboardInterrupt
+    except StoreBusyError as error:
+        code = _tell(str(error), arguments, 0 if _is_run(arguments) else 1)
+    except MemoryPipelineError as error:
+        code = _tell(str(error), arguments, 1)
+    except OSError as error:
+        place = f"'{os.fsdecode(error.filename)}': " if isinstance(error.filename, str | bytes) else ""
+        code = _tell(f"{place}{cause_and_mend(error)}", arguments, 1)
+    except KeyboardInterrupt:
+        code = _tell(_STOPPED, arguments, 130)
+    except Exception as error:
+        complain(traceback.format_exc().rstrip())
+        code = _tell(
+            f"an unexpected {type(error).__name__}, which is a bug in this program and not your fault; whatever was "
+            "committed stays. Please report it with the lines above",
+            arguments,
+            1,
+        )
+    return flush(code)
+
+
+def _code_of(command: Callable[[], object]) -> int:
+    """The exit code of a command that ends normally or by SystemExit."""
+    try:
+        command()
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return end.code or 0
+        raise
+    return 0
+
+
+def _tell(text: str, arguments: Sequence[str], code: int) -> int:
+    sentence = " ".join(text.split())
+    line = f"COMPRESSION BLOCKED: {sentence}"
+    if not _is_run(arguments):
+        complain(f"Error: {sentence}")
+        return code
+    try:
+        write_line(json.dumps({"error": sentence, "result": line}) if "--json" in arguments else line)
+    except OSError:
+        complain(f"Error: {sentence}")
+    return code
+
+
+def _is_run(arguments: Sequence[str]) -> bool:
+    return bool(arguments) and arguments[0] in _RUNS
+
+
+def main(run: Callable[[], object] | None = None) -> NoReturn:
+    """Run the command line, or something in its place, and end the process. An error that a user can fix gives one
+    sentence and a non-zero exit code."""
+    prepare_streams()
+    _spare_pandas()
+    arguments = sys.argv[1:]
+
+    def command() -> None:
+        load(next(iter(arguments), None))
+        app(arguments, prog_name="memory-pipeline")
+
+    code = guarded(run or command, arguments)
+    settle_stores(quietly=code != 0)
+    end_process(code)
+
+
+def _spare_pandas() -> None:
+    """Arrow imports pandas, in a third of a second, to recognise its objects; the command line has none."""
+    if "pandas" not in sys.modules:
+        sys.meta_path.insert(0, _WithoutPandas())
+        try:
+            pa.scalar(None)  # Arrow looks for pandas once
+        finally:
+            del sys.meta_path[0]
+
+
+class _WithoutPandas(MetaPathFinder):
+    def find_spec(self, name: str, *_: object) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError(name)

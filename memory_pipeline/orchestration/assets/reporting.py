@@ -1,0 +1,232 @@
+"""What the assets of a night's report and of its exports show of themselves: figures, plots, and checks with the bands
+of health."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dagster import AssetCheckResult, MetadataValue
+
+from memory_pipeline.config.night import RECALL_FLOOR
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.plan import NightPlan
+from memory_pipeline.orchestration.showing import (
+    ERROR,
+    LONGEST,
+    LONGEST_MADE,
+    MEMBERS,
+    ROWS,
+    WARN,
+    Found,
+    Row,
+    Seen,
+    and_more,
+    beside,
+    memories,
+    plot,
+    preview,
+)
+from memory_pipeline.recall import read_state
+from memory_pipeline.records import Memory
+from memory_pipeline.reporting.model import Report
+from memory_pipeline.reporting.pages import as_markdown, page_name
+from memory_pipeline.store import Store
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.quoting import clipped
+from memory_pipeline.workspace import ExportResult
+
+Band = Callable[[float], int]
+
+#: Check name, measured figure, and its band: 0 good, 1 warning, 2 bad.
+_BANDS: tuple[tuple[str, str, Callable[[Report], float | None], Band], ...] = (
+    (
+        "token_reduction",
+        "Active tokens saved, in percent: good above 15, warning from 5 to 15, bad below 5.",
+        lambda r: r.token_reduction_pct if r.clusters_compressed else None,
+        lambda v: 0 if v > 15 else 1 if v >= 5 else 2,
+    ),
+    (
+        "compression_ratio",
+        "Average ratio of original to abstraction tokens: good above 2.5, warning from 1.5 to 2.5, bad below 1.5.",
+        lambda r: r.avg_compression_ratio or None,
+        lambda v: 0 if v > 2.5 else 1 if v >= 1.5 else 2,
+    ),
+    (
+        "skipped_clusters",
+        "Share of tonight's clusters that were skipped (not counting clusters decided on earlier nights): good below "
+        "20%, warning to 50%, bad above.",
+        lambda r: (
+            100 * (r.clusters_skipped - r.clusters_settled) / tonight
+            if (tonight := r.clusters_found - r.clusters_settled)
+            else None
+        ),
+        lambda v: 0 if v < 20 else 1 if v <= 50 else 2,
+    ),
+    (
+        "errors",
+        "Number of errors: none is good, one or two a warning, more is bad.",
+        lambda r: float(len(r.errors)),
+        lambda v: 0 if v == 0 else 1 if v <= 2 else 2,
+    ),
+    (
+        "cost",
+        "Estimated cost in USD: good below 0.10, warning up to 0.25, bad above.",
+        lambda r: float(r.estimated_cost_usd),
+        lambda v: 0 if v < 0.10 else 1 if v <= 0.25 else 2,
+    ),
+)
+
+
+#: Figures whose bad band is a failure. A night that had little to do saves little: that is a warning at most.
+_FAILING = ("errors", "cost")
+
+REPORT_CHECKS = {
+    "archived_still_found": """For a sample of the archived memories, a search that asks as a person would finds at
+    least 95% (the memory or its replacement) among the first ten results.""",
+    "facts_preserved": """Recomputed from the store by an independent reader: every number, date, name, identifier,
+    negation and recommendation of the memories archived tonight is in the memory that replaced them.""",
+    **{name: text for name, text, _, _ in _BANDS},
+}
+EXPORT_CHECKS = {"exports_written": "Every export that the settings name was written, or stands as it should."}
+
+
+def figures_of_report(night: Night, made: Report) -> dict[str, Any]:
+    """The figures that are plotted by day, the report page, the paths of the files, and what the run changed."""
+    with night.store.reading() as tx:
+        tokens = tx.journal.tokens_by_night()
+    path = str(night.settings.reports_path / page_name(made.run_id))
+    return {**_figures(made, path, tokens), **_difference(night.store, night.plan, made)}
+
+
+def _figures(made: Report, path: str, tokens: Sequence[int]) -> dict[str, Any]:
+    """The figures that are plotted by day, the report page, and the paths of the files.
+
+    `tokens`: the active tokens after each of the last nights, oldest first.
+    """
+    plotted = (
+        "notes_read",
+        "statements_made",
+        "turns_read",
+        "extractions_kept",
+        "memories_scanned",
+        "clusters_found",
+        "clusters_compressed",
+        "clusters_skipped",
+        "memories_archived",
+        "duplicates_archived",
+        "abstractions_created",
+        "active_memories",
+        "tokens_before",
+        "tokens_after",
+        "token_reduction_pct",
+        "avg_compression_ratio",
+        "atoms_created",
+        "atoms_enriched",
+        "total_llm_calls",
+        "total_llm_input_tokens",
+        "total_llm_output_tokens",
+        "estimated_cost_usd",
+        "conflicts_known",
+    )
+    figures: dict[str, Any] = {name: getattr(made, name) for name in plotted}
+    if made.recall_rate is not None:
+        figures["recall_rate"] = made.recall_rate
+    return {
+        "verdict": MetadataValue.text(f"{made.verdict}: {made.verdict_reason}"),
+        "read_by": MetadataValue.text(made.read_by),
+        "active_tokens": plot(tokens, "Active tokens after each night"),
+        **figures,
+        "errors": len(made.errors),
+        "report": MetadataValue.md(as_markdown(made, examples=8)),
+        "files": MetadataValue.path(path),
+    }
+
+
+def _difference(store: Store, plan: NightPlan, made: Report) -> dict[str, MetadataValue]:
+    """What the run changed in the active memory: each memory of now beside those that it stands for."""
+    nothing = "Nothing changed in the active memory."
+    if not made.memories_archived:
+        return {"diff": MetadataValue.md(nothing)}
+    before, after = read_state(store, f"before:{plan.run_id}"), read_state(store, plan.run_id)
+    old, new = before.active, after.active
+    later = {memory.id: memory for memory in after.memories}
+    groups: dict[str, list[Memory]] = {}
+    for memory_id in sorted(old.keys() - new.keys(), key=lambda i: (old[i].effective_date, i)):
+        groups.setdefault(_end(later, memory_id), []).append(old[memory_id])
+    rows: list[Row] = []
+    for end, gone in sorted(groups.items(), key=lambda one: (one[0] in old, -len(one[1]), one[0]))[: 2 * ROWS]:
+        words = and_more([clipped(memory.content, LONGEST) for memory in gone[:MEMBERS]], len(gone))
+        now = [
+            clipped(later[end].content, LONGEST_MADE) if end in later else "",
+            "(there before)" if end in old else "",
+        ]
+        rows += beside(words, now if end in new else ["(no longer in use)"], "now")
+    count = sum(map(len, groups.values()))
+    head = f"{memories(count)} archived, {how_many(len(new.keys() - old.keys()), 'new memory')}."
+    shown = preview(rows, nothing)
+    return {"changed": MetadataValue.text(head), **{name.replace("preview", "diff"): md for name, md in shown.items()}}
+
+
+def _end(later: Mapping[str, Memory], memory_id: str) -> str:
+    """The memory that stands for one in the end."""
+    while memory_id in later and (into := later[memory_id].consolidated_into_id) is not None:
+        memory_id = into
+    return memory_id
+
+
+def seen_of_exports(results: Sequence[ExportResult]) -> Seen:
+    """What became of the exports, their files, and the tokens that agents load of them."""
+    rows: list[Row] = [
+        {
+            "export": one.name,
+            "format": one.format,
+            "status": one.status,
+            "memories": one.exported,
+            "files written": one.files_written,
+            "unchanged": one.files_unchanged,
+            "tokens": one.tokens,
+            "problem": one.problem or "",
+        }
+        for one in results
+    ]
+    told = [f"{one.name} ({how_many(one.exported, 'memory')})" for one in results if one.status == "written"]
+    names = ("files_written", "files_unchanged", "files_removed", "files_kept", "tokens")
+    skipped = [one.name for one in results if one.status == "skipped"]
+    figures = {
+        **{name: sum(getattr(one, name) for one in results) for name in names},
+        "written": ", ".join(told) or "none",
+        "skipped": f"{', '.join(skipped)}: a later night has run, whose contents are newer" if skipped else "none",
+        **preview(rows, "The settings name no export; `memory-pipeline exports add FORMAT PATH` adds one."),
+    }
+    failed = [f"{one.name}: {one.problem}" for one in results if one.problem]
+    return Seen(figures, checks=[Found(failed, len(results))])
+
+
+def check_report(report: Report) -> list[AssetCheckResult]:
+    """Recall and preservation of the archived memories, and the health bands."""
+    rate = report.recall_rate
+    recall = AssetCheckResult(
+        check_name="archived_still_found",
+        passed=rate is None or rate >= RECALL_FLOOR,
+        severity=WARN,
+        metadata={"found": report.recall_found, "sampled": report.recall_sampled},
+    )
+    preserved = AssetCheckResult(
+        check_name="facts_preserved",
+        passed=not report.facts_lost,
+        severity=WARN,
+        metadata={"rate": str(report.preservation_rate), "first": "; ".join(report.facts_lost[:5]) or "none"},
+    )
+    return [recall, preserved, *(_in_band(name, measure(report), band) for name, _, measure, band in _BANDS)]
+
+
+def _in_band(name: str, value: float | None, band: Band) -> AssetCheckResult:
+    level = 0 if value is None else band(value)
+    return AssetCheckResult(
+        check_name=name,
+        passed=level == 0,
+        severity=ERROR if level == 2 and name in _FAILING else WARN,
+        metadata={
+            "value": "nothing to measure" if value is None else round(value, 4),
+            "band": ("good", "warning", "bad")[level],
+        },
+    )

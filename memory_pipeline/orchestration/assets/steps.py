@@ -1,0 +1,530 @@
+"""What each step of a night shows of itself in the UI: its words, its figures with a preview, a line of the log, and
+its checks. `consolidation/run.py` defines what it does."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from dagster import (
+    AssetDep,
+    MetadataValue,
+    PythonObjectDagsterType,
+    TableColumn,
+    TableSchema,
+    TimeWindowPartitionMapping,
+)
+
+from memory_pipeline.consolidation.clustering import conflicts_in
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.gates import LOST_IN_LEVELS_MEND, lost_in_levels, problems_of
+from memory_pipeline.consolidation.plan import NightPlan
+from memory_pipeline.orchestration.location import KNOWLEDGE_GROUP
+from memory_pipeline.orchestration.showing import (
+    LONGEST,
+    LONGEST_MADE,
+    MEMBERS,
+    ROWS,
+    WARN,
+    Found,
+    Row,
+    Seen,
+    beside,
+    by_status,
+    counted,
+    memories,
+    preview,
+    quoted,
+    schema_of,
+    sentence_of,
+    shows,
+    table,
+    texts_of,
+)
+from memory_pipeline.recall.series import show_series
+from memory_pipeline.records import (
+    DIGEST,
+    ESTABLISHED,
+    REPLACED,
+    Archive,
+    AtomDecision,
+    Cluster,
+    Contribution,
+    Distillation,
+    DuplicateGroup,
+    EligibleMemory,
+    Measured,
+)
+from memory_pipeline.store import EDGE_SCHEMA
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.quoting import clipped
+from memory_pipeline.workspace.directory import PAGES
+
+#: The principles that a night finds: those of the week that ended before its day.
+_WEEK_BEFORE = TimeWindowPartitionMapping(-1, -1, allow_nonexistent_upstream_partitions=True)
+_STATEMENTS = 60
+_OF_PAIRS = {"cluster.member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")]}
+Values = Mapping[str, Any]
+
+
+def duplicates(night: Night, groups: Sequence[DuplicateGroup]) -> Seen:
+    """Copies and the memories that they went into."""
+    shown = sorted(groups, key=lambda group: -len(group.duplicate_ids))[:ROWS]
+    texts = texts_of(night, [group.survivor_id for group in shown])
+    rows: list[Row] = [
+        {
+            "memory": texts.said(group.survivor_id),
+            "copies": len(group.duplicate_ids),
+            "project": group.project_id,
+            "tonight": "proposed" if group.proposed else "archived",
+        }
+        for group in shown
+    ]
+    copies = sum(len(group.duplicate_ids) for group in groups if not group.proposed)
+    waiting = sum(len(group.duplicate_ids) for group in groups if group.proposed)
+    done = sum(not group.proposed for group in groups)
+    parts = [f"{how_many(copies, 'exact copy')} archived into {memories(done)}"] if copies else []
+    parts += [f"{how_many(waiting, 'exact copy')} proposed for approval"] if waiting else []
+    figures = {"groups": len(groups), "duplicates_archived": copies, **preview(rows, "No exact duplicates.")}
+    return Seen(figures, sentence_of(parts))
+
+
+@shows(
+    "series",
+    kinds={"duckdb", "python"},
+    columns=schema_of(Archive),
+    checks={
+        "series_true": "Recomputed from the store: every series memory of tonight says what its readings amount to."
+    },
+)
+def series(night: Night, done: Sequence[Archive], _: Values) -> Seen:
+    """Lines that machinery writes again and again with other values (five or more on two days or more) become one
+    memory in words: the newest values with their day, how many readings, from when, and between which values. Each
+    night with new readings makes the next version from all readings; a reading that breaks the series stays active and
+    is named. Found by the shape of the lines, before any pair is compared."""
+    compressed = _compressed(done)
+    made = {archive.abstraction_id for archive in compressed}
+    with night.store.reading() as tx:
+        shown = [show_series(tx, one.id) for one in tx.series.active() if one.id in made] if made else []
+        untrue = tx.integrity.untrue_series(made) if made else []
+    rows: list[Row] = [
+        {
+            "series": clipped(one.content, 60),
+            "figure": figure.name or "value",
+            "over time": figure.plot,
+            "least": figure.least.value + figure.unit,
+            "greatest": figure.greatest.value + figure.unit,
+            "newest": figure.newest.value + figure.unit,
+        }
+        for one in shown
+        for figure in one.figures
+        if figure.least.value != figure.greatest.value
+    ]
+    said: list[Row] = [{"a series says": one.content, "readings": one.readings} for one in shown]
+    archived = sum(len(archive.archived_ids) for archive in compressed)
+    told = f"{len(compressed):,} series brought up to date, {memories(archived)} archived into them"
+    figures = {
+        **_archived(done),
+        "readings_breaking": sum(len(one.breaking_ids) for one in shown),
+        **preview(said, "No series has a new reading tonight."),
+        "figures": MetadataValue.md(table(rows[: ROWS * 4]) or "No figure moved."),
+    }
+    wrong = [f"{finding.where}: {finding.problem}" for finding in untrue]
+    return Seen(figures, sentence_of([told] if compressed else []), [Found(wrong, len(made))])
+
+
+@shows(
+    "readings",
+    kinds={"duckdb", "python"},
+    columns=schema_of(Archive, ["cluster.member_ids"]),
+    checks={
+        "statements_linked": """Recomputed from the store: every statement of tonight has its notes, every note that was
+        put away is archived into it, and nothing critical or pinned was."""
+    },
+)
+def readings(night: Night, done: Sequence[Archive], _: Values) -> Seen:
+    """A model reads the notes that no night has read, and says what of them is worth keeping: statements that stand
+    alone, with links to their notes; what they replace; and what is routine. Code checks every quote, figure, name and
+    negation before anything is written. Notes that are wholly said by statements, or are routine, are archived into
+    these, or into the digest of their day. Without a model nothing is read."""
+    made = sorted({archive.abstraction_id for archive in done if archive.abstraction_id})
+    with night.store.reading() as tx:
+        links = tx.lineage.of(made)
+        put_away = tx.memories.read({i for archive in done for i in archive.archived_ids})
+    replaced: dict[str, list[str]] = {}
+    for link in links:
+        if link.relation == REPLACED:
+            replaced.setdefault(link.memory_id, []).append(link.source_id)
+    texts = texts_of(night, [*made, *(link.source_id for link in links)])
+    rows: list[Row] = []
+    for archive in done[:_STATEMENTS]:
+        made_id = archive.abstraction_id or ""
+        rows.append(
+            {
+                "statement": texts.said(made_id, LONGEST_MADE) if made_id else f"({archive.status}: {archive.reason})",
+                "from": " / ".join(texts.said(i) for i in archive.member_ids[:MEMBERS]),
+                "put away": len(archive.archived_ids),
+                "in the place of": " / ".join(texts.said(i) for i in replaced.get(made_id, [])[:MEMBERS]),
+            }
+        )
+    digests = [archive for archive in done if archive.cluster.policy == DIGEST]
+    figures = {
+        "statements": len(done) - len(digests),
+        "digests": len(digests),
+        "routine": sum(len(archive.archived_ids) for archive in digests),
+        "replaced": sum(map(len, replaced.values())),
+        **_archived(done),
+        **preview(rows, "Nothing was read: no model is chosen, or no note is new."),
+    }
+    linked, failures = {(link.memory_id, link.source_id) for link in links}, []
+    for archive in (compressed := _compressed(done)):
+        failures += [
+            f"'{archive.abstraction_id}' has no link to '{i}'"
+            for i in archive.member_ids
+            if (archive.abstraction_id, i) not in linked
+        ]
+        for memory_id in archive.archived_ids:
+            memory = put_away.get(memory_id)
+            if memory is None or memory.archived_at is None or memory.pinned:
+                failures.append(f"'{memory_id}' is not archived as it should be")
+    archived = sum(len(archive.archived_ids) for archive in done)
+    told = f"{how_many(len(done) - len(digests), 'statement')} kept of the notes, {memories(archived)} put away"
+    return Seen(figures, sentence_of([told] if done else []), [Found(failures, len(compressed))])
+
+
+@shows("eligible_memories", kinds={"duckdb", "python"}, columns=schema_of(EligibleMemory))
+def eligible(night: Night, found: Sequence[EligibleMemory], _: Values) -> Seen:
+    """The memories that tonight may touch: at least 24 hours old as of the partition, importance below the critical
+    floor, not pinned, not archived, raw or merged, with a vector. Memories without a vector are embedded first."""
+    projects = sorted({memory.project_id for memory in found})
+    rows: list[Row] = [
+        {
+            "project": project,
+            "memories": len(mine := [memory for memory in found if memory.project_id == project]),
+            "tokens": sum(memory.token_count for memory in mine),
+            "oldest": min(memory.created_at for memory in mine).date(),
+            "newest": max(memory.created_at for memory in mine).date(),
+        }
+        for project in projects
+    ]
+    figures = {
+        "memories_scanned": len(found),
+        "tokens": sum(memory.token_count for memory in found),
+        "projects": len(projects),
+        **preview(rows, "Nothing is eligible tonight."),
+    }
+    new, of = _come_of_age(found, night.plan), how_many(len(projects), "project")
+    told = f"{memories(len(found))} of {of} may be touched, {new:,} for the first time"
+    return Seen(figures, sentence_of([told] if new else []))
+
+
+@shows(
+    "similarity_batches",
+    kinds={"numpy"},
+    columns=TableSchema([TableColumn(column.name, str(column.type)) for column in EDGE_SCHEMA]),
+    lineage={"a": [("eligible_memories", "id")], "b": [("eligible_memories", "id")]},
+    value_type=PythonObjectDagsterType(pa.Table, name="Pairs"),
+)
+def pairs(night: Night, found: pa.Table, given: Values) -> Seen:
+    """Every pair of eligible memories of one project whose cosine reaches the lowest threshold, computed exactly, with
+    the result of the conflict guard. Only pairs with a memory that no earlier night has compared are computed."""
+    shown = found.sort_by([("score", "descending")]).slice(0, ROWS).to_pylist() if found.num_rows else []
+    texts = texts_of(night, {row[side] for row in shown for side in ("a", "b")})
+    rows: list[Row] = [
+        {"one": texts.said(row["a"]), "the other": texts.said(row["b"]), "cosine": f"{row['score']:.3f}"}
+        for row in shown
+    ]
+    guarded = len(conflicts_in(found))
+    figures = {"pairs": found.num_rows, "guarded": guarded, **preview(rows, "No two memories are alike tonight.")}
+    apart = f", {guarded:,} of them kept apart because they contradict each other" if guarded else ""
+    told = f"{how_many(found.num_rows, 'pair')} of memories alike{apart}"
+    is_news = found.num_rows and _come_of_age(given["eligible_memories"], night.plan)
+    return Seen(figures, sentence_of([told] if is_news else []))
+
+
+def _come_of_age(found: Sequence[EligibleMemory], plan: NightPlan) -> int:
+    """How many memories the night before could not touch yet."""
+    return sum(memory.created_at > plan.fresh_after - timedelta(days=1) for memory in found)
+
+
+@shows(
+    "merges",
+    kinds={"duckdb", "python"},
+    columns=schema_of(Archive, ["cluster.member_ids"]),
+    lineage=_OF_PAIRS,
+    checks={
+        "merged_content_kept": "Recomputed from the store: every merged memory contains every statement of its sources."
+    },
+    severity=WARN,
+)
+def merges(night: Night, done: Sequence[Archive], _: Values) -> Seen:
+    """Merges near-copies (by default cosine 0.95 or more, within one project and memory type) into one memory that
+    keeps every distinct piece of their content. Its vector is the normalised mean of theirs. A merged memory may be
+    merged or distilled again, also tonight. One transaction writes each merge and archives its sources."""
+    return _level(night, done)
+
+
+@shows(
+    "canonical_entries",
+    kinds={"duckdb", "python"},
+    columns=schema_of(Archive, ["cluster.member_ids"]),
+    lineage=_OF_PAIRS,
+    checks={
+        "entries_kept": """Recomputed from the store: every canonical entry contains every recommendation, example and
+        tag of its members, and names all of them."""
+    },
+    severity=WARN,
+)
+def canonical(night: Night, done: Sequence[Archive], _: Values) -> Seen:
+    """Merges knowledge-base entries (texts with a title and a recommendation) that say the same into one canonical
+    entry: the most descriptive title, every recommendation once, examples by story, and all tags, with `role:all`
+    instead of other roles. Before the entry is written, its text is parsed again and compared with its members."""
+    return _level(night, done)
+
+
+def _level(night: Night, done: Sequence[Archive]) -> Seen:
+    """Whether every memory merged tonight contains everything that its sources say, recomputed from the store."""
+    compressed = _compressed(done)
+    lost = lost_in_levels(night.reader, compressed)
+    return Seen(*_put_away(night, done), [Found(lost, len(compressed), LOST_IN_LEVELS_MEND)])
+
+
+@shows(
+    "clusters",
+    kinds={"python"},
+    columns=schema_of(Cluster),
+    lineage={
+        "member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")],
+        "min_similarity": [("similarity_batches", "score")],
+        "avg_similarity": [("similarity_batches", "score")],
+        "total_tokens": [("eligible_memories", "token_count")],
+        "max_importance": [("eligible_memories", "importance")],
+    },
+)
+def clusters(night: Night, found: Sequence[Cluster], _: Values) -> Seen:
+    """Groups the remaining memories by subject: every pair of a cluster reaches the threshold (complete linkage), and
+    no pair is a conflict. Conflicts are linked in the store. A cluster that was decided within the last seven days is
+    left alone. A statement that notes of three days say is a cluster of its own: it becomes a pattern in its own
+    words."""
+    shown = sorted(found, key=lambda one: (one.settled is not None, -one.member_count, one.fingerprint))[:ROWS]
+    texts = texts_of(night, quoted(shown))
+    rows = []
+    for one in shown:
+        about = f"{memories(one.member_count)} of {one.project_id}, cosine at least {one.min_similarity:.2f}"
+        becomes = "to be distilled"
+        if one.policy == ESTABLISHED:
+            about, becomes = f"a statement of {one.project_id} that notes of several days say", "becomes a pattern"
+        rows += beside(texts.members(one), [about, one.settled or becomes], "cluster")
+    settled = sum(one.settled is not None for one in found)
+    largest = max((one.member_count for one in found), default=0)
+    figures = {
+        "clusters_found": len(found),
+        "members": sum(one.member_count for one in found),
+        "largest": largest,
+        "clusters_settled": settled,
+        **preview(rows, "No clusters tonight."),
+    }
+    projects = how_many(len({one.project_id for one in found}), "project")
+    parts = [f"{how_many(len(found), 'cluster')} found in {projects}, the largest of {memories(largest)}"]
+    parts += [f"{settled:,} of them decided on an earlier night"] if settled else []
+    return Seen(figures, sentence_of(parts) if settled < len(found) else "")
+
+
+@shows(
+    "distillations",
+    kinds={"python"},
+    columns=schema_of(
+        Distillation,
+        ["cluster.cluster_id", "cluster.member_ids", "measured.tokens_before"],
+        without=("stays", "replaces"),
+    ),
+    lineage={
+        "cluster.cluster_id": [("clusters", "cluster_id")],
+        "cluster.member_ids": [("clusters", "member_ids")],
+        "measured.tokens_before": [("clusters", "total_tokens")],
+    },
+    checks={
+        "nothing_lost": """Separate code, not that of the judge, checks that every accepted draft keeps or attaches
+        every fact of its sources and is shorter than they are.""",
+        "sources_intact": """No accepted draft uses a memory that is critical, pinned, archived, too recent or of
+        another project.""",
+        "conflicts_kept_apart": "No two memories that contradict each other are sources of the same accepted draft.",
+    },
+    severity=WARN,
+)
+def distillations(night: Night, drafts: Sequence[Distillation], _: Values) -> Seen:
+    """Drafts one memory for each cluster and judges it: which facts of the sources it keeps, which it attaches, and how
+    much shorter it is. A draft that loses or invents a fact or contradicts a source is refused, and its sources stay
+    unchanged. Nothing is written to the store yet."""
+    accepted = [d for d in drafts if d.outcome == "accepted"]
+    shown = sorted(drafts, key=lambda d: (-len(d.member_ids), d.cluster.fingerprint))[:ROWS]
+    texts = texts_of(night, quoted(shown))
+    rows = []
+    for draft in shown:
+        outcome = f"{draft.outcome}: {draft.reason}" if draft.reason else draft.outcome
+        told = f"({outcome}{_shorter(draft.cluster, draft.measured)})" if draft.content else f"({outcome})"
+        rows += beside(texts.members(draft.cluster), [clipped(draft.content, LONGEST_MADE), told], "draft")
+    outcomes = by_status(drafts, ("accepted", "refused", "deferred", "failed"), "outcome")
+    figures = {
+        "distillations": len(drafts),
+        **outcomes,
+        "facts_found": sum(d.measured.facts_found for d in accepted),
+        "facts_kept": sum(d.measured.facts_kept for d in accepted),
+        "facts_attached": sum(d.measured.facts_attached for d in accepted),
+        **preview(rows, "Nothing to distil tonight."),
+    }
+    problems = problems_of(night.reader, drafts)
+    checks = [Found(problems[name], len(drafts)) for name in ("losses", "unsafe_members", "conflicts_inside")]
+    return Seen(figures, f"{how_many(len(drafts), 'draft')}: {counted(outcomes)}." if drafts else "", checks)
+
+
+@shows(
+    "archives",
+    kinds={"duckdb", "python"},
+    columns=schema_of(Archive, ["cluster.cluster_id"]),
+    lineage={
+        "cluster.cluster_id": [("distillations", "cluster.cluster_id")],
+        "archived_ids": [("distillations", "cluster.member_ids")],
+    },
+    checks={"store_sound": "The store is consistent: links, hashes of sources, vectors, log and audit trail."},
+)
+def archives(night: Night, done: Sequence[Archive], _: Values) -> Seen:
+    """Writes the accepted drafts to the store. One transaction writes each abstraction and archives its sources, so
+    that a cluster is compressed as a whole or not at all. Sources are never deleted, and their words never change. A
+    draft that does not pass the gates is refused, with the reason."""
+    with night.store.reading() as tx:
+        findings = tx.integrity.check(deep=True)
+    wrong = [f"{finding.rule}: {finding.where} ({finding.problem})" for finding in findings]
+    return Seen(*_put_away(night, done), [Found(wrong, 1)])
+
+
+def _put_away(night: Night, done: Sequence[Archive]) -> tuple[dict[str, Any], str]:
+    """The results for the clusters in the store and what the largest of them became, as figures and as a sentence."""
+    shown = [archive for archive in done if archive.status != "settled"]
+    shown.sort(key=lambda archive: (archive.status != "compressed", -len(archive.member_ids), archive.id))
+    shown = shown[:ROWS]
+    texts = texts_of(night, [*quoted(shown), *(archive.abstraction_id for archive in shown if archive.abstraction_id)])
+    rows = []
+    for archive in shown:
+        made = texts.said(archive.abstraction_id, LONGEST_MADE) if archive.abstraction_id else ""
+        saved = f"({archive.status}{_shorter(archive.cluster, archive.measured)})"
+        left = f"({archive.status}: {archive.reason})" if archive.reason else f"({archive.status})"
+        rows += beside(texts.members(archive.cluster), [made, saved if made else left], "became")
+    figures = _archived(done)
+    into = figures["clusters_compressed"]
+    parts = [
+        f"{memories(figures['memories_archived'])} archived into {into:,}, {figures['tokens_saved']:,} tokens saved"
+    ] if into else []  # fmt: skip
+    if words := counted(by_status(done, ("skipped", "failed", "proposed"))):
+        parts.append(f"clusters left as they were: {words}")
+    return {**figures, **preview(rows, "Nothing was archived.")}, sentence_of(parts)
+
+
+def _compressed(done: Sequence[Archive]) -> list[Archive]:
+    return [archive for archive in done if archive.status == "compressed"]
+
+
+def _archived(done: Sequence[Archive]) -> dict[str, Any]:
+    compressed = _compressed(done)
+    return {
+        "clusters_found": len(done),
+        "clusters_compressed": len(compressed),
+        "clusters_skipped": sum(archive.status in ("skipped", "settled") for archive in done),
+        "clusters_failed": sum(archive.status == "failed" for archive in done),
+        "memories_archived": sum(len(archive.archived_ids) for archive in compressed),
+        "tokens_saved": sum(one.measured.tokens_before - one.measured.tokens_after for one in compressed),
+    }
+
+
+def _shorter(cluster: Cluster, measured: Measured) -> str:
+    """How much shorter what was made of a cluster is; an established statement keeps its words."""
+    return "" if cluster.policy == ESTABLISHED else f", {measured.compression_ratio:.1f} times shorter"
+
+
+@shows(
+    "atoms",
+    kinds={"duckdb", "python"},
+    columns=schema_of(AtomDecision),
+    lineage={"memory_id": [("archives", "abstraction_id")], "causal": [("distillations", "causal")]},
+    checks={
+        "atoms_supported": """Every causal finding that was used names an existing atom that it supports, and none
+        failed."""
+    },
+    severity=WARN,
+    group=KNOWLEDGE_GROUP,
+)
+def atoms(night: Night, decisions: Sequence[AtomDecision], _: Values) -> Seen:
+    """Extracts causes and effects from the night's abstractions: subject, action, outcome. A known finding raises the
+    confidence of its atom, a new one becomes an atom, and one that the sources do not support is skipped. Separate from
+    the archive, so that an error here cannot stop a night."""
+    findings = [(decision, decision.causal) for decision in decisions if decision.causal][:ROWS]
+    texts = texts_of(night, [decision.memory_id for decision, _ in findings])
+    rows: list[Row] = [
+        {
+            "subject": causal.subject,
+            "action": causal.action,
+            "outcome": causal.outcome,
+            "said by": texts.said(decision.memory_id),
+            "became": decision.status + (f" ({decision.reason})" if decision.reason else ""),
+        }
+        for decision, causal in findings
+    ]
+    of = by_status(decisions, ("created", "strengthened", "skipped", "not_causal"))
+    figures = {
+        "atoms_created": of["created"],
+        "atoms_enriched": of["strengthened"],
+        "atoms_skipped": of["skipped"],
+        "atoms_not_causal": of["not_causal"],
+        **preview(rows, "No causal findings tonight."),
+    }
+    used = [decision for decision in decisions if decision.status in ("created", "strengthened")]
+    counts = {"new": of["created"], "strengthened": of["strengthened"], "skipped": of["skipped"]}
+    found = how_many(sum(counts.values()), "cause and effect", "causes and effects")
+    told = f"{found} found: {counted(counts)}." if sum(counts.values()) else ""
+    return Seen(figures, told, [Found(_unsupported(night, used), len(used))])
+
+
+def _unsupported(night: Night, used: Collection[AtomDecision]) -> list[str]:
+    """What failed, and which of the night's atoms are not those in the store."""
+    failures = [error.error for error in night.errors if error.stage == "enrich"]
+    if used:
+        with night.store.reading() as tx:
+            standing = {atom.id: atom for atom in tx.atoms.read()}
+        for decision in used:
+            atom = standing.get(decision.atom_id or "")
+            if atom is None or decision.memory_id not in atom.source_ids or atom.project_id != decision.project_id:
+                failures.append(f"the atom of '{decision.memory_id}' is not supported by it")
+    return failures
+
+
+@shows(
+    "playbook",
+    kinds={"duckdb", "markdown"},
+    columns=schema_of(Contribution),
+    group=KNOWLEDGE_GROUP,
+    beside=[AssetDep("principles", partition_mapping=_WEEK_BEFORE)],
+)
+def playbook(night: Night, done: Sequence[Contribution], _: Values) -> Seen:
+    """Adds guidance from patterns and principles: the same guidance (cosine 0.95) updates its entry, other guidance
+    creates one. An entry is derived from the memories behind it, and is removed when none is left. Exported as one
+    Markdown file per project and category."""
+    texts = texts_of(night, [one.memory_id for one in done[:ROWS]])
+    rows: list[Row] = [
+        {
+            "advice": clipped(one.guidance, LONGEST),
+            "of": texts.said(one.memory_id),
+            "about": one.category,
+            "entry": one.status,
+            "confidence": f"{one.confidence:.2f}",
+        }
+        for one in done[:ROWS]
+    ]
+    counts = by_status(done, ("created", "updated"))
+    figures = {
+        "playbook_created": counts["created"],
+        "playbook_updated": counts["updated"],
+        "directory": MetadataValue.path(str(Path(night.settings.store.path).with_suffix(PAGES))),
+        **preview(rows, "Nothing new."),
+    }
+    return Seen(figures, f"{how_many(len(done), 'piece')} of advice: {counted(counts)}." if done else "")

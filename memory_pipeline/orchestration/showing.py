@@ -1,0 +1,294 @@
+"""How Dagster shows what a step did: columns and their lineage, tables in Markdown, a plot, words of memories beside
+what became of them, and the results of checks.
+
+Content of memories stands beside what became of it; a memory is never shown by its id alone.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from base64 import b64encode
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from itertools import zip_longest
+from typing import Any
+
+from dagster import (
+    AssetCheckResult,
+    AssetCheckSeverity,
+    AssetCheckSpec,
+    AssetDep,
+    AssetKey,
+    MetadataValue,
+    PythonObjectDagsterType,
+    TableColumn,
+    TableColumnDep,
+    TableColumnLineage,
+    TableSchema,
+)
+
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.documents import Document
+from memory_pipeline.orchestration.location import NIGHT_GROUP
+from memory_pipeline.records import Archive, Cluster, Distillation, Memory
+from memory_pipeline.records.columns import columns_of
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.quoting import clipped, plain
+
+Row = dict[str, object]
+ERROR, WARN = AssetCheckSeverity.ERROR, AssetCheckSeverity.WARN
+RECORDS = PythonObjectDagsterType(list, name="Records")
+#: Rows of a preview, members that are quoted of each, and the longest quotations, in characters.
+ROWS, MEMBERS, LONGEST, LONGEST_MADE = 8, 4, 240, 800
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a check found. `failures`: in words; `looked_at`: how much was checked; `mend`: what a person can do."""
+
+    failures: Sequence[str]
+    looked_at: int
+    mend: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is shown of a run of a step. `figures`: under the names of the report, with a preview in words; `sentence`:
+    a line of the run's log, empty if it found nothing to do, so that the log of a quiet night stays short; `checks`:
+    what each of its checks found."""
+
+    figures: Mapping[str, Any]
+    sentence: str = ""
+    checks: Sequence[Found] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the UI shows of a step of the night: its description, the columns of its value, its checks with what each
+    says, and what is seen of a run: of the night, the value, and the values that it was made of, by name."""
+
+    description: str
+    see: Callable[[Night, Any, Mapping[str, Any]], Seen]
+    kinds: set[str]
+    columns: TableSchema
+    lineage: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
+    checks: Mapping[str, str] = field(default_factory=dict)
+    severity: AssetCheckSeverity = ERROR
+    value_type: Any = RECORDS
+    group: str = NIGHT_GROUP
+    beside: Sequence[AssetDep] = ()
+
+
+#: What the UI shows of the steps between the first one and the report, by name.
+SHOWN: dict[str, Shown] = {}
+_See = Callable[[Night, Any, Mapping[str, Any]], Seen]
+
+
+def shows(step: str, **told: Any) -> Callable[[_See], _See]:
+    """Declare a function as what is seen of a step; its docstring is the step's description. `told`: fields of
+    `Shown`."""
+
+    def declare(see: _See) -> _See:
+        SHOWN[step] = Shown(described(see), see, **told)
+        return see
+
+    return declare
+
+
+def described(function: Callable[..., Any]) -> str:
+    """The docstring of a function on one line."""
+    return " ".join((function.__doc__ or "").split())
+
+
+def specs_of(checks: Mapping[str, str], asset: str) -> list[AssetCheckSpec]:
+    """The checks of an asset, by name with what each says."""
+    return [AssetCheckSpec(name, asset=asset, description=" ".join(text.split())) for name, text in checks.items()]
+
+
+def result_of(
+    name: str, found: Found, severity: AssetCheckSeverity = WARN, asset: str | None = None
+) -> AssetCheckResult:
+    """The result of a check. None blocks: a cluster with a problem is refused before it is written
+    (`consolidation/gates.py`)."""
+    failures = found.failures
+    shown: dict[str, Any] = {
+        "looked_at": found.looked_at,
+        "failures": len(failures),
+        "first": "; ".join(failures[:5]) or "none",
+    }
+    if failures and found.mend:
+        shown["mend"] = found.mend
+    key = AssetKey(asset) if asset else None
+    return AssetCheckResult(asset_key=key, check_name=name, passed=not failures, severity=severity, metadata=shown)
+
+
+def unchecked(name: str, held: str, asset: str | None = None) -> AssetCheckResult:
+    """The result of a check that a skipped run could not make, because Dagster requires one."""
+    key = AssetKey(asset) if asset else None
+    return AssetCheckResult(asset_key=key, check_name=name, passed=False, severity=WARN, metadata={"skipped": held})
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """Counts that are not zero, as words."""
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+
+
+def by_status(ones: Iterable[Any], names: Sequence[str], attribute: str = "status") -> dict[str, int]:
+    """How many there are of each status, or another attribute."""
+    known = [getattr(one, attribute) for one in ones]
+    return {name: known.count(name) for name in names}
+
+
+def sentence_of(parts: Sequence[str]) -> str:
+    """Parts as one sentence; nothing without any."""
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def schema_of(record: type, inner: Collection[str] = (), without: Collection[str] = ()) -> TableSchema:
+    """The columns of a record class, with their types and, if given, their meanings: a field that a record shares
+    with a memory has the same meaning. A nested record is one column, so that a page does not begin with a long table;
+    of its fields, those `inner` ones follow that lineage names, as `cluster.member_ids`. `without`: fields that it
+    never fills."""
+    columns = [column for column in _columns(record) if "." not in column.name or column.name in inner]
+    return TableSchema(columns=[column for column in columns if column.name not in without])
+
+
+def schema_of_document(document: type[Document], meaning: str) -> TableSchema:
+    """The one column of an asset that is a document; the reference lists its fields."""
+    return TableSchema([TableColumn(document.__name__.lower(), "json", meaning)])
+
+
+def schema_of_rows(document: type[Document]) -> TableSchema:
+    """The columns of an asset whose rows are documents: their fields."""
+    hints = document.model_fields
+    return TableSchema(
+        [
+            TableColumn(field.alias or name, _type_name(field.annotation), field.description)
+            for name, field in hints.items()
+        ]
+    )
+
+
+def _columns(record: type, prefix: str = "") -> Iterator[TableColumn]:
+    hints = typing.get_type_hints(record)
+    meanings = {column.name: column.meaning for column in (*columns_of(Memory), *columns_of(record))}
+    for one in fields(record):
+        hint = hints[one.name]
+        yield TableColumn(prefix + one.name, _type_name(hint), meanings.get(one.name))
+        inner = next((part for part in typing.get_args(hint) if is_dataclass(part)), hint)
+        if is_dataclass(inner) and typing.get_origin(hint) is not tuple:
+            yield from _columns(typing.cast(type, inner), f"{prefix}{one.name}.")
+
+
+def _type_name(hint: Any) -> str:
+    if isinstance(hint, types.UnionType):
+        return " or ".join(_type_name(part) for part in hint.__args__ if part is not type(None)) + "?"
+    if typing.get_origin(hint) is tuple:
+        return f"list of {_type_name(typing.get_args(hint)[0])}"
+    if typing.get_origin(hint) is typing.Literal:
+        return "str"
+    return str(getattr(hint, "__name__", hint))
+
+
+def lineage_of_columns(mapping: Mapping[str, Sequence[tuple[str, str]]]) -> TableColumnLineage:
+    """Column lineage from `{column: [(asset, column), ...]}`."""
+    return TableColumnLineage(
+        {
+            column: [TableColumnDep(asset_key=AssetKey(asset), column_name=source) for asset, source in sources]
+            for column, sources in mapping.items()
+        }
+    )
+
+
+#: Characters below which Dagster shows Markdown in its place, and of a cell of such a preview.
+INLINE, _CELL = 1000, 130
+#: A plot in pixels.
+_WIDE, _HIGH = 320, 60
+
+
+def preview(rows: Sequence[Row], empty: str) -> dict[str, MetadataValue]:
+    """Rows as a Markdown table `preview`, or a sentence if there are none.
+
+    Dagster shows Markdown in its place only below a length, and otherwise a link: so the first rows, their cells
+    clipped, are the preview, and `all_shown` is the whole table if there is more.
+    """
+    whole = table(rows)
+    if len(whole) < INLINE:
+        return {"preview": MetadataValue.md(whole or empty)}
+    lines = table([{name: clipped(value, _CELL) for name, value in row.items()} for row in rows]).split("\n")
+    while len("\n".join(lines)) >= INLINE:
+        lines.pop()
+    return {"preview": MetadataValue.md("\n".join(lines)), "all_shown": MetadataValue.md(whole)}
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Rows as a Markdown table; nothing without rows."""
+    if not rows:
+        return ""
+    head = list(rows[0])
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(plain(row[name], in_table=True) for name in head) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def plot(values: Sequence[int], caption: str) -> MetadataValue:
+    """Values, oldest first, as a line in a drawing that is small enough to be shown in its place."""
+    if len(values) < 2:
+        told = f"{values[0]:,}; a plot is drawn from the second night on" if values else "no night yet"
+        return MetadataValue.md(f"{caption}: {told}.")
+    least, greatest = min(values), max(values)
+    scale = _HIGH / ((greatest - least) or 1)
+    step = _WIDE / (len(values) - 1)
+    points = " ".join(f"{n * step:.0f},{_HIGH - (v - least) * scale:.0f}" for n, v in enumerate(values))
+    drawing = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDE}" height="{_HIGH + 4}">'
+        f'<polyline points="{points}" fill="none" stroke="#4a78b5" stroke-width="2"/></svg>'
+    )
+    image = b64encode(drawing.encode()).decode()
+    return MetadataValue.md(
+        f"![{caption}](data:image/svg+xml;base64,{image})\n\n{caption}: {values[0]:,} to {values[-1]:,}"
+    )
+
+
+def memories(count: int) -> str:
+    """`1 memory`, `2 memories`."""
+    return how_many(count, "memory")
+
+
+class Words:
+    """The words of memories that a preview shows."""
+
+    def __init__(self, found: Mapping[str, Memory]) -> None:
+        self._found = found
+
+    def said(self, memory_id: str, longest: int = LONGEST) -> str:
+        """What a memory says, clipped."""
+        memory = self._found.get(memory_id)
+        return clipped(memory.content, longest) if memory else "(a memory that is not in the store)"
+
+    def members(self, cluster: Cluster) -> list[str]:
+        """The first members in words, oldest first as they stand in the cluster, and how many more there are."""
+        return and_more([self.said(i) for i in cluster.member_ids[:MEMBERS]], len(cluster.member_ids))
+
+
+def texts_of(night: Night, ids: Iterable[str]) -> Words:
+    """The words of memories, by id."""
+    wanted = set(ids)
+    return Words(night.reader.memories(wanted) if wanted else {})
+
+
+def quoted(groups: Iterable[Cluster | Distillation | Archive]) -> list[str]:
+    """The ids of the members that are quoted of each group."""
+    return [memory_id for group in groups for memory_id in group.member_ids[:MEMBERS]]
+
+
+def and_more(words: list[str], count: int) -> list[str]:
+    """Words, and how many more there are of so many."""
+    return words if count <= len(words) else [*words, f"... and {count - len(words):,} more"]
+
+
+def beside(left: Sequence[str], right: Sequence[str], name: str) -> list[Row]:
+    """Members, one a row, beside what they became: Markdown of tables has no lines within a cell."""
+    told = [words for words in right if words]
+    return [{"memories": one, name: other} for one, other in zip_longest(left, told, fillvalue="")]
