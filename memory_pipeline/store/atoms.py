@@ -17,7 +17,7 @@ from memory_pipeline.store.vectors import vector_table
 
 #: The initial confidence of an atom, and the increase for each further memory.
 FIRST_CONFIDENCE, STRENGTHENED_BY = 0.7, 0.1
-_ATOMS = RowsOf(Atom)
+_ATOMS = RowsOf(Atom, "atoms")
 
 
 class Candidate(NamedTuple):
@@ -110,23 +110,19 @@ class Atoms:
 
     def read(self, project_id: str | None = None, *, retracted: bool = False) -> list[Atom]:
         """The atoms of a project (or of all), oldest first; retracted ones only if requested."""
-        rows = self._sql.rows(
-            f"""
-            select {_ATOMS.columns}
-            from atoms
+        return _ATOMS.select(
+            self._sql,
+            """
             where ($1 is null or project_id = $1) and (retracted_at is null or $2)
             order by created_at, id
             """,
             [project_id, retracted],
         )
-        return [_ATOMS.read(row) for row in rows]
 
     def write(self, atom: Atom, vectors: NDArray[np.float32], fields: Sequence[str], model: str) -> None:
         """Write a new atom with its vectors, float32 (len(fields), dimension); if a retracted one has its id, that
         one becomes active again."""
-        row = _ATOMS.values(atom)
-        self._sql.run(f"update atoms set {_ATOMS.assignments} where id = $1", row)
-        self._sql.run(f"insert into atoms ({_ATOMS.columns}) values ({_ATOMS.parameters}) on conflict do nothing", row)
+        _ATOMS.put(self._sql, [atom])
         self.keep_vectors([(atom.id, field) for field in fields], vectors, model)
 
     def strengthen(self, atom_id: str, source_ids: Sequence[str], at: datetime) -> None:

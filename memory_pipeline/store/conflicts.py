@@ -10,7 +10,7 @@ import pyarrow as pa
 from memory_pipeline.records import Conflict, ConflictCase, derived_id
 from memory_pipeline.store.rows import Row, RowsOf, Sql, only_one, to_utc
 
-_CONFLICTS, _CASES = RowsOf(Conflict), RowsOf(ConflictCase)
+_CONFLICTS, _CASES = RowsOf(Conflict, "conflicts"), RowsOf(ConflictCase, "conflicts")
 #: Whether a conflict `c` is open. One with a side that was archived into something nearly equal is linked again through
 #: its replacement; one with a side that was rolled back waits until a night makes that again.
 AWAITS_DECISION = """
@@ -100,8 +100,7 @@ class Conflicts:
     def open(self) -> list[Conflict]:
         """Every linked conflict that awaits a decision, by pair. A conflict with a merged side is linked again
         through the merged memory."""
-        rows = self._sql.rows(f"select {_CONFLICTS.columns} from conflicts c where {AWAITS_DECISION} order by a, b")
-        return [_CONFLICTS.read(row) for row in rows]
+        return _CONFLICTS.select(self._sql, f"c where {AWAITS_DECISION} order by a, b")
 
     def cases(self, *, settled: bool = False, project_id: str | None = None) -> list[ConflictCase]:
         """Conflicts with their history, newest first: those that await a decision, or with `settled` all."""
@@ -130,7 +129,8 @@ class Conflicts:
         Of many texts with the same beginning or end, no pair is returned: machines write such lines.
         """
         with self._sql.given(wanted=pa.table({"id": list(ids), "fresh": [i in fresh for i in ids]})):
-            rows = self._sql.rows(
+            return _CONFLICTS.of(
+                self._sql,
                 """
                 with texts as (
                     select m.id, w.fresh, m.project_id, lower(trim(m.content, ' .!')) as said
@@ -165,7 +165,6 @@ class Conflicts:
                 """,
                 [model, _ALIKE_CHARACTERS, _MOST_ALIKE, _LENGTHS_APART, _WORDS_APART],
             )
-        return [_CONFLICTS.read(row) for row in rows]
 
     def settle(self, case: ConflictCase) -> None:
         """Store a person's decision: all fields of the case from `resolution` on."""
@@ -206,7 +205,7 @@ class Conflicts:
 
     def scopes_of(self, memory_ids: Sequence[str] | None = None) -> dict[str, list[str]]:
         """The scope in which each of these memories, or of all, applies, if a person kept both sides of a conflict."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select id, list(scope order by scope)
             from (
@@ -219,7 +218,6 @@ class Conflicts:
             """,
             [None if memory_ids is None else list(memory_ids)],
         )
-        return {str(row[0]): [str(scope) for scope in row[1]] for row in rows}
 
 
 def _case(row: Row) -> ConflictCase:

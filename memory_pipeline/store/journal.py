@@ -15,7 +15,7 @@ from memory_pipeline.store.forgotten import Forgotten
 from memory_pipeline.store.rows import RowsOf, Sql, from_utc, only_one, to_utc
 from memory_pipeline.store.runs import Runs
 
-_LOG = RowsOf(LogRow)
+_LOG = RowsOf(LogRow, "compression_log")
 
 
 class Journal:
@@ -43,30 +43,19 @@ class Journal:
 
     def log_of(self, run_id: str) -> list[LogRow]:
         """The decisions of one run, by status and fingerprint."""
-        rows = self._sql.rows(
-            f"""
-            select {_LOG.columns}
-            from compression_log
-            where run_id = $1
-            order by status, cluster_fingerprint
-            """,
-            [run_id],
-        )
-        return [_LOG.read(row) for row in rows]
+        return _LOG.select(self._sql, "where run_id = $1 order by status, cluster_fingerprint", [run_id])
 
     def log_of_memories(self, memory_ids: Sequence[str]) -> list[LogRow]:
         """The decisions by which these memories were written, by time and fingerprint; not those rolled back."""
-        rows = self._sql.rows(
-            f"""
-            select {_LOG.columns}
-            from compression_log
+        return _LOG.select(
+            self._sql,
+            """
             where compressed_memory_id in (select unnest($1::text[])) and status = 'compressed'
               and rolled_back_at is null
             order by created_at, cluster_fingerprint
             """,
             [list(memory_ids)],
         )
-        return [_LOG.read(row) for row in rows]
 
     def settled_fingerprints(self, as_of: datetime, ttl_days: int) -> dict[tuple[str, str], str]:
         """Policies and fingerprints decided in the `ttl_days` up to and including `as_of`, with their status.
@@ -203,7 +192,7 @@ class Journal:
 
     def verdicts_of(self, run_ids: Sequence[str]) -> dict[str, str]:
         """The verdicts of those of these runs that have a report."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select run_id, verdict
             from night_reports
@@ -211,11 +200,10 @@ class Journal:
             """,
             [list(run_ids)],
         )
-        return {str(run_id): str(verdict) for run_id, verdict in rows}
 
     def nights_by_verdict(self) -> dict[str, int]:
         """How many nights ended with each verdict."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select verdict, count(*)
             from night_reports
@@ -224,7 +212,6 @@ class Journal:
             order by verdict
             """
         )
-        return {str(verdict): int(count) for verdict, count in rows}
 
     def newest_reported_day(self) -> date | None:
         """The newest partition with a report of a night."""

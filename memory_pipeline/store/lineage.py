@@ -8,7 +8,7 @@ from datetime import datetime
 from memory_pipeline.records import LineageLink
 from memory_pipeline.store.rows import RowsOf, Sql, from_utc
 
-LINKS = RowsOf(LineageLink)
+LINKS = RowsOf(LineageLink, "lineage")
 #: All pairs of a memory (`top`) and its direct and indirect sources, except copies and superseded memories.
 _MADE_OF = """
     with recursive made as (
@@ -50,14 +50,11 @@ class Lineage:
 
     def add(self, links: Sequence[LineageLink]) -> None:
         """Add links from a memory to its direct sources."""
-        if not links:
-            return
-        with self._sql.given(incoming=LINKS.table(links)):
-            self._sql.run("insert into lineage by name select * from incoming")
+        LINKS.insert(self._sql, links)
 
     def replaced_by_words(self, memory_ids: Iterable[str]) -> dict[str, str]:
         """By memory that newer words of its source have superseded, the memory of these."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select m.id, m.consolidated_into_id
             from memories m
@@ -67,7 +64,6 @@ class Lineage:
             """,
             [list(memory_ids)],
         )
-        return {str(old): str(new) for old, new in rows}
 
     def active_versions(self, ids: Sequence[str]) -> list[tuple[str, str]]:
         """Each of these ids with each active memory that has it, or is a version of it, by both."""
@@ -88,21 +84,19 @@ class Lineage:
 
     def of(self, memory_ids: Iterable[str]) -> list[LineageLink]:
         """The direct sources of these memories, by memory and source id."""
-        rows = self._sql.rows(
-            f"""
-            select {LINKS.columns}
-            from lineage
+        return LINKS.select(
+            self._sql,
+            """
             where memory_id in (select unnest($1::text[]))
             order by memory_id, source_id
             """,
             [list(memory_ids)],
         )
-        return [LINKS.read(row) for row in rows]
 
     def stood_for(self, memory_ids: Iterable[str]) -> dict[str, list[str]]:
         """Of those of these memories that stand for lines with other words (merged ones and series), the sources that
         they were made from, by id."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select memory_id, list(source_id order by source_id)
             from lineage
@@ -111,14 +105,12 @@ class Lineage:
             """,
             [list(memory_ids)],
         )
-        return {str(row[0]): [str(source) for source in row[1]] for row in rows}
 
     def principles_on(self, pattern_ids: Iterable[str]) -> list[LineageLink]:
         """All links of the active principles that were made from one of these patterns, by principle and pattern."""
-        rows = self._sql.rows(
-            f"""
-            select {LINKS.columns}
-            from lineage
+        return LINKS.select(
+            self._sql,
+            """
             where relation = 'principle' and memory_id in (
                 select l.memory_id
                 from lineage l
@@ -129,11 +121,10 @@ class Lineage:
             """,
             [list(pattern_ids)],
         )
-        return [LINKS.read(row) for row in rows]
 
     def of_levels(self) -> dict[str, list[str]]:
         """The direct sources of every merged memory and canonical entry that was not rolled back, by its id."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select l.memory_id, list(l.source_id order by l.source_id)
             from lineage l
@@ -143,12 +134,11 @@ class Lineage:
             order by 1
             """
         )
-        return {str(row[0]): [str(source) for source in row[1]] for row in rows}
 
     def raw_sources_of(self, ids: Iterable[str]) -> dict[str, list[str]]:
         """By memory, the sorted ids at the bottom of its lineage, which were not made from anything. Memories
         without sources are omitted."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             with recursive walk(top, id) as (
                 select memory_id, source_id
@@ -168,7 +158,6 @@ class Lineage:
             """,
             [list(ids)],
         )
-        return {str(top): [str(found) for found in sources] for top, sources in rows}
 
     def replaced_by(self, ids: Sequence[str]) -> dict[str, list[str]]:
         """By statement, the sorted ids of those that it replaced, directly or through others."""
@@ -195,7 +184,7 @@ class Lineage:
     def witnesses_of(self, ids: Iterable[str]) -> dict[str, list[str]]:
         """By memory, the ids of the raw memories it was made from, without copies; memories without sources are
         omitted."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             f"""
             {_MADE_OF}
             select top, list(distinct walk.id order by walk.id)
@@ -206,7 +195,6 @@ class Lineage:
             """,
             [list(ids)],
         )
-        return {str(top): [str(i) for i in found] for top, found in rows}
 
     def told_by(self, ids: Iterable[str]) -> dict[str, list[str]]:
         """By abstraction, the sorted ids of the memories whose words it has to keep: its direct sources, but for a

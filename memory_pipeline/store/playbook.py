@@ -20,7 +20,7 @@ from memory_pipeline.store.memories import Memories
 from memory_pipeline.store.rows import RowsOf, Sql, to_utc
 from memory_pipeline.store.vectors import vector_table
 
-_ENTRIES, _CONTRIBUTIONS = RowsOf(PlaybookEntry), RowsOf(Contribution)
+_ENTRIES, _CONTRIBUTIONS = RowsOf(PlaybookEntry, "playbook_entries"), RowsOf(Contribution, "playbook_contributions")
 
 
 class Guidance(NamedTuple):
@@ -40,16 +40,14 @@ class Playbook:
 
     def read(self, project_id: str | None = None) -> list[PlaybookEntry]:
         """The entries that stand, by project, category, confidence (surest first) and id."""
-        rows = self._sql.rows(
-            f"""
-            select {_ENTRIES.columns}
-            from playbook_entries
+        return _ENTRIES.select(
+            self._sql,
+            """
             where retracted_at is null and ($1 is null or project_id = $1)
             order by project_id, category, confidence desc, id
             """,
             [project_id],
         )
-        return [_ENTRIES.read(row) for row in rows]
 
     def ids(self) -> set[str]:
         """The ids of all entries, those that were retracted included."""
@@ -145,16 +143,7 @@ class Playbook:
             )
         ids = sorted({one.contribution.entry_id for one in given})
         self.refresh(max(one.made_at for one in given), ids)
-        rows = self._sql.rows(
-            f"""
-            select {_ENTRIES.columns}
-            from playbook_entries
-            where id in (select unnest($1::text[]))
-            order by id
-            """,
-            [ids],
-        )
-        return [_ENTRIES.read(row) for row in rows]
+        return _ENTRIES.select(self._sql, "where id in (select unnest($1::text[])) order by id", [ids])
 
     def refresh(self, at: datetime, entry_ids: Sequence[str] | None = None) -> list[str]:
         """Make these entries (or all) follow from their contributions again; the ids of those that changed.
@@ -243,16 +232,7 @@ class Playbook:
 
     def contributions_of(self, run_id: str) -> list[Contribution]:
         """The contributions of one run to the playbook, by memory."""
-        rows = self._sql.rows(
-            f"""
-            select {_CONTRIBUTIONS.columns}
-            from playbook_contributions
-            where run_id = $1
-            order by memory_id
-            """,
-            [run_id],
-        )
-        return [_CONTRIBUTIONS.read(row) for row in rows]
+        return _CONTRIBUTIONS.select(self._sql, "where run_id = $1 order by memory_id", [run_id])
 
     def vectors(self, model: str, dimension: int) -> dict[str, NDArray[np.float32]]:
         """The vectors of the entries that have one of this model, float32 (dimension,), by entry id."""

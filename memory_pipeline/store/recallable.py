@@ -84,7 +84,7 @@ class Recallable:
 
     def source_counts(self, project_id: str) -> dict[str, int]:
         """How many direct sources the memories of a project have; those without any are left out."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select l.memory_id, count(*)
             from lineage l
@@ -94,7 +94,6 @@ class Recallable:
             """,
             [project_id],
         )
-        return {str(memory_id): int(count) for memory_id, count in rows}
 
     def copies(self, project_id: str) -> frozenset[str]:
         """The memories of a project that were archived into one that said the same before."""

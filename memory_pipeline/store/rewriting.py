@@ -25,7 +25,7 @@ from memory_pipeline.store.erasure import Chosen
 from memory_pipeline.store.folding import remove_database, said_by, sync, verify_whole
 from memory_pipeline.store.forgotten import Stone, new_id_of, rejected_hash
 from memory_pipeline.store.migrations import create_schema, create_triggers, drop_triggers, migrate
-from memory_pipeline.store.rows import AUDIT_LOG, EMBEDDINGS, LINEAGE, MEMORIES, MIGRATIONS, TABLES, Sql, to_utc
+from memory_pipeline.store.rows import AUDIT_LOG, EMBEDDINGS, KEYS, LINEAGE, MEMORIES, MIGRATIONS, TABLES, Sql, to_utc
 from memory_pipeline.store.transaction import Transaction
 from memory_pipeline.text.normalise import hashes_of
 from memory_pipeline.text.own_words import FORGOTTEN, OwnWords
@@ -464,12 +464,11 @@ class _Erasing:
 
     def _texts(self) -> list[tuple[str, list[str]]]:
         """Every table with the columns that may quote something or name an id in a text."""
-        keys = {table.name: table.key for table in TABLES}
         found = []
         for table, kinds in self._columns().items():
             if table in _WITHOUT_TEXTS:
                 continue
-            columns = [name for name, kind in kinds.items() if kind == "VARCHAR" and name not in keys[table]]
+            columns = [name for name, kind in kinds.items() if kind == "VARCHAR" and name not in KEYS[table]]
             if columns:
                 found.append((table, columns))
         return found

@@ -12,7 +12,7 @@ from memory_pipeline.store.history import as_before
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import RowsOf, Sql, from_utc, to_utc
 
-_ROLLUPS = RowsOf(Rollup)
+_ROLLUPS = RowsOf(Rollup, "rollups")
 #: The day of a raw memory is the later one of its day by the clock of its source and its day in UTC: no note is told
 #: before its words can be in the store, and a note that knows only its day is of that day everywhere.
 _OF_RAW = """
@@ -31,24 +31,19 @@ class Rollups:
 
     def read(self, project_id: str, ids: Collection[str]) -> dict[str, Rollup]:
         """Those rollups of a project that there are, by id."""
-        rows = self._sql.rows(
-            f"select {_ROLLUPS.columns} from rollups where project_id = $1 and id in (select unnest($2::text[]))",
-            [project_id, sorted(ids)],
-        )
-        return {one.id: one for one in map(_ROLLUPS.read, rows)}
+        which = "where project_id = $1 and id in (select unnest($2::text[]))"
+        return {one.id: one for one in _ROLLUPS.select(self._sql, which, [project_id, sorted(ids)])}
 
     def all(self, project_id: str | None = None, level: str | None = None) -> list[Rollup]:
         """Every rollup, of one project or level where given: by project, beginning and level."""
-        rows = self._sql.rows(
-            f"""
-            select {_ROLLUPS.columns}
-            from rollups
+        return _ROLLUPS.select(
+            self._sql,
+            """
             where ($1 is null or project_id = $1) and ($2 is null or level = $2)
             order by project_id, starts_at, ends_at, id
             """,
             [project_id, level],
         )
-        return [_ROLLUPS.read(row) for row in rows]
 
     def keep(self, rollups: Sequence[Rollup], withdrawn: Collection[str] = ()) -> int:
         """Write rollups in place of those that were there, and remove others; returns how many rows changed."""
@@ -108,7 +103,8 @@ class Rollups:
 
     def about(self, memory_ids: Collection[str]) -> list[Rollup]:
         """The rollups that say any of these memories, or hold the time of one: by project, beginning and level."""
-        rows = self._sql.rows(
+        return _ROLLUPS.of(
+            self._sql,
             f"""
             with these as (select id, project_id, created_at from memories where id in (select unnest($1::text[])))
             select {_ROLLUPS.columns}
@@ -122,7 +118,6 @@ class Rollups:
             """,
             [sorted(memory_ids)],
         )
-        return [_ROLLUPS.read(row) for row in rows]
 
     def days_with_notes(self, project_id: str) -> set[date]:
         """The days of which `noted` or `series` may give something."""
@@ -179,14 +174,12 @@ class Rollups:
 
     def _of(self, project_id: str, where: str, starts_at: datetime, ends_at: datetime, *more: str) -> list[Memory]:
         end = to_utc(ends_at)
-        rows = self._sql.rows(
+        found = MEMORIES.select(
+            self._sql,
             f"""
-            select {MEMORIES.columns}
-            from memories
             where project_id = $1 and {where} and rolled_back_at is null and (archived_at is null or archived_at > $3)
             order by created_at, id
             """,
             [project_id, to_utc(starts_at), end, *more],
         )
-        found = [MEMORIES.read(row) for row in rows]
         return [as_before(memory) if memory.archived_at else memory for memory in found]

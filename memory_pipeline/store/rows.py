@@ -75,6 +75,10 @@ class Sql:
         """The first column of every row, as text."""
         return [str(row[0]) for row in self.rows(statement, parameters)]
 
+    def mapping(self, statement: str, parameters: Parameters = ()) -> dict[Any, Any]:
+        """By the first column of every row, the second."""
+        return dict(self.rows(statement, parameters))
+
     def pages(self, statement: str, size: int) -> Iterator[list[Row]]:
         """The rows of a large result, `size` at a time; no other statement may run before it is read or abandoned."""
         result = self._connection.execute(statement)
@@ -150,18 +154,16 @@ def from_utc(moment: datetime | None) -> Any:
 class RowsOf(Generic[_Record]):
     """The mapping of one record class to a table."""
 
-    def __init__(self, record: type[_Record]) -> None:
+    def __init__(self, record: type[_Record], table: str) -> None:
         """Fields of a record without a meaning have no column."""
-        self._record = cast(Any, record)
+        self._record, self._table = cast(Any, record), table
         flat, own = flat_columns_of(self._record), columns_of(self._record)
-        #: The columns, in the order that `read` expects and `values` returns.
+        #: The columns, in the order that `read` expects.
         self.names = tuple(column.name for column in flat)
         #: The columns as written in a statement.
         self.columns = ", ".join(self.names)
-        #: Their parameters, `$1` to the last.
-        self.parameters = ", ".join(f"${number}" for number in range(1, len(flat) + 1))
-        #: The assignments of an update, for all but the first column, with the same parameters.
-        self.assignments = ", ".join(f"{name} = ${number}" for number, name in enumerate(self.names, 1) if number > 1)
+        #: The columns that `put` changes: those that may change, or all but the first where none is marked so.
+        self._changing = tuple(column.name for column in flat if column.changes) or self.names[1:]
         self._schema = pa.schema([(column.name, _arrow_type(column)) for column in flat])
         self._times = [column.name for column in own if column.kind is datetime]
         self._lists = [column.name for column in own if column.kind is tuple]
@@ -180,6 +182,34 @@ class RowsOf(Generic[_Record]):
         """The assignments of an update from a table with the same columns, for all but the first."""
         return ", ".join(f"{name} = {alias}.{name}" for name in self.names[1:])
 
+    def select(self, sql: Sql, which: str = "", parameters: Parameters = ()) -> list[_Record]:
+        """The records of the table, or those `which` a clause leaves, in its order."""
+        return self.of(sql, f"select {self.columns} from {self._table} {which}", parameters)
+
+    def first(self, sql: Sql, which: str, parameters: Parameters = ()) -> _Record | None:
+        """The first of the records that `select` returns; None if there is none."""
+        return next(iter(self.select(sql, which, parameters)), None)
+
+    def of(self, sql: Sql, query: str, parameters: Parameters = ()) -> list[_Record]:
+        """The records of the rows that a query of these columns returns."""
+        return [self.read(row) for row in sql.rows(query, parameters)]
+
+    def insert(self, sql: Sql, records: Sequence[_Record], conflict: str = "") -> None:
+        """Add records in one statement. `conflict`: what happens to those whose keys are there."""
+        if records:
+            with sql.given(incoming=self.table(records)):
+                sql.run(f"insert into {self._table} by name select * from incoming {conflict}")
+
+    def put(self, sql: Sql, records: Sequence[_Record]) -> None:
+        """Add records, or bring those up to date whose keys are there. An upsert in one statement would be an insert to
+        the triggers of the log."""
+        if records:
+            with sql.given(incoming=self.table(records)):
+                changes = ", ".join(f"{name} = i.{name}" for name in self._changing)
+                same = " and ".join(f"t.{name} = i.{name}" for name in KEYS[self._table])
+                sql.run(f"update {self._table} t set {changes} from incoming i where {same}")
+                sql.run(f"insert into {self._table} by name select * from incoming on conflict do nothing")
+
     def read(self, row: Sequence[Any], **fields: Any) -> _Record:
         """The record of a row; `fields` gives the values without a column."""
         values = dict(zip(self.names, row, strict=True))
@@ -191,11 +221,6 @@ class RowsOf(Generic[_Record]):
             values[name] = kind(**{part: values.pop(column) for part, column in parts})
         record: _Record = self._record(**values, **fields)
         return record
-
-    def values(self, record: _Record) -> list[Any]:
-        """The values for a statement with these parameters."""
-        row = self._row(record)
-        return [row[name] for name in self.names]
 
     def table(self, records: Sequence[_Record]) -> pa.Table:
         """Records as an Arrow table with these columns."""
@@ -311,3 +336,5 @@ TABLES = (
     Table(MIGRATIONS, ("number",), left_behind="the program's own"),
     Table(AUDIT_LOG, ("sequence",), record="audit"),
 )  # fmt: skip
+#: By table, the columns that identify a row.
+KEYS = {table.name: table.key for table in TABLES}

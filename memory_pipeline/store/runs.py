@@ -117,7 +117,7 @@ class Runs:
 
     def on(self, day: str) -> dict[str, str]:
         """Every reported run of the night of a day (YYYY-MM-DD) with its kind, oldest first; none for another text."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select run_id, coalesce(report ->> 'kind', 'night')
             from night_reports
@@ -126,7 +126,6 @@ class Runs:
             """,
             [day],
         )
-        return {str(run_id): str(kind) for run_id, kind in rows}
 
     def of_night(self, day: date) -> str:
         """The newest run of a night. Raises InputError if that night was never run."""

@@ -144,10 +144,9 @@ class SeriesMemories:
         self, project_id: str, shapes: Collection[str], as_of: datetime, critical_floor: float
     ) -> list[Memory]:
         """The active raw memories of these shapes that a night may archive, by id."""
-        rows = self._sql.rows(
-            f"""
-            select {MEMORIES.columns}
-            from memories
+        return MEMORIES.select(
+            self._sql,
+            """
             join line_shapes on memory_id = id
             where project_id = $1 and shape in (select unnest($2::text[])) and created_at <= $3
               and source_connector <> 'night' and archived_at is null and importance < $4 and not pinned
@@ -156,11 +155,11 @@ class SeriesMemories:
             """,
             [project_id, sorted(shapes), to_utc(as_of), critical_floor],
         )
-        return [MEMORIES.read(row) for row in rows]
 
     def merges(self, project_id: str, shapes: Collection[str], as_of: datetime, critical_floor: float) -> list[Memory]:
         """The active merges that a night may archive and of which every raw memory has one of these shapes, by id."""
-        rows = self._sql.rows(
+        return MEMORIES.of(
+            self._sql,
             f"""
             with recursive walk(top, id) as (
                 select id, id
@@ -187,14 +186,12 @@ class SeriesMemories:
             """,
             [project_id, sorted(shapes), to_utc(as_of), critical_floor],
         )
-        return [MEMORIES.read(row) for row in rows]
 
     def saying(self, project_id: str, words: str, as_of: datetime, critical_floor: float) -> list[Memory]:
         """The active raw memories that contain these words in any case, by id."""
-        rows = self._sql.rows(
-            f"""
-            select {MEMORIES.columns}
-            from memories
+        return MEMORIES.select(
+            self._sql,
+            """
             where project_id = $1 and contains(lower(content), lower($2)) and created_at <= $3
               and source_connector <> 'night' and archived_at is null and importance < $4 and not pinned
               and abstraction_level = 0
@@ -202,7 +199,6 @@ class SeriesMemories:
             """,
             [project_id, words, to_utc(as_of), critical_floor],
         )
-        return [MEMORIES.read(row) for row in rows]
 
     def is_said_since(self, project_id: str, words: str, since: datetime, until: datetime) -> bool:
         """Whether a raw memory that was created after one time and by another contains these words in any case."""
@@ -250,7 +246,8 @@ class SeriesMemories:
         """The raw memories behind the sources of a series memory and behind the readings that break it, with their
         copies, by id. Copies of a breaking reading count if they were archived by `until`."""
         everything = [*member_ids, *breaking_ids]
-        rows = self._sql.rows(
+        return MEMORIES.of(
+            self._sql,
             f"""
             with recursive walk(top, id) as (
                 select id, id from memories where id in (select unnest($1::text[]))
@@ -271,7 +268,6 @@ class SeriesMemories:
             """,
             [everything, list(breaking_ids), to_utc(until)],
         )
-        return [MEMORIES.read(row) for row in rows]
 
 
 def facts_in(compressed_from: str) -> SeriesFacts | None:

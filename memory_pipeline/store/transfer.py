@@ -14,7 +14,7 @@ import duckdb
 
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import AUDIT_LOG, TABLES, Sql
+from memory_pipeline.store.rows import AUDIT_LOG, KEYS, TABLES, Sql
 
 #: Tables that are not exported, with the reason.
 LEFT_BEHIND = {table.name: table.left_behind for table in TABLES if table.left_behind}
@@ -45,7 +45,6 @@ _FOLLOWING = {
     "proposals": f"json_valid(s.draft) and {_NOTHING_FORGOTTEN}",
     "model_answers": _NOTHING_FORGOTTEN,
 }
-_KEYS = {table.name: table.key for table in TABLES}
 FOLLOWING_TABLES = tuple(_FOLLOWING)
 
 
@@ -138,7 +137,7 @@ class Transfer:
         """Staging tables for records that may follow their memories into a store with memories."""
         for table in _FOLLOWING:
             self._sql.run(f"create temp table staged_{table} as from {table} limit 0")
-            self._sql.run(f"create temp table came_{table} as select {_KEYS[table][0]} from {table} limit 0")
+            self._sql.run(f"create temp table came_{table} as select {KEYS[table][0]} from {table} limit 0")
         try:
             yield
         finally:
@@ -156,7 +155,7 @@ class Transfer:
         inserted and omitted rows."""
         counts = {}
         for table, condition in _FOLLOWING.items():
-            key, keys = _KEYS[table][0], ", ".join(_KEYS[table])
+            key, keys = KEYS[table][0], ", ".join(KEYS[table])
             staged = int(self._sql.value(f"select count(*) from staged_{table}"))
             came = self._sql.strings(
                 f"""

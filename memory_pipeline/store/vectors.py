@@ -118,12 +118,11 @@ class Vectors:
 
     def count_by_model(self) -> dict[str, int]:
         """How many memories have a vector of each model."""
-        rows = self._sql.rows("select model, count(*) from embeddings group by 1 order by 1")
-        return {str(name): int(count) for name, count in rows}
+        return self._sql.mapping("select model, count(*) from embeddings group by 1 order by 1")
 
     def of_another_model(self, model: str, project_id: str | None = None) -> dict[str, int]:
         """How many memories, of a project or of all, have a vector but none of this model, by the model of theirs."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select e.model, count(*)
             from embeddings e
@@ -135,7 +134,6 @@ class Vectors:
             """,
             [model, project_id],
         )
-        return {str(name): int(count) for name, count in rows}
 
     def compared(self, project_id: str, model: str, floor: float) -> list[str]:
         """Active memories of a project whose pairs at or above `floor` are all in the cache."""
