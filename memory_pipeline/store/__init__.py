@@ -18,7 +18,6 @@ from memory_pipeline.store.recovery import Recovery, put_in_blank_place, recover
 from memory_pipeline.store.rewriting import Forgetting
 from memory_pipeline.store.rollbacks import RollbackPlan
 from memory_pipeline.store.rows import AUDIT_LOG
-from memory_pipeline.store.runs import ArchivedRow
 from memory_pipeline.store.series import LEAST_TEXTS, SeriesMemory, Shape, facts_in, reading_in, wrong_in_series
 from memory_pipeline.store.snapshots import (
     Snapshot,
@@ -30,61 +29,5 @@ from memory_pipeline.store.snapshots import (
     verify_snapshot,
 )
 from memory_pipeline.store.transaction import Transaction
-from memory_pipeline.store.transfer import FOLLOWING_TABLES, LEFT_BEHIND, RECORD_NAMES
+from memory_pipeline.store.transfer import FOLLOWING_TABLES, RECORD_NAMES
 from memory_pipeline.store.vectors import EDGE_SCHEMA, SAID_AGAIN, Cell
-
-__all__ = [
-    "AUDIT_LOG",
-    "AWAITS_REVIEW",
-    "EDGE_SCHEMA",
-    "FIRST_CONFIDENCE",
-    "FOLLOWING_TABLES",
-    "FORGOTTEN_ID",
-    "LEAST_TEXTS",
-    "LEFT_BEHIND",
-    "RECORD_NAMES",
-    "REJECTED",
-    "SAID_AGAIN",
-    "ArchivedRow",
-    "Candidate",
-    "Cell",
-    "Chosen",
-    "Erased",
-    "Event",
-    "Finding",
-    "Forgetting",
-    "Generation",
-    "Guidance",
-    "Recovery",
-    "Replacement",
-    "RollbackPlan",
-    "SameContent",
-    "SeriesMemory",
-    "Shape",
-    "Snapshot",
-    "Store",
-    "Text",
-    "Transaction",
-    "answers_as_json",
-    "copies_aside",
-    "create_snapshot",
-    "facts_in",
-    "files_that_say",
-    "forget_in_copies",
-    "forget_in_store",
-    "list_snapshots",
-    "memory_of",
-    "memory_table",
-    "new_id_of",
-    "put_in_blank_place",
-    "reading_in",
-    "recover_store",
-    "remove_store",
-    "restore_snapshot",
-    "schema_number",
-    "settle_stores",
-    "snapshot_directory",
-    "snapshot_path",
-    "verify_snapshot",
-    "wrong_in_series",
-]
