@@ -68,8 +68,7 @@ from memory_pipeline.interfaces.cli.source_checks import CheckedSource
 from memory_pipeline.interfaces.cli.source_settings import DescribedSource, GoneMemory
 from memory_pipeline.interfaces.hook_files import InstalledHooks
 from memory_pipeline.interfaces.mcp.install import InstalledServer
-from memory_pipeline.models.check import ModelCheck
-from memory_pipeline.models.discovery import FoundModel
+from memory_pipeline.models.check import FoundModel, ModelCheck
 from memory_pipeline.models.embedders.choose import InstalledModel
 from memory_pipeline.models.embedders.missing import EmbeddedStore
 from memory_pipeline.orchestration.job_records import JudgedJob
@@ -93,9 +92,9 @@ from memory_pipeline.records.columns import flat_columns_of
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.sessions.documents import CompactedSession, EventShown, FlushedSession, TriggerShown
 from memory_pipeline.store import Event, Snapshot
+from memory_pipeline.store.contents import LEFT_BEHIND, RECORD_NAMES
 from memory_pipeline.store.migrations import known_migrations
 from memory_pipeline.store.rows import TABLES
-from memory_pipeline.store.transfer import LEFT_BEHIND, RECORD_NAMES
 from memory_pipeline.text.guidance import DescribedGuidance
 from memory_pipeline.workspace import Exported
 

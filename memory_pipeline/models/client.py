@@ -11,13 +11,12 @@ from typing import TypeVar
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
+from memory_pipeline.models.calls import BatchCalls, LiveCalls
 from memory_pipeline.models.choose import make_provider, model_price
-from memory_pipeline.models.live import LiveCalls
-from memory_pipeline.models.pacing import NIGHTLY, Patience
-from memory_pipeline.models.pricing import Ledger
-from memory_pipeline.models.provider import Provider
+from memory_pipeline.models.limits import NIGHTLY, Ledger, Patience
+from memory_pipeline.models.provider import Provider, Reply, Request
+from memory_pipeline.models.providers.anthropic import AnthropicMessages
 from memory_pipeline.models.questions import AnswerT, Declined, Question, ResultT
-from memory_pipeline.models.requests import Reply, Request
 from memory_pipeline.models.session import Session
 from memory_pipeline.records import BATCH_EXPIRED, BATCH_UNDER_WAY, COST_CAP, NO_ANSWER, ModelAnswer
 
@@ -135,13 +134,9 @@ class ModelClient:
     def _sent(
         self, requests: Sequence[Request], earlier: Sequence[object], ledger: Ledger, session: Session
     ) -> Iterator[Reply]:
-        from memory_pipeline.models.providers.anthropic import AnthropicMessages
-
         left = {request.prompt_hash: request for request in requests}
-        provider: Provider = self._provider
+        provider = self._provider
         if isinstance(provider, AnthropicMessages):
-            from memory_pipeline.models.batches import BatchCalls
-
             run_id = session.answers.run_id
             in_batch = self._settings.model.calling == "batch" and not session.preview
             batches = BatchCalls(provider, self._patience, ledger, session)

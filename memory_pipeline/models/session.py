@@ -12,7 +12,7 @@ from pathlib import Path
 
 from memory_pipeline.files.writing import append_line
 from memory_pipeline.killpoints import reached
-from memory_pipeline.models.requests import Reply, Request
+from memory_pipeline.models.provider import Reply, Request
 from memory_pipeline.records import CallMode, ModelAnswer, ModelBatch, ModelCall, derived_id
 from memory_pipeline.store import Store, answers_as_json
 

@@ -69,13 +69,6 @@ from memory_pipeline.records.identifiers import (
     derived_id,
     fingerprint_of,
 )
-from memory_pipeline.records.knowledge import (
-    Atom,
-    AtomDecision,
-    Causal,
-    Contribution,
-    PlaybookEntry,
-)
 from memory_pipeline.records.memory import (
     AGAIN,
     BESIDE,
@@ -104,17 +97,20 @@ from memory_pipeline.records.memory import (
     SourceReading,
     offset_of_newest,
 )
-from memory_pipeline.records.model import (
+from memory_pipeline.records.night import (
+    MOVED,
+    Atom,
+    AtomDecision,
     CallMode,
     CallOutcome,
+    Causal,
+    Contribution,
     ModelAnswer,
     ModelBatch,
     ModelCall,
-)
-from memory_pipeline.records.night import (
-    MOVED,
     NightError,
     Notice,
+    PlaybookEntry,
     Priority,
     Proposal,
     Rollup,

@@ -16,9 +16,8 @@ from memory_pipeline.records.cluster import Cluster, Disagreement, Distillation,
 from memory_pipeline.records.columns import Column
 from memory_pipeline.records.conversation import ROUTINE, STATED
 from memory_pipeline.records.identifiers import fingerprint_of
-from memory_pipeline.records.knowledge import Causal
 from memory_pipeline.records.memory import DuplicateGroup
-from memory_pipeline.records.night import Proposal
+from memory_pipeline.records.night import Causal, Proposal
 
 #: The status of a group of related patterns.
 PrincipleStatus = Literal["created", "skipped", "failed", "settled"]

@@ -1,7 +1,7 @@
 """The DuckDB store and the only package with SQL: transactions, schema, snapshots, lease and integrity check."""
 
-from memory_pipeline.store.atoms import FIRST_CONFIDENCE, Candidate
 from memory_pipeline.store.connection import Store
+from memory_pipeline.store.contents import FOLLOWING_TABLES, RECORD_NAMES
 from memory_pipeline.store.decisions import AWAITS_REVIEW, REJECTED
 from memory_pipeline.store.erasure import Chosen, Erased
 from memory_pipeline.store.folding import settle_stores
@@ -9,9 +9,9 @@ from memory_pipeline.store.forgetting import copies_aside, files_that_say, forge
 from memory_pipeline.store.forgotten import FORGOTTEN_ID, new_id_of
 from memory_pipeline.store.history import Event
 from memory_pipeline.store.integrity import Finding
+from memory_pipeline.store.knowledge import FIRST_CONFIDENCE, Candidate, Guidance
 from memory_pipeline.store.memories import Replacement, SameContent, Text, memory_table
 from memory_pipeline.store.migrations import schema_number
-from memory_pipeline.store.playbook import Guidance
 from memory_pipeline.store.readings import answers_as_json
 from memory_pipeline.store.recallable import Generation, memory_of
 from memory_pipeline.store.recovery import Recovery, put_in_blank_place, recover_store, remove_store
@@ -29,5 +29,4 @@ from memory_pipeline.store.snapshots import (
     verify_snapshot,
 )
 from memory_pipeline.store.transaction import Transaction
-from memory_pipeline.store.transfer import FOLLOWING_TABLES, RECORD_NAMES
 from memory_pipeline.store.vectors import EDGE_SCHEMA, SAID_AGAIN, Cell

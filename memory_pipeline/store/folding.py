@@ -19,11 +19,11 @@ import duckdb
 from memory_pipeline.errors import DamagedStoreError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
-from memory_pipeline.store.audit import keep_log
 from memory_pipeline.store.lock import InUseError, StoreLock
 from memory_pipeline.store.seal import (
     Seal,
     header_of,
+    keep_log,
     log_path,
     read_blocks,
     read_seal,

@@ -20,11 +20,10 @@ import pyarrow as pa
 from memory_pipeline.errors import DamagedStoreError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
-from memory_pipeline.store.audit import memory_state
 from memory_pipeline.store.erasure import Chosen
 from memory_pipeline.store.folding import remove_database, said_by, sync, verify_whole
 from memory_pipeline.store.forgotten import Stone, new_id_of, rejected_hash
-from memory_pipeline.store.migrations import create_schema, create_triggers, drop_triggers, migrate
+from memory_pipeline.store.migrations import create_schema, create_triggers, drop_triggers, memory_state, migrate
 from memory_pipeline.store.rows import AUDIT_LOG, EMBEDDINGS, KEYS, LINEAGE, MEMORIES, MIGRATIONS, TABLES, Sql, to_utc
 from memory_pipeline.store.transaction import Transaction
 from memory_pipeline.text.normalise import hashes_of

@@ -15,10 +15,9 @@ from datetime import date, datetime
 
 from memory_pipeline.errors import AlreadyRolledBackError, InputError
 from memory_pipeline.records import MADE
-from memory_pipeline.store.atoms import Atoms
 from memory_pipeline.store.conflicts import Conflicts
 from memory_pipeline.store.conversations import Conversations
-from memory_pipeline.store.playbook import Playbook
+from memory_pipeline.store.knowledge import Atoms, Playbook
 from memory_pipeline.store.rollups import Rollups
 from memory_pipeline.store.rows import Sql, to_utc
 from memory_pipeline.store.runs import Runs

@@ -282,7 +282,7 @@ class Table:
 MEMORIES, LINEAGE, EMBEDDINGS, AUDIT_LOG = "memories", "lineage", "embeddings", "audit_log"
 MIGRATIONS = "schema_migrations"
 
-#: Every table. Writes to memories and embeddings are logged in their own ways (audit.py).
+#: Every table. Writes to memories and embeddings are logged in their own ways (migrations.py).
 TABLES = (
     Table(MEMORIES, ("id",), left_behind="written as rows of their own form", columns=Memory),
     Table(EMBEDDINGS, ("memory_id", "model"), left_behind=_WORDS, made_again=True),

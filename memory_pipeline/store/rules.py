@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from memory_pipeline.store.audit import memory_state
+from memory_pipeline.store.migrations import memory_state
 from memory_pipeline.store.rows import TABLES
 
 RESTORE = "restore a snapshot from before ('memory-pipeline snapshot list')"

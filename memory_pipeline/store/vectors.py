@@ -42,18 +42,7 @@ class Vectors:
 
         `vectors`: float32 (len(ids), dimension), unit length.
         """
-        if not len(ids):
-            return
-        with self._sql.given(incoming=vector_table({"memory_id": ids}, vectors)):
-            self._sql.run(
-                """
-                insert into embeddings
-                select memory_id, $1, $2, vector::float[]
-                from incoming
-                on conflict do nothing
-                """,
-                [model, int(vectors.shape[1])],
-            )
+        keep_vectors(self._sql, "embeddings", {"memory_id": ids}, vectors, model)
 
     def read(self, ids: Sequence[str], model: str, dimension: int) -> tuple[list[str], NDArray[np.float32]]:
         """Ids (sorted) and vectors, float32 (n, dimension), of those memories that have one of this model."""
@@ -226,11 +215,25 @@ class Vectors:
         self._sql.run("insert into compared select $1, $2, unnest($3::text[]), $4", [model, project_id, ids, floor])
 
 
-def vector_table(keys: Mapping[str, Sequence[str]], vectors: NDArray[np.float32]) -> pa.Table:
-    """Key columns, each of length n, and vectors, float32 (n, dimension), as a table with a column `vector`."""
-    flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float32).ravel())
+def keep_vectors(
+    sql: Sql, table: str, keys: Mapping[str, Sequence[str]], vectors: NDArray[np.float32], model: str
+) -> None:
+    """Store vectors, float32 (n, dimension), in a table whose key columns, each of length n, come first; existing ones
+    of this model stay."""
+    if not len(vectors):
+        return
+    flat, dimension = pa.array(np.ascontiguousarray(vectors, dtype=np.float32).ravel()), int(vectors.shape[1])
     columns = {name: pa.array(list(values), type=pa.string()) for name, values in keys.items()}
-    return pa.table({**columns, "vector": pa.FixedSizeListArray.from_arrays(flat, int(vectors.shape[1]))})
+    with sql.given(incoming=pa.table({**columns, "vector": pa.FixedSizeListArray.from_arrays(flat, dimension)})):
+        sql.run(
+            f"""
+            insert into {table}
+            select {", ".join(keys)}, $1, $2, vector::float[]
+            from incoming
+            on conflict do nothing
+            """,
+            [model, dimension],
+        )
 
 
 @dataclass(frozen=True, slots=True)

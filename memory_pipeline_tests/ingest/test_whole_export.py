@@ -30,7 +30,7 @@ from memory_pipeline.ingest.full_export import json_line
 from memory_pipeline.ingest.summary import ImportSummary
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.store import RECORD_NAMES, Store
-from memory_pipeline.store.transfer import LEFT_BEHIND
+from memory_pipeline.store.contents import LEFT_BEHIND
 from memory_pipeline_tests.build import (
     FIRST,
     candidate,

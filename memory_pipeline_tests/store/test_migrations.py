@@ -27,7 +27,7 @@ from memory_pipeline.records import (
 from memory_pipeline.records.columns import fixed_in, flat_columns_of
 from memory_pipeline.records.drafts import drafted
 from memory_pipeline.store import Store, connection, migrations
-from memory_pipeline.store.audit import triggers
+from memory_pipeline.store.migrations import triggers
 from memory_pipeline.store.rows import AUDIT_LOG, TABLES
 from memory_pipeline_tests.build import candidate, fill, run, settings_for, sql_rows
 

@@ -16,9 +16,8 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, ModelError, in_words
 from memory_pipeline.interfaces.cli.base import JsonOption, QuietOption, StoreOption, app, current_user, named_store
 from memory_pipeline.interfaces.cli.output import emit, progress_printer
-from memory_pipeline.models.check import ModelCheck
+from memory_pipeline.models.check import FoundModel, ModelCheck, find_models
 from memory_pipeline.models.choose import choose_provider, endpoint_of, model_name
-from memory_pipeline.models.discovery import FoundModel, find_models
 
 model_app = typer.Typer(
     help="The language model that reads: check it, list what is here, choose one. And the embedding model.",

@@ -73,7 +73,7 @@ def run_night_job(
 
 def reader_of_all(settings: Settings, reports: Sequence[Report]) -> str:
     """Who read in some nights together, and what waits after the last of them."""
-    from memory_pipeline.models.reader import Waiting, describe_reader
+    from memory_pipeline.models.choose import Waiting, describe_reader
 
     last = reports[-1]
     if not model_reads(settings):

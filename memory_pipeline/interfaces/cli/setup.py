@@ -31,8 +31,8 @@ from memory_pipeline.interfaces.cli.rollups import run_ended_periods, run_missin
 from memory_pipeline.interfaces.cli.source_checks import what_was_not_taken
 from memory_pipeline.interfaces.cli.source_settings import new_source
 from memory_pipeline.interfaces.cli.tables import save_table
+from memory_pipeline.models.check import find_models
 from memory_pipeline.models.choose import has_model
-from memory_pipeline.models.discovery import find_models
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.home import config_file, load_project_settings

@@ -12,9 +12,8 @@ from typing import Any
 
 from memory_pipeline.errors import ModelError
 from memory_pipeline.models.http import one_line, send_json
-from memory_pipeline.models.pricing import Price
-from memory_pipeline.models.provider import CallError, counted_answer, suggest
-from memory_pipeline.models.requests import Answer, Request
+from memory_pipeline.models.limits import Price
+from memory_pipeline.models.provider import Answer, CallError, Request, counted_answer, suggest
 
 _STOPS = {"length": "length", "content_filter": "refusal"}
 _LISTING_BYTES, _LISTING_S = 10_000_000, 20.0
