@@ -8,7 +8,7 @@ from datetime import datetime
 import pyarrow as pa
 
 from memory_pipeline.records import Conflict, ConflictCase, derived_id
-from memory_pipeline.store.rows import Row, RowsOf, Sql, only_one, to_utc
+from memory_pipeline.store.rows import Row, RowsOf, Statements, only_one, to_utc
 
 _CONFLICTS, _CASES = RowsOf(Conflict, "conflicts"), RowsOf(ConflictCase, "conflicts")
 #: Whether a conflict `c` is open. One with a side that was archived into something nearly equal is linked again through
@@ -28,11 +28,8 @@ _ALIKE_CHARACTERS, _LENGTHS_APART, _WORDS_APART = 16, 16, 2
 _MOST_ALIKE = 32
 
 
-class Conflicts:
+class Conflicts(Statements):
     """The linked pairs, both waiting for a decision and settled."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def record(self, conflicts: Sequence[Conflict], found_at: datetime) -> None:
         """Link conflicting pairs; a pair that is already linked stays unchanged."""
@@ -168,26 +165,7 @@ class Conflicts:
 
     def settle(self, case: ConflictCase) -> None:
         """Store a person's decision: all fields of the case from `resolution` on."""
-        self._sql.run(
-            """
-            update conflicts
-            set resolution = $3, resolved_at = $4, resolved_by = $5, kept_id = $6, scope_a = $7, scope_b = $8,
-                note = $9, resolution_run = $10
-            where a = $1 and b = $2
-            """,
-            [
-                case.conflict.a,
-                case.conflict.b,
-                case.resolution,
-                to_utc(case.resolved_at) if case.resolved_at else None,
-                case.resolved_by,
-                case.kept_id,
-                case.scope_a,
-                case.scope_b,
-                case.note,
-                case.resolution_run,
-            ],
-        )
+        _CASES.put(self._sql, [case])
 
     def reopen(self, run_ids: Sequence[str], restored_ids: Sequence[str]) -> None:
         """Undo the decisions of these runs, and those against a side that is active again."""

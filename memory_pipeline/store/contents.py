@@ -20,7 +20,7 @@ import duckdb
 from memory_pipeline.moments import FIRST_MEMORY, LAST_MEMORY
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import AUDIT_LOG, KEYS, TABLES, Row, Sql, from_utc, to_utc
+from memory_pipeline.store.rows import AUDIT_LOG, KEYS, TABLES, Row, Statements, from_utc, to_utc
 
 #: Columns that came later are left out where they say nothing, so that earlier stores keep their digests. No text can
 #: hold these words: JSON escapes its quotation marks.
@@ -91,11 +91,8 @@ class ProjectCounts:
     by_level: dict[int, int]
 
 
-class Contents:
+class Contents(Statements):
     """Counts and digests over all tables."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def facts(self) -> dict[str, int]:
         """Row counts for display: active, archived, abstractions, conflicts, quarantine, tokens."""
@@ -255,11 +252,8 @@ _FOLLOWING = {
 FOLLOWING_TABLES = tuple(_FOLLOWING)
 
 
-class Transfer:
+class Transfer(Statements):
     """The complete contents of a store, for transfer to another one."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def tables(self) -> dict[str, dict[str, str]]:
         """Table and, by name, the types of its columns, of everything in a full export besides the memories; the

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from memory_pipeline.records import ConversationDay, KeptExtraction, Memory
 from memory_pipeline.store.memories import MEMORIES, Memories
-from memory_pipeline.store.rows import RowsOf, Sql, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, to_utc
 
 _EXTRACTIONS = RowsOf(KeptExtraction, "extractions")
 _DAYS = RowsOf(ConversationDay, "conversation_days")
@@ -37,11 +37,8 @@ class SpokenDay:
     digest: str
 
 
-class Conversations:
+class Conversations(Statements):
     """The days of conversations, and what was extracted from them."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def spoken(self, last: date) -> list[SpokenDay]:
         """The days on which something was said, up to the last one, by day and project."""
@@ -383,11 +380,8 @@ def _all_same(some: Sequence[KeptExtraction], others: Sequence[KeptExtraction]) 
     )
 
 
-class ExtractedMemories:
+class ExtractedMemories(Statements):
     """Which of them are in use, and what they stand for."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def put_in_use(self, turns: Mapping[str, str]) -> None:
         """Let memories that were taken out of use be in use again, by id each with its turn, unchanged."""

@@ -8,18 +8,15 @@ from datetime import datetime
 
 from memory_pipeline.records import ExtractionFeedback, KeptExtraction, PatternDecision, Proposal
 from memory_pipeline.store.conversations import ExtractedMemories
-from memory_pipeline.store.rows import RowsOf, Sql, from_utc, only_one, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, from_utc, only_one, to_utc
 
 #: Why a night leaves a cluster alone that waits for a person's decision, or that a person has rejected.
 AWAITS_REVIEW, REJECTED = "awaits review", "rejected in review"
 _REASONS = {"pending": AWAITS_REVIEW, "rejected": REJECTED}
 
 
-class Proposals:
+class Proposals(Statements):
     """Waiting and decided proposals."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def keep(self, proposal: Proposal) -> bool:
         """Store a proposal; returns False if it is already waiting or was decided. A withdrawn one waits again."""
@@ -81,11 +78,8 @@ _FEEDBACK = RowsOf(ExtractionFeedback, "extraction_feedback")
 _VOICES = 4
 
 
-class Opinions:
+class Opinions(Statements):
     """Decisions about patterns and extractions, and how useful each kind was called."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def decisions(self, project_id: str) -> dict[str, PatternDecision]:
         """What people decided about the patterns of a project, by pattern."""
@@ -115,11 +109,8 @@ class Opinions:
 _EXTRACTIONS = RowsOf(KeptExtraction, "extractions")
 
 
-class Refusals:
+class Refusals(Statements):
     """What was extracted and refused by a person; kept beside what people decided about patterns."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def known(self) -> list[KeptExtraction]:
         """All that stands and was kept somewhere, refused or not, in the order in which it was said."""

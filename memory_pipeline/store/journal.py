@@ -12,17 +12,14 @@ import pyarrow as pa
 
 from memory_pipeline.records import DEFERRED_REASONS, MOVED, LogRow, NightError, Notice
 from memory_pipeline.store.forgotten import Forgotten
-from memory_pipeline.store.rows import RowsOf, Sql, from_utc, only_one, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, from_utc, only_one, to_utc
 from memory_pipeline.store.runs import Runs
 
 _LOG = RowsOf(LogRow, "compression_log")
 
 
-class Journal:
+class Journal(Statements):
     """Decisions, errors, reports and notices of nights, and rejected rows."""
-
-    def __init__(self, sql: Sql, runs: Runs) -> None:
-        self._sql, self._runs = sql, runs
 
     def log(self, rows: Sequence[LogRow]) -> None:
         """Add decisions to the compression log; the same decision is stored once, and a rolled-back one counts again
@@ -135,7 +132,7 @@ class Journal:
         )
         if row is None:
             return None
-        undone = self._runs.rolled_back_at(row[1])
+        undone = Runs(self._sql).rolled_back_at(row[1])
         return {**json.loads(row[0]), "rolled_back_at": undone.isoformat() if undone else None}
 
     def reported_run(self, beginning: str) -> str:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from memory_pipeline.records import BESIDE, Atom, AtomDecision, Causal, Contribution, Memory, PlaybookEntry
 from memory_pipeline.store.conflicts import AWAITS_DECISION
-from memory_pipeline.store.memories import Memories
-from memory_pipeline.store.rows import RowsOf, Sql, to_utc
+from memory_pipeline.store.memories import MEMORIES
+from memory_pipeline.store.rows import RowsOf, Statements, to_utc
 from memory_pipeline.store.vectors import keep_vectors
 
 #: The initial confidence of an atom, and the increase for each further memory.
@@ -34,11 +34,8 @@ class Candidate(NamedTuple):
     causal: Causal | None
 
 
-class Atoms:
+class Atoms(Statements):
     """The atoms, the findings that may become atoms, and the atoms' vectors."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def note_candidates(self, candidates: Sequence[Candidate], run_id: str, at: datetime) -> None:
         """Store the causal findings of abstractions for the atoms step, or that they have none."""
@@ -221,11 +218,8 @@ class Guidance(NamedTuple):
     made_at: datetime
 
 
-class Playbook:
+class Playbook(Statements):
     """The entries, what each memory contributes to them, and the entries' vectors."""
-
-    def __init__(self, sql: Sql, memories: Memories) -> None:
-        self._sql, self._memories = sql, memories
 
     def read(self, project_id: str | None = None) -> list[PlaybookEntry]:
         """The entries that stand, by project, category, confidence (surest first) and id."""
@@ -245,19 +239,15 @@ class Playbook:
     def pending_contributors(self, as_of: datetime) -> list[Memory]:
         """Active patterns and principles, created by a time, that have not been compared with the playbook yet (or
         were withdrawn since), in order of creation, level and id."""
-        ids = self._sql.strings(
+        return MEMORIES.select(
+            self._sql,
             """
-            select m.id
-            from memories m
-            left join playbook_contributions c on c.memory_id = m.id
-            where m.abstraction_level >= 2 and m.archived_at is null and m.rolled_back_at is null
-              and m.created_at <= $1 and (c.memory_id is null or c.status = 'withdrawn')
-            order by m.created_at, m.abstraction_level, m.id
+            where abstraction_level >= 2 and archived_at is null and rolled_back_at is null and created_at <= $1
+              and id not in (select memory_id from playbook_contributions where status <> 'withdrawn')
+            order by created_at, abstraction_level, id
             """,
             [to_utc(as_of)],
         )
-        memories = self._memories.read(ids)
-        return [memories[memory_id] for memory_id in ids]
 
     def reopen_later(self, before: Sequence[str], at: datetime) -> dict[str, str]:
         """Take back, in each project, what was held against the playbook before its turn: the active memories that

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from memory_pipeline.records import LineageLink
-from memory_pipeline.store.rows import RowsOf, Sql, from_utc
+from memory_pipeline.store.rows import RowsOf, Statements, from_utc
 
 LINKS = RowsOf(LineageLink, "lineage")
 #: All pairs of a memory (`top`) and its direct and indirect sources, except copies and superseded memories.
@@ -42,11 +42,8 @@ _CHAIN = """
     """
 
 
-class Lineage:
+class Lineage(Statements):
     """The links from memories to their sources, and the chains of replacements."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def add(self, links: Sequence[LineageLink]) -> None:
         """Add links from a memory to its direct sources."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import AGAIN, EXPIRED, UNDATED, Memory, Source
 from memory_pipeline.records.identifiers import Handles, is_handle
-from memory_pipeline.store.rows import Row, RowsOf, Sql, from_utc, to_utc
+from memory_pipeline.store.rows import Row, RowsOf, Statements, from_utc, to_utc
 
 #: The mapping of memories to table rows.
 MEMORIES = RowsOf(Memory, "memories")
@@ -67,11 +67,8 @@ class Text(NamedTuple):
     created_at_quality: str
 
 
-class Memories:
+class Memories(Statements):
     """The memories themselves, active and archived."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def add(self, memories: Sequence[Memory]) -> None:
         """Add new memories in one statement."""

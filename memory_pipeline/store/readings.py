@@ -10,7 +10,7 @@ from typing import Any
 
 from memory_pipeline.records import DIGEST, MADE, READ, READING, ROUTINE, Memory, ModelAnswer, ModelBatch, ModelCall
 from memory_pipeline.store.memories import MEMORIES, RIPE
-from memory_pipeline.store.rows import RowsOf, Sql, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, to_utc
 
 _ANSWERS, _CALLS = RowsOf(ModelAnswer, "model_answers"), RowsOf(ModelCall, "model_calls")
 _BATCHES = RowsOf(ModelBatch, "model_batches")
@@ -22,11 +22,8 @@ _UNREAD = f"""archived_at is null and rolled_back_at is null and abstraction_lev
         where l.policy = $read and l.rolled_back_at is null and l.cluster_fingerprint = sha256(m.id))"""
 
 
-class Readings:
+class Readings(Statements):
     """Notes that are to be read, statements that stand, and digests of days."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def unread(self, *, created_before: datetime, as_of: datetime) -> list[Memory]:
         """The active raw notes that are old enough to be touched and that no reader has read, by project, day, file and
@@ -129,11 +126,8 @@ class Readings:
         )
 
 
-class Models:
+class Models(Statements):
     """The cached answers, the calls with their costs, and the batches."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def answers(self, prompt_hashes: Sequence[str]) -> dict[str, ModelAnswer]:
         """The cached answers to these prompts."""

@@ -10,7 +10,7 @@ from memory_pipeline.records.cluster import SERIES
 from memory_pipeline.records.night import Rollup
 from memory_pipeline.store.history import as_before
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import RowsOf, Sql, from_utc, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, from_utc, to_utc
 
 _ROLLUPS = RowsOf(Rollup, "rollups")
 #: The day of a raw memory is the later one of its day by the clock of its source and its day in UTC: no note is told
@@ -23,11 +23,8 @@ _OF_RAW = """
 _OF_MADE = "source_connector in ('night', 'conversations') and created_at > $2 and created_at <= $3"
 
 
-class Rollups:
+class Rollups(Statements):
     """The rollups of all projects."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def read(self, project_id: str, ids: Collection[str]) -> dict[str, Rollup]:
         """Those rollups of a project that there are, by id."""

@@ -116,6 +116,13 @@ class Sql:
         return known
 
 
+class Statements:
+    """The statements about one subject, to run in one transaction."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+
 Write = Literal["insert", "update", "delete"]
 _NEW: tuple[Write, ...] = ("insert",)
 _NEW_AND_CHANGED: tuple[Write, ...] = ("insert", "update")
@@ -162,8 +169,8 @@ class RowsOf(Generic[_Record]):
         self.names = tuple(column.name for column in flat)
         #: The columns as written in a statement.
         self.columns = ", ".join(self.names)
-        #: The columns that `put` changes: those that may change, or all but the first where none is marked so.
-        self._changing = tuple(column.name for column in flat if column.changes) or self.names[1:]
+        #: The columns that `put` may change: those marked so, or all where none is.
+        self._changing = tuple(column.name for column in flat if column.changes) or self.names
         self._schema = pa.schema([(column.name, _arrow_type(column)) for column in flat])
         self._times = [column.name for column in own if column.kind is datetime]
         self._lists = [column.name for column in own if column.kind is tuple]
@@ -203,12 +210,14 @@ class RowsOf(Generic[_Record]):
     def put(self, sql: Sql, records: Sequence[_Record]) -> None:
         """Add records, or bring those up to date whose keys are there. An upsert in one statement would be an insert to
         the triggers of the log."""
+        keys = KEYS[self._table]
+        same = " and ".join(f"t.{name} = i.{name}" for name in keys)
+        changes = ", ".join(f"{name} = i.{name}" for name in self._changing if name not in keys)
         if records:
             with sql.given(incoming=self.table(records)):
-                changes = ", ".join(f"{name} = i.{name}" for name in self._changing)
-                same = " and ".join(f"t.{name} = i.{name}" for name in KEYS[self._table])
                 sql.run(f"update {self._table} t set {changes} from incoming i where {same}")
-                sql.run(f"insert into {self._table} by name select * from incoming on conflict do nothing")
+                new = f"select i.* from incoming i anti join {self._table} t on {same}"
+                sql.run(f"insert into {self._table} by name {new}")
 
     def read(self, row: Sequence[Any], **fields: Any) -> _Record:
         """The record of a row; `fields` gives the values without a column."""

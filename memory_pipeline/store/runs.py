@@ -13,7 +13,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.processes import is_running
 from memory_pipeline.records import SessionUsage, TriggerEvent
 from memory_pipeline.records.conversation import TriggerOutcome
-from memory_pipeline.store.rows import Row, RowsOf, Sql, from_utc, only_one, to_utc
+from memory_pipeline.store.rows import Row, RowsOf, Statements, from_utc, only_one, to_utc
 
 #: Seconds without a heartbeat after which the lease of a run on another machine is free: long enough for a machine
 #: that is busy, short enough that a night after a crash is not missed.
@@ -29,11 +29,8 @@ class ArchivedRow:
     relation: str
 
 
-class Runs:
+class Runs(Statements):
     """The runs that have written to the store."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def archived_by(self, run_id: str) -> list[ArchivedRow]:
         """Every memory that a run archived, in order, including memories that it made itself."""
@@ -151,11 +148,8 @@ class Runs:
 _NAME = "night"
 
 
-class Lease:
+class Lease(Statements):
     """The holder of the lease."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def take(self, run_id: str, holder: str) -> str | None:
         """Take or renew the lease for a run. If another live run has it, return a description of that run.
@@ -222,11 +216,8 @@ def _is_alive(row: Row, now: datetime) -> bool:
 _USAGE = RowsOf(SessionUsage, "session_usage")
 
 
-class Sessions:
+class Sessions(Statements):
     """The usage that sessions have reported."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def keep(self, usage: SessionUsage) -> None:
         """Record what a session reports; it replaces what the session reported before."""
@@ -244,11 +235,8 @@ class Sessions:
 _EVENTS = RowsOf(TriggerEvent, "trigger_events")
 
 
-class Triggers:
+class Triggers(Statements):
     """The times that triggers fired."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def keep(self, event: TriggerEvent) -> None:
         """Record that a trigger fired, or fired again."""

@@ -13,7 +13,7 @@ import pyarrow as pa
 from memory_pipeline.records import Memory
 from memory_pipeline.records.cluster import SERIES, SeriesFacts
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import Sql, from_utc, to_utc
+from memory_pipeline.store.rows import Statements, from_utc, to_utc
 from memory_pipeline.text.normalise import line_shape
 from memory_pipeline.text.readings import Reading, Series, read_memory, series_of
 from memory_pipeline.text.series_words import WORDS_VERSION, is_true
@@ -53,11 +53,8 @@ class SeriesMemory:
     facts: SeriesFacts
 
 
-class SeriesMemories:
+class SeriesMemories(Statements):
     """Shapes of lines, readings, and series memories."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def without_shape(self, most: int) -> list[tuple[str, str]]:
         """Id and content of raw memories whose shape is not known yet, by id: the first `most`."""

@@ -9,17 +9,14 @@ import pyarrow as pa
 
 from memory_pipeline.records import SourceEntry, SourceFile, SourceReading
 from memory_pipeline.store.forgotten import Forgotten
-from memory_pipeline.store.rows import RowsOf, Sql, from_utc, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, from_utc, to_utc
 
 _FILES, _ENTRIES = RowsOf(SourceFile, "source_files"), RowsOf(SourceEntry, "source_entries")
 _READINGS = RowsOf(SourceReading, "source_readings")
 
 
-class Sources:
+class Sources(Statements):
     """Files of sources and the memories from them."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def files(self, source: str) -> dict[str, SourceFile]:
         """The files of a source as they were last read, by name."""

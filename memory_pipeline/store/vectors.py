@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from memory_pipeline.store.rows import Sql
+from memory_pipeline.store.rows import Sql, Statements
 
 CellKind = Literal["crowd"]
 _SCHEMA = pa.schema(
@@ -31,11 +31,8 @@ EDGE_SCHEMA = pa.schema(
 SAID_AGAIN = "said again"
 
 
-class Vectors:
+class Vectors(Statements):
     """The vectors by model, which memories were compared with them, and the resulting pairs."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def add(self, ids: Sequence[str], vectors: NDArray[np.float32], model: str) -> None:
         """Store the vectors of these memories; existing ones of this model stay.
@@ -248,11 +245,8 @@ class Cell:
     cell: int
 
 
-class Cells:
+class Cells(Statements):
     """The stored cells, and the data from which they are assigned."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def in_filling_order(self, ids: Sequence[str]) -> list[str]:
         """These memories by creation and id."""
