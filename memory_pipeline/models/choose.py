@@ -3,7 +3,7 @@ who read the notes of a run, in one sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -14,6 +14,10 @@ from memory_pipeline.errors import ModelError, NoModelError
 from memory_pipeline.models.http import is_on_this_machine
 from memory_pipeline.models.limits import FREE, PRICES, Price, price_of
 from memory_pipeline.models.provider import Provider
+from memory_pipeline.models.providers.anthropic import AnthropicMessages
+from memory_pipeline.models.providers.command_lines import ClaudeCode, Codex
+from memory_pipeline.models.providers.recorded import Recorded
+from memory_pipeline.models.providers.servers import ChatCompletions, Ollama
 from memory_pipeline.records import ModelCall
 
 #: The current Haiku; `model.name` chooses another one.
@@ -118,93 +122,38 @@ def make_provider(settings: Settings) -> Provider:
 
     Raises ModelError for settings with which no model can be asked: no key, no price, no file.
     """
-    provider = choose_provider(settings)
-    if provider in ("anthropic", "openai", "ollama") and (reason := settings.withheld_keys.get("model.api_key")):
-        raise ModelError(reason)
-    return PROVIDERS[provider](settings)
-
-
-def _anthropic(settings: Settings) -> Provider:
-    from memory_pipeline.models.providers.anthropic import AnthropicMessages
-
-    if reason := settings.withheld_keys.get("anthropic.api_key"):
-        raise ModelError(reason)
-    endpoint, name = endpoint_of(settings), model_name(settings)
-    _check_key(endpoint, settings.anthropic.api_key, "ANTHROPIC_API_KEY")
-    return AnthropicMessages(
-        name,
-        endpoint.address,
-        endpoint.key,
-        model_price(settings),
-        context_tokens=context_tokens(settings),
-        timeout_s=settings.model.timeout_s,
-    )
-
-
-def _openai(settings: Settings) -> Provider:
-    from memory_pipeline.models.providers.openai import ChatCompletions
-
-    if not settings.model.base_url and (reason := settings.withheld_keys.get("openai.api_key")):
-        raise ModelError(reason)
+    name, model, context = choose_provider(settings), settings.model, context_tokens(settings)
+    if name == "recorded":
+        return Recorded(model.answers, model.record, model=model.name, context_tokens=context)
+    if name in _PROGRAMS:
+        return _PROGRAMS[name](model.name, context_tokens=context)
+    own_key = f"{name}.api_key"
+    for key in ("model.api_key", own_key if name == "anthropic" or not model.base_url else ""):
+        if reason := settings.withheld_keys.get(key):
+            raise ModelError(reason)
     endpoint = endpoint_of(settings)
-    if not endpoint.is_local:
+    if name == "anthropic":
+        _check_key(endpoint, settings.anthropic.api_key, "ANTHROPIC_API_KEY")
+    elif name == "openai" and not endpoint.is_local:
         _check_key(endpoint, settings.openai.api_key, "OPENAI_API_KEY")
-    return ChatCompletions(
-        settings.model.name,
+    return _SERVERS[name](
+        model.name or (DEFAULT_CLAUDE if name == "anthropic" else ""),
         endpoint.address,
         endpoint.key,
         model_price(settings),
-        context_tokens=context_tokens(settings),
-        timeout_s=settings.model.timeout_s,
-    )
-
-
-def _ollama(settings: Settings) -> Provider:
-    from memory_pipeline.models.providers.ollama import Ollama
-
-    endpoint = endpoint_of(settings)
-    return Ollama(
-        settings.model.name,
-        endpoint.address,
-        endpoint.key,
-        model_price(settings),
-        context_tokens=context_tokens(settings),
-        timeout_s=settings.model.timeout_s,
-    )
-
-
-def _claude_code(settings: Settings) -> Provider:
-    from memory_pipeline.models.providers.command_lines import ClaudeCode
-
-    return ClaudeCode(settings.model.name, context_tokens=context_tokens(settings))
-
-
-def _codex(settings: Settings) -> Provider:
-    from memory_pipeline.models.providers.command_lines import Codex
-
-    return Codex(settings.model.name, context_tokens=context_tokens(settings))
-
-
-def _recorded(settings: Settings) -> Provider:
-    from memory_pipeline.models.providers.recorded import Recorded
-
-    return Recorded(
-        settings.model.answers,
-        settings.model.record,
-        model=settings.model.name,
-        context_tokens=context_tokens(settings),
+        context_tokens=context,
+        timeout_s=model.timeout_s,
     )
 
 
 #: A provider is a class in `providers/` and a line here.
-PROVIDERS: Mapping[str, Callable[[Settings], Provider]] = {
-    "anthropic": _anthropic,
-    "openai": _openai,
-    "ollama": _ollama,
-    "claude-code": _claude_code,
-    "codex": _codex,
-    "recorded": _recorded,
+_SERVERS: Mapping[str, type[AnthropicMessages | ChatCompletions | Ollama]] = {
+    "anthropic": AnthropicMessages,
+    "openai": ChatCompletions,
+    "ollama": Ollama,
 }
+_PROGRAMS: Mapping[str, type[ClaudeCode | Codex]] = {"claude-code": ClaudeCode, "codex": Codex}
+PROVIDERS = (*_SERVERS, *_PROGRAMS, "recorded")
 
 
 def _check_key(endpoint: Endpoint, own_key: str, variable: str) -> None:

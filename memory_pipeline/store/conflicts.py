@@ -7,8 +7,8 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from memory_pipeline.records import Conflict, ConflictCase, derived_id
-from memory_pipeline.store.rows import Row, RowsOf, Statements, only_one, to_utc
+from memory_pipeline.records import Conflict, ConflictCase
+from memory_pipeline.store.rows import RowsOf, Statements, only_one, to_utc
 
 _CONFLICTS, _CASES = RowsOf(Conflict, "conflicts"), RowsOf(ConflictCase, "conflicts")
 #: Whether a conflict `c` is open. One with a side that was archived into something nearly equal is linked again through
@@ -101,16 +101,14 @@ class Conflicts(Statements):
 
     def cases(self, *, settled: bool = False, project_id: str | None = None) -> list[ConflictCase]:
         """Conflicts with their history, newest first: those that await a decision, or with `settled` all."""
-        rows = self._sql.rows(
+        return _CASES.select(
+            self._sql,
             f"""
-            select {_CASES.columns}
-            from conflicts c
-            where ($2 is null or project_id = $2) and ($1 or {AWAITS_DECISION})
+            c where ($2 is null or project_id = $2) and ($1 or {AWAITS_DECISION})
             order by found_at desc, a, b
             """,
             [settled, project_id],
         )
-        return [_case(row) for row in rows]
 
     def read(self, conflict_id: str) -> ConflictCase:
         """The conflict with an id, or the only one whose id starts with it. Raises InputError if there is none or
@@ -196,8 +194,3 @@ class Conflicts(Statements):
             """,
             [None if memory_ids is None else list(memory_ids)],
         )
-
-
-def _case(row: Row) -> ConflictCase:
-    pair = dict(zip(_CASES.names, row, strict=True))
-    return _CASES.read(row, id=derived_id("conflict", pair["a"], pair["b"]))

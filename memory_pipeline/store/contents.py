@@ -141,17 +141,8 @@ class Contents(Statements):
         for memory_type, level, count in groups:
             types[memory_type] += count
             levels[level] += count
-        active, archived, made, active_tokens, archived_tokens, raw_tokens = (int(value) for value in row)
-        return ProjectCounts(
-            active,
-            archived,
-            made,
-            active_tokens,
-            archived_tokens,
-            raw_tokens,
-            dict(types),
-            dict(sorted(levels.items())),
-        )
+        active, archived, made, now, gone, raw = row
+        return ProjectCounts(active, archived, made, now, gone, raw, dict(types), dict(sorted(levels.items())))
 
     def first_moment(self) -> datetime | None:
         """When the first memory was created, of those with a time that a memory can have; None if there is none."""

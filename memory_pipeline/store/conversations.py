@@ -234,25 +234,20 @@ class Conversations(Statements):
                     [day.project_id, day.night, day.basis],
                 )
             return None
-        self._sql.run(
-            """
-            update extractions
-            set gone_at = $3, gone_by = $4
-            where project_id = $1 and night = $2 and gone_at is null
-            """,
-            [day.project_id, day.night, to_utc(at), day.run_id],
-        )
-        self._sql.run(
-            """
-            update conversation_days
-            set gone_at = $3, gone_by = $4
-            where project_id = $1 and night = $2 and gone_at is null
-            """,
-            [day.project_id, day.night, to_utc(at), day.run_id],
-        )
-        where = "where project_id = $1 and night = $2 and run_id = $3"  # a run that was killed, and goes on
         for table in ("extractions", "conversation_days"):
-            self._sql.run(f"delete from {table} {where}", [day.project_id, day.night, day.run_id])
+            of_day = [day.project_id, day.night]
+            self._sql.run(
+                f"""
+                update {table}
+                set gone_at = $3, gone_by = $4
+                where project_id = $1 and night = $2 and gone_at is null
+                """,
+                [*of_day, to_utc(at), day.run_id],
+            )
+            # A run that was killed, and goes on.
+            self._sql.run(
+                f"delete from {table} where project_id = $1 and night = $2 and run_id = $3", [*of_day, day.run_id]
+            )
         _DAYS.insert(self._sql, [day])
         _EXTRACTIONS.insert(self._sql, extractions)
         kept = {one.memory_id for one in extractions}

@@ -91,6 +91,7 @@ class History(Statements):
         )
 
     def _events(self, which: str, values: list[object]) -> list[Event]:
+        names = ("sequence", "happened_at", "actor", "run_id", "table", "row_id", "action", "before", "after")
         rows = self._sql.rows(
             f"""
             select sequence, happened_at, actor, run_id, table_name, row_id, action, before_state, after_state
@@ -101,18 +102,8 @@ class History(Statements):
             values,
         )
         return [
-            Event(
-                sequence=row[0],
-                happened_at=from_utc(row[1]),
-                actor=row[2],
-                run_id=row[3],
-                table=row[4],
-                row_id=row[5],
-                action=row[6],
-                before=_state(row[7]),
-                after=_state(row[8]),
-            )
-            for row in rows
+            Event(**dict(zip(names, (number, from_utc(at), *rest, _state(before), _state(after)), strict=True)))
+            for number, at, *rest, before, after in rows
         ]
 
     def memories_on(self, day: date) -> list[Memory]:

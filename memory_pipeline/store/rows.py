@@ -219,8 +219,8 @@ class RowsOf(Generic[_Record]):
                 new = f"select i.* from incoming i anti join {self._table} t on {same}"
                 sql.run(f"insert into {self._table} by name {new}")
 
-    def read(self, row: Sequence[Any], **fields: Any) -> _Record:
-        """The record of a row; `fields` gives the values without a column."""
+    def read(self, row: Sequence[Any]) -> _Record:
+        """The record of a row."""
         values = dict(zip(self.names, row, strict=True))
         for name in self._times:
             values[name] = from_utc(values[name])
@@ -228,7 +228,7 @@ class RowsOf(Generic[_Record]):
             values[name] = tuple(values[name])
         for name, (kind, parts) in self._inner.items():
             values[name] = kind(**{part: values.pop(column) for part, column in parts})
-        record: _Record = self._record(**values, **fields)
+        record: _Record = self._record(**values)
         return record
 
     def table(self, records: Sequence[_Record]) -> pa.Table:

@@ -130,12 +130,7 @@ class SeriesMemories(Statements):
         sources = self._sql.strings(
             "select source_id from lineage where memory_id = $1 and relation = $2 order by 1", [one.id, SERIES]
         )
-        raw = self.readings(sources, one.facts.breaking_ids, one.created_at)
-        mine = [line_shape(memory.content) in one.facts.shapes for memory in raw]
-        return series_of(
-            [reading_in(memory) for memory, is_mine in zip(raw, mine, strict=True) if is_mine],
-            [reading_in(memory) for memory, is_mine in zip(raw, mine, strict=True) if not is_mine],
-        )
+        return series_of(*_parted(self.readings(sources, one.facts.breaking_ids, one.created_at), one.facts))
 
     def touchable(
         self, project_id: str, shapes: Collection[str], as_of: datetime, critical_floor: float
@@ -294,14 +289,22 @@ def reading_in(memory: Memory) -> Reading:
     return read_memory(memory.id, memory.said_at, memory.content, position)
 
 
+def _parted(readings: Sequence[Memory], facts: SeriesFacts) -> tuple[list[Reading], list[Reading]]:
+    """The readings of a series, and those that break it."""
+    mine: list[Reading] = []
+    others: list[Reading] = []
+    for memory in readings:
+        (mine if line_shape(memory.content) in facts.shapes else others).append(reading_in(memory))
+    return mine, others
+
+
 def wrong_in_series(content: str, facts: SeriesFacts, readings: Sequence[Memory]) -> str | None:
     """What a series memory says that its readings do not, or None. `readings`: the raw memories behind it and those
     that break it.
 
     Words in the form of another version of this program were checked when that wrote them.
     """
-    mine = [reading_in(memory) for memory in readings if line_shape(memory.content) in facts.shapes]
-    others = [reading_in(memory) for memory in readings if line_shape(memory.content) not in facts.shapes]
+    mine, others = _parted(readings, facts)
     if not mine:
         return "none of its readings is left"
     if facts.readings != len(mine):
