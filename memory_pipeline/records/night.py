@@ -93,8 +93,8 @@ class Rollup:
     project_id: Annotated[str, Column("The project.", is_id=True)]
     level: Annotated[str, Column("What is summed up.", choices=ROLLUP_LEVELS)]
     period: Annotated[str, Column("`2026-03-14`, `2026-W11`, `2026-03` or `2026`.")]
-    starts_at: Annotated[datetime, Column("When the period begins.")]
-    ends_at: Annotated[datetime, Column("When it ends: the time as of which it is told.")]
+    starts_at: Annotated[datetime, Column("When the period begins.", changes=True)]
+    ends_at: Annotated[datetime, Column("When it ends: the time as of which it is told.", changes=True)]
     content: Annotated[str, Column("The summary, as Markdown.", changes=True)]
     entries: Annotated[
         str, Column("What stands in it, as JSON: the next level is made from these.", is_json=True, changes=True)

@@ -12,7 +12,6 @@ from memory_pipeline.store.integrity import Finding
 from memory_pipeline.store.knowledge import FIRST_CONFIDENCE, Candidate, Guidance
 from memory_pipeline.store.memories import Replacement, SameContent, Text, memory_table
 from memory_pipeline.store.migrations import schema_number
-from memory_pipeline.store.readings import answers_as_json
 from memory_pipeline.store.recallable import Generation, memory_of
 from memory_pipeline.store.recovery import Recovery, put_in_blank_place, recover_store, remove_store
 from memory_pipeline.store.rewriting import Forgetting

@@ -36,37 +36,23 @@ _MEMORIES = """
         where not $1 or archived_at is null
     ) m
     """
-_LINEAGE = """
-    select sha256(coalesce(string_agg(sha256(to_json(l)::text), '' order by memory_id, source_id), ''))
-    from lineage l
-    where not $1 or memory_id in (select id from memories where archived_at is null)
-    """
-_LOG = """
-    select sha256(coalesce(string_agg(sha256(to_json(g)::text), '' order by id), ''))
-    from (select * exclude (run_id) from compression_log) g
-    """
-_CONFLICTS = """
-    select sha256(coalesce(string_agg(sha256(to_json(c)::text), '' order by a, b), ''))
-    from conflicts c
-    """
-#: These give nothing, instead of a digest of nothing, if there are no rows.
-_ATOMS = """
-    select sha256(string_agg(sha256(to_json(a)::text), '' order by id))
-    from atoms a
-    where retracted_at is null
-    having count(*) > 0
-    """
-_PLAYBOOK = """
-    select sha256(string_agg(sha256(to_json(p)::text), '' order by id))
-    from playbook_entries p
-    where retracted_at is null
-    having count(*) > 0
-    """
-_EXTRACTIONS = """
-    select sha256(string_agg(sha256(to_json(e)::text), '' order by id))
-    from (select * exclude (run_id) from extractions where gone_at is null) e
-    having count(*) > 0
-    """
+
+
+def _digest_of(rows: str, order: str) -> str:
+    return f"select sha256(string_agg(sha256(to_json(t)::text), '' order by {order})) from ({rows}) t"
+
+
+#: The digest of no rows, where they count as something.
+_NONE = hashlib.sha256(b"").hexdigest()
+_LINEAGE = _digest_of(
+    "from lineage where not $1 or memory_id in (select id from memories where archived_at is null)",
+    "memory_id, source_id",
+)
+_LOG = _digest_of("select * exclude (run_id) from compression_log", "id")
+_CONFLICTS = _digest_of("from conflicts", "a, b")
+_ATOMS = _digest_of("from atoms where retracted_at is null", "id")
+_PLAYBOOK = _digest_of("from playbook_entries where retracted_at is null", "id")
+_EXTRACTIONS = _digest_of("select * exclude (run_id) from extractions where gone_at is null", "id")
 #: Changes with any change of a row of these tables, whatever the order of the rows.
 _ROWS = " union all ".join(
     f"select '{table}', count(*), bit_xor(hash(t)), sum(hash(t) % 4294967296) from {table} t"
@@ -178,12 +164,12 @@ class Contents(Statements):
         the conflicts and, if there are any, the atoms, the playbook and what was extracted from conversations (without
         `playbook`: as before the playbook was included).
         """
-        digests = [self._sql.value(part, [active_only]) for part in (_MEMORIES, _LINEAGE)]
+        digests = [self._sql.value(part, [active_only]) or _NONE for part in (_MEMORIES, _LINEAGE)]
         if with_log:
-            knowledge = (_ATOMS, _PLAYBOOK) if playbook else (_ATOMS,)
-            digests += [self._sql.value(part) for part in (_LOG, _CONFLICTS, *knowledge, _EXTRACTIONS)]
-        combined = self._sql.value("select sha256($1)", ["".join(part for part in digests if part)])
-        return str(combined)
+            knowledge = (_ATOMS, _PLAYBOOK, _EXTRACTIONS) if playbook else (_ATOMS, _EXTRACTIONS)
+            digests += [self._sql.value(part) or _NONE for part in (_LOG, _CONFLICTS)]
+            digests += [self._sql.value(part) or "" for part in knowledge]
+        return hashlib.sha256("".join(digests).encode()).hexdigest()
 
     def knowledge_digest(self) -> str:
         """The digest with the log, computed once in this process for the same contents."""

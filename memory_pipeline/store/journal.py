@@ -16,6 +16,8 @@ from memory_pipeline.store.rows import RowsOf, Statements, from_utc, only_one, t
 from memory_pipeline.store.runs import Runs
 
 _LOG = RowsOf(LogRow, "compression_log")
+#: Reports from before there were kinds are those of nights.
+_OF_NIGHT = "coalesce(report ->> 'kind', 'night') = 'night'"
 
 
 class Journal(Statements):
@@ -117,7 +119,7 @@ class Journal(Statements):
         """The report of a run of any kind, or the latest one of a kind (of any kind with None); None if there is
         none.
 
-        Reports from before there were kinds are those of nights. `rolled_back_at` is the current value.
+        `rolled_back_at` is the current value.
         """
         row = self._sql.row(
             """
@@ -139,10 +141,10 @@ class Journal(Statements):
         """The reported run with an id, or the only one whose id starts with it; of a day as YYYY-MM-DD, the newest run
         of its night. Raises InputError if there is none or several."""
         of_day = self._sql.strings(
-            """
+            f"""
             select run_id
             from night_reports
-            where cast(partition_date as text) = $1 and coalesce(report ->> 'kind', 'night') = 'night'
+            where cast(partition_date as text) = $1 and {_OF_NIGHT}
             order by written_at desc, run_id
             limit 1
             """,
@@ -159,33 +161,22 @@ class Journal(Statements):
 
     def reports(self, limit: int = 60) -> list[dict[str, Any]]:
         """The newest report of a night for each of the last `limit` partitions, oldest first."""
-        rows = self._sql.rows(
-            """
+        rows = self._sql.strings(
+            f"""
             select report
             from night_reports
-            where coalesce(report ->> 'kind', 'night') = 'night'
+            where {_OF_NIGHT}
             qualify row_number() over (partition by partition_date order by written_at desc, run_id) = 1
             order by partition_date desc
             limit $1
             """,
             [limit],
         )
-        return [json.loads(row[0]) for row in reversed(rows)]
+        return [json.loads(report) for report in reversed(rows)]
 
     def tokens_by_night(self, limit: int = 40) -> list[int]:
         """The active tokens after each of the last `limit` nights, oldest first."""
-        rows = self._sql.rows(
-            """
-            select cast(report ->> 'tokens_after' as bigint)
-            from night_reports
-            where coalesce(report ->> 'kind', 'night') = 'night'
-            qualify row_number() over (partition by partition_date order by written_at desc, run_id) = 1
-            order by partition_date desc
-            limit $1
-            """,
-            [limit],
-        )
-        return [int(row[0]) for row in reversed(rows)]
+        return [int(report["tokens_after"]) for report in self.reports(limit)]
 
     def verdicts_of(self, run_ids: Sequence[str]) -> dict[str, str]:
         """The verdicts of those of these runs that have a report."""
@@ -201,32 +192,28 @@ class Journal(Statements):
     def nights_by_verdict(self) -> dict[str, int]:
         """How many nights ended with each verdict."""
         return self._sql.mapping(
-            """
+            f"""
             select verdict, count(*)
             from night_reports
-            where coalesce(report ->> 'kind', 'night') = 'night'
+            where {_OF_NIGHT}
             group by verdict
             order by verdict
             """
         )
 
     def newest_reported_day(self) -> date | None:
-        """The newest partition with a report of a night."""
+        """The newest partition with a report."""
         newest: date | None = self._sql.value("select max(partition_date) from night_reports")
         return newest
 
     def newest_night(self) -> date | None:
         """The newest partition whose night was reported."""
-        newest: date | None = self._sql.value(
-            "select max(partition_date) from night_reports where coalesce(report ->> 'kind', 'night') = 'night'"
-        )
+        newest: date | None = self._sql.value(f"select max(partition_date) from night_reports where {_OF_NIGHT}")
         return newest
 
     def oldest_reported_day(self) -> date | None:
-        """The oldest partition with a report of a night."""
-        oldest: date | None = self._sql.value(
-            "select min(partition_date) from night_reports where coalesce(report ->> 'kind', 'night') = 'night'"
-        )
+        """The oldest partition whose night was reported."""
+        oldest: date | None = self._sql.value(f"select min(partition_date) from night_reports where {_OF_NIGHT}")
         return oldest
 
     def keep_notice(self, notice: Notice) -> bool:

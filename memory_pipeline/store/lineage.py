@@ -5,28 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from memory_pipeline.records import LineageLink
+from memory_pipeline.records import BESIDE, LineageLink
 from memory_pipeline.store.rows import RowsOf, Statements, from_utc
 
 LINKS = RowsOf(LineageLink, "lineage")
-#: All pairs of a memory (`top`) and its direct and indirect sources, except copies and superseded memories.
-_MADE_OF = """
-    with recursive made as (
-        select memory_id, source_id
-        from lineage
-        where relation not in ('duplicate', 'superseded', 'extracted', 'replaced')
-    ),
-    walk(top, id) as (
-        select memory_id, source_id
-        from made
-        where memory_id in (select unnest($1::text[]))
-        union
-        select w.top, l.source_id
-        from walk w
-        join made l on l.memory_id = w.id
-    )
-    """
-
 #: From each of some memories (`start`) along its replacements, with the steps to each (`depth`).
 _CHAIN = """
     with recursive chain(start, id, next, depth) as (
@@ -135,19 +117,23 @@ class Lineage(Statements):
     def raw_sources_of(self, ids: Iterable[str]) -> dict[str, list[str]]:
         """By memory, the sorted ids at the bottom of its lineage, which were not made from anything. Memories
         without sources are omitted."""
+        return self._raw_behind(ids, ("superseded", "extracted", "replaced"))
+
+    def witnesses_of(self, ids: Iterable[str]) -> dict[str, list[str]]:
+        """By memory, the ids of the raw memories it was made from, without copies; memories without sources are
+        omitted."""
+        return self._raw_behind(ids, BESIDE)
+
+    def _raw_behind(self, ids: Iterable[str], beside: tuple[str, ...]) -> dict[str, list[str]]:
         return self._sql.mapping(
-            """
-            with recursive walk(top, id) as (
-                select memory_id, source_id
-                from lineage
-                where memory_id in (select unnest($1::text[]))
-                  and relation not in ('superseded', 'extracted', 'replaced')
+            f"""
+            with recursive made as (select memory_id, source_id from lineage where relation not in {beside}),
+            walk(top, id) as (
+                select memory_id, source_id from made where memory_id in (select unnest($1::text[]))
                 union
-                select walk.top, l.source_id
-                from lineage l
-                join walk on l.memory_id = walk.id and l.relation not in ('superseded', 'extracted', 'replaced')
+                select w.top, l.source_id from walk w join made l on l.memory_id = w.id
             )
-            select walk.top, list(walk.id order by walk.id)
+            select top, list(walk.id order by walk.id)
             from walk
             join memories m on m.id = walk.id
             where m.source_connector <> 'night'
@@ -178,32 +164,16 @@ class Lineage(Statements):
         sources are omitted."""
         return {top: len(found) for top, found in self.witnesses_of(ids).items()}
 
-    def witnesses_of(self, ids: Iterable[str]) -> dict[str, list[str]]:
-        """By memory, the ids of the raw memories it was made from, without copies; memories without sources are
-        omitted."""
-        return self._sql.mapping(
-            f"""
-            {_MADE_OF}
-            select top, list(distinct walk.id order by walk.id)
-            from walk
-            join memories m on m.id = walk.id
-            where m.source_connector <> 'night'
-            group by 1
-            """,
-            [list(ids)],
-        )
-
     def told_by(self, ids: Iterable[str]) -> dict[str, list[str]]:
         """By abstraction, the sorted ids of the memories whose words it has to keep: its direct sources, but for a
         pattern among them, whose next version it is, the raw memories behind that pattern."""
         wanted = list(ids)
         direct = self._sql.rows(
-            """
+            f"""
             select l.memory_id, l.source_id, l.relation = 'distilled' and s.abstraction_level = 2 as is_version
             from lineage l
             join memories s on s.id = l.source_id
-            where l.memory_id in (select unnest($1::text[]))
-              and l.relation not in ('duplicate', 'superseded', 'extracted', 'replaced')
+            where l.memory_id in (select unnest($1::text[])) and l.relation not in {BESIDE}
             """,
             [wanted],
         )

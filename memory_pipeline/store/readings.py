@@ -4,9 +4,7 @@ replace; and the answers of models, with what each call cost."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import date, datetime
-from typing import Any
 
 from memory_pipeline.records import DIGEST, MADE, READ, READING, ROUTINE, Memory, ModelAnswer, ModelBatch, ModelCall
 from memory_pipeline.store.memories import MEMORIES, RIPE
@@ -166,11 +164,3 @@ class Models(Statements):
     def open_batches(self) -> list[ModelBatch]:
         """Batches that were sent, or may have been, and are not collected; oldest first."""
         return _BATCHES.select(self._sql, "where status in ('sending', 'sent') order by created_at, id")
-
-
-def answers_as_json(rows: Sequence[ModelAnswer | ModelCall]) -> list[dict[str, Any]]:
-    """The records as JSON objects, for the file next to the store that a preview writes."""
-    return [
-        {name: value.isoformat() if isinstance(value, datetime) else value for name, value in asdict(row).items()}
-        for row in rows
-    ]

@@ -44,34 +44,15 @@ class Rollups(Statements):
 
     def keep(self, rollups: Sequence[Rollup], withdrawn: Collection[str] = ()) -> int:
         """Write rollups in place of those that were there, and remove others; returns how many rows changed."""
-        known = {row[0]: row[1] for row in self._sql.rows(
-            f"select id, to_json(struct_pack({', '.join(f'{n} := {n}' for n in _ROLLUPS.names)}))::text from rollups "
-            "where id in (select unnest($1::text[]))",
-            [sorted({*withdrawn, *(one.id for one in rollups)})],
-        )}  # fmt: skip
-        with self._sql.given(incoming=_ROLLUPS.table(list(rollups))):
-            coming: dict[str, str] = dict(
-                self._sql.rows(
-                    "select id, to_json(struct_pack("
-                    f"{', '.join(f'{name} := {name}' for name in _ROLLUPS.names)}))::text from incoming"
-                )
-            )
-            changed = sorted(i for i, row in coming.items() if i in known and known[i] != row)
-            if changed:
-                self._sql.run(
-                    f"update rollups r set {_ROLLUPS.assigned_from('i')} from incoming i "
-                    "where r.id = i.id and r.id in (select unnest($1::text[]))",
-                    [changed],
-                )
-            new = sorted(i for i in coming if i not in known)
-            if new:
-                self._sql.run(
-                    "insert into rollups by name select * from incoming where id in (select unnest($1::text[]))", [new]
-                )
-        removed = sorted(set(withdrawn) & set(known) - set(coming))
+        ids = {one.id for one in rollups}
+        which = "where id in (select unnest($1::text[]))"
+        known = {one.id: one for one in _ROLLUPS.select(self._sql, which, [sorted({*withdrawn, *ids})])}
+        changed = [one for one in rollups if known.get(one.id) != one]
+        removed = sorted(set(withdrawn) & set(known) - ids)
+        _ROLLUPS.put(self._sql, changed)
         if removed:
-            self._sql.run("delete from rollups where id in (select unnest($1::text[]))", [removed])
-        return len(changed) + len(new) + len(removed)
+            self._sql.run(f"delete from rollups {which}", [removed])
+        return len(changed) + len(removed)
 
     def mark_stale(self, memory_ids: Collection[str]) -> None:
         """Record that what is told of these memories has become untrue: the rollups that say any of them or hold its
