@@ -94,7 +94,7 @@ from memory_pipeline.sessions.documents import CompactedSession, EventShown, Flu
 from memory_pipeline.store import Event, Snapshot
 from memory_pipeline.store.contents import LEFT_BEHIND, RECORD_NAMES
 from memory_pipeline.store.migrations import known_migrations
-from memory_pipeline.store.rows import TABLES
+from memory_pipeline.store.rows import RECORDS, TABLES
 from memory_pipeline.text.guidance import DescribedGuidance
 from memory_pipeline.workspace import Exported
 
@@ -255,7 +255,8 @@ def _tables() -> list[str]:
         "",
     ]
     for table in TABLES:
-        meanings = {column.name: column.meaning for column in flat_columns_of(table.columns)} if (table.columns) else {}
+        known = flat_columns_of(RECORDS[table.name]) if table.name in RECORDS else ()
+        meanings = {column.name: column.meaning for column in known}
         lines += [f"### `{table.name}`", "", *([about[table.name], ""] if about.get(table.name) else [])]
         lines += ["| column | type | meaning |", "| --- | --- | --- |"]
         for name, column, kind, nullable in columns:

@@ -82,7 +82,7 @@ class Contents(Statements):
 
     def facts(self) -> dict[str, int]:
         """Row counts for display: active, archived, abstractions, conflicts, quarantine, tokens."""
-        row = self._sql.row(
+        numbers = self._sql.counts(
             """
             select count(*) filter (where archived_at is null),
                    count(*) filter (where archived_at is not null and rolled_back_at is null),
@@ -93,13 +93,12 @@ class Contents(Statements):
             from memories
             """
         )
-        assert row is not None
         names = ("active", "archived", "abstractions", "active_tokens", "conflicts", "quarantined")
-        return dict(zip(names, (int(value) for value in row), strict=True))
+        return dict(zip(names, numbers, strict=True))
 
     def of_project(self, project_id: str) -> ProjectCounts:
         """The counts of one project; rolled-back memories are left out."""
-        row = self._sql.row(
+        active, archived, made, now, gone, raw = self._sql.counts(
             """
             select count(*) filter (where archived_at is null),
                    count(*) filter (where archived_at is not null),
@@ -112,7 +111,6 @@ class Contents(Statements):
             """,
             [project_id],
         )
-        assert row is not None
         groups = self._sql.rows(
             """
             select memory_type, abstraction_level, count(*)
@@ -127,7 +125,6 @@ class Contents(Statements):
         for memory_type, level, count in groups:
             types[memory_type] += count
             levels[level] += count
-        active, archived, made, now, gone, raw = row
         return ProjectCounts(active, archived, made, now, gone, raw, dict(types), dict(sorted(levels.items())))
 
     def first_moment(self) -> datetime | None:
@@ -334,7 +331,7 @@ class Transfer(Statements):
         counts = {}
         for table, condition in _FOLLOWING.items():
             key, keys = KEYS[table][0], ", ".join(KEYS[table])
-            staged = int(self._sql.value(f"select count(*) from staged_{table}"))
+            staged = self._sql.count(f"select count(*) from staged_{table}")
             came = self._sql.strings(
                 f"""
                 insert into {table}
@@ -376,8 +373,8 @@ class Transfer(Statements):
 
     def note_arrival(self, actor: str, name: str, digest: str) -> None:
         """Continue the log after the imported entries, and record where they came from."""
-        last = int(self._sql.value(f"select coalesce(max(sequence), 0) from {AUDIT_LOG}"))
-        reached = int(self._sql.value("select nextval('audit_sequence')"))
+        last = self._sql.count(f"select coalesce(max(sequence), 0) from {AUDIT_LOG}")
+        reached = self._sql.count("select nextval('audit_sequence')")
         self._sql.run("select max(nextval('audit_sequence')) from range($1)", [max(0, last - reached)])
         self._sql.run(
             f"""

@@ -58,7 +58,7 @@ class Conversations(Statements):
     def count_unasked(self, last: date) -> tuple[int, int, int]:
         """How many turns up to a day no model has read, with all that was asked about their day, of how many days, and
         their tokens. Days that a person took back wait for nothing."""
-        row = self._sql.row(
+        found: tuple[int, int, int] = self._sql.counts(
             f"""
             select count(*), count(distinct (project_id, {_DAY})), coalesce(sum(token_count), 0)
             from memories
@@ -77,8 +77,7 @@ class Conversations(Statements):
             """,
             [last],
         )
-        assert row is not None
-        return int(row[0]), int(row[1]), int(row[2])
+        return found
 
     def turns(self, project_id: str, night: date) -> list[Memory]:
         """The memories of the turns of a day, by conversation and order."""
@@ -135,7 +134,7 @@ class Conversations(Statements):
     def read_by(self, run_id: str) -> tuple[int, int, int, int]:
         """How many turns a run read, how much of them it kept, how much of what it extracted a model proposed, and of
         how many memories nobody knows who speaks."""
-        row = self._sql.row(
+        found: tuple[int, int, int, int] = self._sql.counts(
             """
             select (select coalesce(sum(coalesce((coverage -> 'turns' ->> 'human')::integer, 0)
                                         + coalesce((coverage -> 'turns' ->> 'agent')::integer, 0)), 0)
@@ -151,15 +150,12 @@ class Conversations(Statements):
             """,
             [run_id],
         )
-        assert row is not None
-        return int(row[0]), int(row[1]), int(row[2]), int(row[3])
+        return found
 
     def read_before(self, run_id: str, night: date) -> int:
         """How many days before a night its run read, and made something else of than what stood."""
-        return int(
-            self._sql.value(
-                "select count(distinct night) from conversation_days where run_id = $1 and night < $2", [run_id, night]
-            )
+        return self._sql.count(
+            "select count(distinct night) from conversation_days where run_id = $1 and night < $2", [run_id, night]
         )
 
     def read_by_runs(self, run_ids: Sequence[str]) -> dict[str, list[date]]:
@@ -423,24 +419,20 @@ class ExtractedMemories(Statements):
 
     def turns_kept_elsewhere(self, as_of: datetime) -> set[str]:
         """The turns of which memories say what is worth keeping, as of a time: these are compared in their place."""
-        return set(
-            self._sql.strings(
-                """
-                select distinct l.source_id
-                from lineage l
-                join memories m on m.id = l.memory_id
-                where l.relation = 'extracted' and m.rolled_back_at is null and m.created_at <= $1
-                """,
-                [to_utc(as_of)],
-            )
+        return self._sql.string_set(
+            """
+            select distinct l.source_id
+            from lineage l
+            join memories m on m.id = l.memory_id
+            where l.relation = 'extracted' and m.rolled_back_at is null and m.created_at <= $1
+            """,
+            [to_utc(as_of)],
         )
 
     def said_by_agent(self, project_id: str) -> set[str]:
         """The memories that were made of words of an agent."""
-        return set(
-            self._sql.strings(
-                "select distinct memory_id from extractions "
-                "where project_id = $1 and speaker = 'agent' and memory_id is not null",
-                [project_id],
-            )
+        return self._sql.string_set(
+            "select distinct memory_id from extractions "
+            "where project_id = $1 and speaker = 'agent' and memory_id is not null",
+            [project_id],
         )

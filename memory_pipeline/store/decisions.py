@@ -119,16 +119,14 @@ class Refusals(Statements):
 
     def of(self, project_id: str) -> set[str]:
         """The ids of what a person refused of a project."""
-        return set(
-            self._sql.strings(
-                """
-                select d.id
-                from relationship_patterns d
-                join extractions e on e.id = d.id
-                where d.project_id = $1 and d.decision = 'rejected'
-                """,
-                [project_id],
-            )
+        return self._sql.string_set(
+            """
+            select d.id
+            from relationship_patterns d
+            join extractions e on e.id = d.id
+            where d.project_id = $1 and d.decision = 'rejected'
+            """,
+            [project_id],
         )
 
     def decide(self, one: KeptExtraction, decision: PatternDecision) -> None:

@@ -11,7 +11,8 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -123,7 +124,8 @@ def make_whole(path: Path) -> str:
     that two stores that diverged from one file never accept each other's logs, and folding the same log again gives
     the same file. Raises DamagedStoreError if a block or a table cannot be read, or the contents have changed.
     """
-    try:
+    with _told_as_damage():
+        before = None
         if log_path(path).exists():
             base = header_of(path)
             with engine.attached_copy(path, read_only=False) as connection:
@@ -132,17 +134,11 @@ def make_whole(path: Path) -> str:
             # It stays if it has no complete commit; the comparison below shows that nothing is missing without it.
             log_path(path).unlink(missing_ok=True)
             write_identifier(path, hashlib.sha256(f"{base}\n{before}".encode()).digest()[:16])
-        else:
-            before = None
         sync(path)
         after = verify_whole(path)
         if before not in (None, after):
             raise DamagedStoreError("folding its log changed the contents")
         return after
-    except ValueError as error:
-        raise DamagedStoreError(str(error)) from error
-    except duckdb.Error as error:
-        raise DamagedStoreError(f"DuckDB reports: {said_by(error)}") from error
 
 
 def verify_whole(path: Path) -> str:
@@ -150,7 +146,7 @@ def verify_whole(path: Path) -> str:
 
     Raises DamagedStoreError that says what cannot be read; the caller adds the name of the file.
     """
-    try:
+    with _told_as_damage():
         found = read_blocks(path)
         if found.damaged:
             which = f"block {found.damaged[0]}" + (" is the first of them" if len(found.damaged) > 1 else "")
@@ -159,6 +155,13 @@ def verify_whole(path: Path) -> str:
             )
         with engine.attached_copy(path, read_only=True) as connection:
             return contents_digest(connection)
+
+
+@contextmanager
+def _told_as_damage() -> Iterator[None]:
+    """What cannot be read in a file as a DamagedStoreError."""
+    try:
+        yield
     except ValueError as error:
         raise DamagedStoreError(str(error)) from error
     except duckdb.Error as error:

@@ -234,7 +234,7 @@ class Playbook(Statements):
 
     def ids(self) -> set[str]:
         """The ids of all entries, those that were retracted included."""
-        return set(self._sql.strings("select id from playbook_entries"))
+        return self._sql.string_set("select id from playbook_entries")
 
     def pending_contributors(self, as_of: datetime) -> list[Memory]:
         """Active patterns and principles, created by a time, that have not been compared with the playbook yet (or

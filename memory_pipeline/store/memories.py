@@ -220,7 +220,7 @@ class Memories(Statements):
 
     def count(self) -> int:
         """The number of memories in any state."""
-        return int(self._sql.value("select count(*) from memories"))
+        return self._sql.count("select count(*) from memories")
 
     def existing(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Project and content hash of those ids that are in the store."""
@@ -469,7 +469,7 @@ class Memories(Statements):
 
     def count_before_night(self, as_of: datetime) -> int:
         """The number of active memories at the start of the night of `as_of`, even if it has archived some since."""
-        count = self._sql.value(
+        return self._sql.count(
             """
             select count(*)
             from memories
@@ -477,7 +477,6 @@ class Memories(Statements):
             """,
             [to_utc(as_of)],
         )
-        return int(count)
 
 
 def memory_table(memories: Sequence[Memory]) -> pa.Table:

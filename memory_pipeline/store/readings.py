@@ -37,12 +37,11 @@ class Readings(Statements):
 
     def count_unread(self, *, created_before: datetime, as_of: datetime) -> tuple[int, int]:
         """How many notes no reader has read, and their tokens."""
-        row = self._sql.row(
+        found: tuple[int, int] = self._sql.counts(
             f"select count(*), coalesce(sum(token_count), 0) from memories m where {_UNREAD}",
             {"created_before": to_utc(created_before), "as_of": to_utc(as_of), "read": READ},
         )
-        assert row is not None
-        return int(row[0]), int(row[1])
+        return found
 
     def standing(self, project_id: str, as_of: datetime) -> list[Memory]:
         """The active statements of a project that were known by a time, by id: what readers found, what conversations
@@ -61,53 +60,49 @@ class Readings(Statements):
     def often_told(self, least_days: int) -> set[str]:
         """The active statements, also merged ones, behind which stand notes of so many days, also by way of those that
         they replaced."""
-        return set(
-            self._sql.strings(
-                """
-                with recursive walk(top, id) as (
-                    select id, id
-                    from memories
-                    where source_connector = $1 and abstraction_level = 1 and archived_at is null
-                      and (source_file = $2 or id in (
-                          select l.memory_id
-                          from lineage l
-                          join memories s on s.id = l.source_id
-                          where s.source_connector = $1 and s.source_file = $2 and l.relation = 'merged'))
-                    union
-                    select w.top, l.source_id
-                    from walk w
-                    join lineage l on l.memory_id = w.id and l.relation not in ('duplicate', 'superseded', 'extracted')
-                )
-                select top
-                from walk
-                join memories m on m.id = walk.id
-                where m.source_connector <> $1
-                group by top
-                having count(distinct (m.effective_date + to_minutes(m.utc_offset))::date) >= $3
-                """,
-                [MADE, READING, least_days],
+        return self._sql.string_set(
+            """
+            with recursive walk(top, id) as (
+                select id, id
+                from memories
+                where source_connector = $1 and abstraction_level = 1 and archived_at is null
+                  and (source_file = $2 or id in (
+                      select l.memory_id
+                      from lineage l
+                      join memories s on s.id = l.source_id
+                      where s.source_connector = $1 and s.source_file = $2 and l.relation = 'merged'))
+                union
+                select w.top, l.source_id
+                from walk w
+                join lineage l on l.memory_id = w.id and l.relation not in ('duplicate', 'superseded', 'extracted')
             )
+            select top
+            from walk
+            join memories m on m.id = walk.id
+            where m.source_connector <> $1
+            group by top
+            having count(distinct (m.effective_date + to_minutes(m.utc_offset))::date) >= $3
+            """,
+            [MADE, READING, least_days],
         )
 
     def count_routine(self, digest_id: str) -> int:
         """The notes for which a digest stands, with those of the digests that it replaced."""
-        return int(
-            self._sql.value(
-                """
-                with recursive digests(id) as (
-                    select $1
-                    union
-                    select l.source_id
-                    from lineage l
-                    join digests d on l.memory_id = d.id and l.relation = 'replaced'
-                )
-                select count(distinct l.source_id)
+        return self._sql.count(
+            """
+            with recursive digests(id) as (
+                select $1
+                union
+                select l.source_id
                 from lineage l
-                join digests d on l.memory_id = d.id and l.relation = $2
-                join memories m on m.id = l.source_id and m.consolidated_into_id in (select id from digests)
-                """,
-                [digest_id, ROUTINE],
+                join digests d on l.memory_id = d.id and l.relation = 'replaced'
             )
+            select count(distinct l.source_id)
+            from lineage l
+            join digests d on l.memory_id = d.id and l.relation = $2
+            join memories m on m.id = l.source_id and m.consolidated_into_id in (select id from digests)
+            """,
+            [digest_id, ROUTINE],
         )
 
     def digest_of(self, project_id: str, day: date) -> Memory | None:

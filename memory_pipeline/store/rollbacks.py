@@ -285,16 +285,14 @@ class Rollbacks(Statements):
 
     def _parts_of(self, memory_ids: set[str]) -> set[str]:
         """The parts of series memories: they go with these."""
-        return set(
-            self._sql.strings(
-                """
-                select m.id
-                from lineage l
-                join memories m on m.id = l.memory_id
-                where l.relation = 'part' and m.rolled_back_at is null and l.source_id in (select unnest($1::text[]))
-                """,
-                [sorted(memory_ids)],
-            )
+        return self._sql.string_set(
+            """
+            select m.id
+            from lineage l
+            join memories m on m.id = l.memory_id
+            where l.relation = 'part' and m.rolled_back_at is null and l.source_id in (select unnest($1::text[]))
+            """,
+            [sorted(memory_ids)],
         )
 
     def _dependents(self, restored: set[str], retired: set[str]) -> dict[str, tuple[str, bool]]:

@@ -13,25 +13,6 @@ import duckdb
 import pyarrow as pa
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.records import (
-    Atom,
-    ConflictCase,
-    Contribution,
-    ConversationDay,
-    ExtractionFeedback,
-    KeptExtraction,
-    LineageLink,
-    LogRow,
-    Memory,
-    ModelAnswer,
-    ModelBatch,
-    ModelCall,
-    PatternDecision,
-    PlaybookEntry,
-    Rollup,
-    SessionUsage,
-    TriggerEvent,
-)
 from memory_pipeline.records.columns import Column, columns_of, flat_columns_of
 from memory_pipeline.records.identifiers import Handles
 
@@ -71,9 +52,21 @@ class Sql:
         row = self.row(statement, parameters)
         return row[0] if row else None
 
+    def count(self, statement: str, parameters: Parameters = ()) -> int:
+        """The number that is a result."""
+        return int(self.value(statement, parameters))
+
+    def counts(self, statement: str, parameters: Parameters = ()) -> Any:
+        """The numbers that are the only row of a result."""
+        return tuple(map(int, self.rows(statement, parameters)[0]))
+
     def strings(self, statement: str, parameters: Parameters = ()) -> list[str]:
         """The first column of every row, as text."""
         return [str(row[0]) for row in self.rows(statement, parameters)]
+
+    def string_set(self, statement: str, parameters: Parameters = ()) -> set[str]:
+        """The first column of every row, as text, each once."""
+        return set(self.strings(statement, parameters))
 
     def mapping(self, statement: str, parameters: Parameters = ()) -> dict[Any, Any]:
         """By the first column of every row, the second."""
@@ -141,6 +134,8 @@ _ARROW: dict[type, pa.DataType] = {
     tuple: pa.list_(pa.string()),
 }
 _INTEGER = 2**31 - 1
+#: By table, the record whose fields its columns are; a table may have more.
+RECORDS: dict[str, type] = {}
 
 
 def _arrow_type(column: Column) -> pa.DataType:
@@ -164,6 +159,7 @@ class RowsOf(Generic[_Record]):
     def __init__(self, record: type[_Record], table: str) -> None:
         """Fields of a record without a meaning have no column."""
         self._record, self._table = cast(Any, record), table
+        RECORDS[table] = record
         flat, own = flat_columns_of(self._record), columns_of(self._record)
         #: The columns, in the order that `read` expects.
         self.names = tuple(column.name for column in flat)
@@ -272,8 +268,7 @@ class Table:
 
     `key`: the columns that identify a row; in the log they are joined with `between`. `logged`: the writes for which
     the audit log has an entry, with a hash of the row and its `state`: some of its columns, or the whole row.
-    `columns`: the record whose fields its columns are; a table may have more. `record`: the name of its rows in an
-    export. `left_behind`: why an export of everything omits it. `made_again`: a
+    `record`: the name of its rows in an export. `left_behind`: why an export of everything omits it. `made_again`: a
     night rebuilds its rows, so that nothing is lost with them.
     """
 
@@ -285,7 +280,6 @@ class Table:
     record: str = ""
     left_behind: str = ""
     made_again: bool = False
-    columns: type | None = None
 
 
 MEMORIES, LINEAGE, EMBEDDINGS, AUDIT_LOG = "memories", "lineage", "embeddings", "audit_log"
@@ -293,26 +287,25 @@ MIGRATIONS = "schema_migrations"
 
 #: Every table. Writes to memories and embeddings are logged in their own ways (migrations.py).
 TABLES = (
-    Table(MEMORIES, ("id",), left_behind="written as rows of their own form", columns=Memory),
+    Table(MEMORIES, ("id",), left_behind="written as rows of their own form"),
     Table(EMBEDDINGS, ("memory_id", "model"), left_behind=_WORDS, made_again=True),
     Table(LINEAGE, ("memory_id", "source_id"), " <- ", ("insert", "delete"),
-          left_behind="stands in the rows of the memories, as `sources`", columns=LineageLink),
-    Table("conflicts", ("a", "b"), " ~ ", _NEW_AND_CHANGED, record="conflict", columns=ConflictCase),
-    Table("compression_log", ("id",), logged=_NEW_AND_CHANGED, record="decision", columns=LogRow),
-    Table("atoms", ("id",), logged=_NEW_AND_CHANGED, record="atom", columns=Atom),
+          left_behind="stands in the rows of the memories, as `sources`"),
+    Table("conflicts", ("a", "b"), " ~ ", _NEW_AND_CHANGED, record="conflict"),
+    Table("compression_log", ("id",), logged=_NEW_AND_CHANGED, record="decision"),
+    Table("atoms", ("id",), logged=_NEW_AND_CHANGED, record="atom"),
     Table("atom_candidates", ("memory_id",), logged=_NEW_AND_CHANGED, state=("status", "atom_id"), record="finding"),
     Table("atom_embeddings", ("atom_id", "field", "model"), left_behind=_WORDS, made_again=True),
-    Table("playbook_entries", ("id",), logged=_NEW_AND_CHANGED, record="playbook_entry", columns=PlaybookEntry),
+    Table("playbook_entries", ("id",), logged=_NEW_AND_CHANGED, record="playbook_entry"),
     Table("playbook_contributions", ("memory_id",), logged=_NEW_AND_CHANGED, state=("status", "entry_id"),
-          record="contribution", columns=Contribution),
+          record="contribution"),
     Table("playbook_embeddings", ("entry_id", "model"), left_behind=_WORDS, made_again=True),
     Table("proposals", ("id",), logged=_NEW_AND_CHANGED, state=("status", "reason"), record="proposal"),
     Table("rollbacks", ("id",), logged=_NEW, record="rollback"),
     Table("model_answers", ("prompt_hash",), logged=_NEW_AND_CHANGED, state=("model", "stop_reason"),
-          record="model_answer", columns=ModelAnswer),
-    Table("model_calls", ("id",), logged=_NEW, record="model_call", columns=ModelCall),
-    Table("model_batches", ("id",), logged=_NEW_AND_CHANGED, state=("status", "batch_id"),
-          record="model_batch", columns=ModelBatch),
+          record="model_answer"),
+    Table("model_calls", ("id",), logged=_NEW, record="model_call"),
+    Table("model_batches", ("id",), logged=_NEW_AND_CHANGED, state=("status", "batch_id"), record="model_batch"),
     Table("night_reports", ("run_id",), logged=_NEW_AND_CHANGED, state=("partition_date", "verdict"), record="report"),
     Table("night_errors", ("run_id", "cluster_id"), record="night_error"),
     Table("notices", ("id",), record="notice"),
@@ -326,18 +319,17 @@ TABLES = (
     Table("source_readings", ("run_id", "source"), record="source_reading"),
     Table("source_entries", ("source", "memory_id"), ":", ("update",), record="source_entry"),
     Table("conversation_days", ("project_id", "night", "run_id"), ":", _ANY, record="conversation_day",
-          state=("digest", "is_written", "gone_at", "gone_by", "basis", "is_taken_back"), columns=ConversationDay),
-    Table("extraction_feedback", ("id",), logged=_NEW, record="extraction_feedback", columns=ExtractionFeedback),
-    Table("relationship_patterns", ("id",), logged=_NEW_AND_CHANGED, record="relationship_pattern",
-          columns=PatternDecision),
+          state=("digest", "is_written", "gone_at", "gone_by", "basis", "is_taken_back")),
+    Table("extraction_feedback", ("id",), logged=_NEW, record="extraction_feedback"),
+    Table("relationship_patterns", ("id",), logged=_NEW_AND_CHANGED, record="relationship_pattern"),
     Table("extractions", ("id", "run_id"), ":", _ANY, record="extraction",
-          state=("kind", "destination", "memory_id", "gone_at", "gone_by"), columns=KeptExtraction),
+          state=("kind", "destination", "memory_id", "gone_at", "gone_by")),
     Table("session_usage", ("project_id", "session_id"), ":", _NEW_AND_CHANGED,
-          left_behind="says how full the contexts of live sessions are", columns=SessionUsage),
+          left_behind="says how full the contexts of live sessions are"),
     Table("trigger_events", ("id",), logged=_NEW_AND_CHANGED, state=("kind", "action", "outcome"),
-          record="trigger_event", columns=TriggerEvent),
+          record="trigger_event"),
     Table("rollups", ("id",), logged=("insert", "update", "delete"), state=("level", "period"), record="rollup",
-          made_again=True, columns=Rollup),
+          made_again=True),
     Table("forgotten", ("memory_id",), logged=_NEW, record="forgotten"),
     Table("forgotten_key", ("key",), record="forgotten_key"),
     Table("stale_pages", ("project_id", "level", "period"), left_behind="made again before", made_again=True),

@@ -53,11 +53,9 @@ class Runs(Statements):
 
     def tokens_without(self) -> int:
         """Tokens of everything that was read and never made: the active memories if no night had archived one."""
-        return int(
-            self._sql.value(
-                "select coalesce(sum(token_count), 0) from memories "
-                "where source_connector not in ('night', 'conversations')",
-            )
+        return self._sql.count(
+            "select coalesce(sum(token_count), 0) from memories "
+            "where source_connector not in ('night', 'conversations')",
         )
 
     def tokens_around(self, run_id: str) -> tuple[int, int]:
@@ -66,7 +64,7 @@ class Runs(Statements):
         Before: the current active memories, minus those that the run made, plus those that it archived. Memories
         that others write meanwhile count on both sides, because the run neither saved nor cost them.
         """
-        row = self._sql.row(
+        now, gone, made = self._sql.counts(
             """
             with touched as (
                 select row_id,
@@ -87,8 +85,6 @@ class Runs(Statements):
             """,
             [run_id],
         )
-        assert row is not None
-        now, gone, made = (int(value) for value in row)
         return now + gone - made, now
 
     def rolled_back_at(self, run_id: str) -> datetime | None:
@@ -112,9 +108,10 @@ class Runs(Statements):
     def span(self, run_id: str) -> tuple[int, int]:
         """The audit log entry before a run's first one, and its last one. Raises InputError as `whole_id` does."""
         whole = self.whole_id(run_id)
-        row = self._sql.row("select min(sequence) - 1, max(sequence) from audit_log where run_id = $1", [whole])
-        assert row is not None
-        return int(row[0]), int(row[1])
+        before, last = self._sql.counts(
+            "select min(sequence) - 1, max(sequence) from audit_log where run_id = $1", [whole]
+        )
+        return before, last
 
     def on(self, day: str) -> dict[str, str]:
         """Every reported run of the night of a day (YYYY-MM-DD) with its kind, oldest first; none for another text."""

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from memory_pipeline.store.rows import Sql, Statements
+from memory_pipeline.records.columns import Column
+from memory_pipeline.store.rows import RowsOf, Sql, Statements
 
-CellKind = Literal["crowd"]
-_SCHEMA = pa.schema(
-    [(name, pa.string()) for name in ("project_id", "memory_id", "kind", "member_of")] + [("cell", pa.int32())]
-)
 #: Columns of an edge table: `a` < `b` are memory ids, `score` is their cosine, plus the guard's finding, if any. A
 #: pair without a conflict that says one thing has SAID_AGAIN as its detail.
 EDGE_SCHEMA = pa.schema(
@@ -29,6 +26,21 @@ EDGE_SCHEMA = pa.schema(
     ]
 )
 SAID_AGAIN = "said again"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The cell in which a memory is compared: within the group `member_of` (the project's crowd), only with memories of
+    the same `cell`."""
+
+    project_id: Annotated[str, Column("The project.")]
+    memory_id: Annotated[str, Column("The memory.")]
+    kind: Annotated[Literal["crowd"], Column("What kind of group it is.")]
+    member_of: Annotated[str, Column("The group.")]
+    cell: Annotated[int, Column("Its cell in the group.")]
+
+
+_CELLS = RowsOf(Cell, "comparison_cells")
 
 
 class Vectors(Statements):
@@ -92,7 +104,7 @@ class Vectors(Statements):
 
     def count_missing(self, model: str) -> int:
         """The number of memories without a vector of this model."""
-        count = self._sql.value(
+        return self._sql.count(
             """
             select count(*)
             from memories m
@@ -100,7 +112,6 @@ class Vectors(Statements):
             """,
             [model],
         )
-        return int(count)
 
     def count_by_model(self) -> dict[str, int]:
         """How many memories have a vector of each model."""
@@ -155,7 +166,7 @@ class Vectors(Statements):
             """,
             {"project": project_id, "model": model, "floor": floor},
         )
-        return self._within_cells(edges, cell_table(cells))
+        return self._within_cells(edges, _CELLS.table(list(cells)))
 
     def _within_cells(self, edges: pa.Table, cells: pa.Table) -> pa.Table:
         """The pairs that are not of one group in different cells of it."""
@@ -175,7 +186,7 @@ class Vectors(Statements):
 
     def count_edges(self) -> int:
         """The number of cached pairs."""
-        return int(self._sql.value("select count(*) from similarity_edges"))
+        return self._sql.count("select count(*) from similarity_edges")
 
     def keep_edges(
         self, project_id: str, model: str, floor: float, newly_compared: Sequence[str], edges: pa.Table
@@ -233,18 +244,6 @@ def keep_vectors(
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """The cell in which a memory is compared: within the group `member_of` (the project's crowd), only with memories of
-    the same `cell`."""
-
-    project_id: str
-    memory_id: str
-    kind: CellKind
-    member_of: str
-    cell: int
-
-
 class Cells(Statements):
     """The stored cells, and the data from which they are assigned."""
 
@@ -256,35 +255,19 @@ class Cells(Statements):
 
     def of_project(self, project_id: str, model: str) -> list[Cell]:
         """Every cell of a project, including those of archived memories."""
-        rows = self._sql.rows(
-            """
-            select project_id, memory_id, kind, member_of, cell
-            from comparison_cells
-            where project_id = $1 and model = $2
-            order by kind, memory_id
-            """,
-            [project_id, model],
+        return _CELLS.select(
+            self._sql, "where project_id = $1 and model = $2 order by kind, memory_id", [project_id, model]
         )
-        return [Cell(*row) for row in rows]
 
     def keep(self, model: str, cells: Iterable[Cell]) -> None:
         """Store new cells; a memory that already has one of the kind keeps it."""
-        table = cell_table(cells)
-        if not table.num_rows:
-            return
-        with self._sql.given(incoming=table):
+        with self._sql.given(incoming=_CELLS.table(list(cells))):
             self._sql.run(
                 """
-                insert into comparison_cells
-                select $1, project_id, memory_id, kind, member_of, cell
+                insert into comparison_cells by name
+                select $1 as model, *
                 from incoming
                 on conflict do nothing
                 """,
                 [model],
             )
-
-
-def cell_table(cells: Iterable[Cell]) -> pa.Table:
-    """Cells as a table with one column per field."""
-    every = list(cells)
-    return pa.table({name: [getattr(cell, name) for cell in every] for name in _SCHEMA.names}, schema=_SCHEMA)
