@@ -20,7 +20,7 @@ import duckdb
 from memory_pipeline.moments import FIRST_MEMORY, LAST_MEMORY
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import AUDIT_LOG, KEYS, TABLES, Row, Statements, from_utc, to_utc
+from memory_pipeline.store.rows import AUDIT_LOG, KEYS, TABLES, Row, Statements, from_utc, rows_digest, to_utc
 
 #: Columns that came later are left out where they say nothing, so that earlier stores keep their digests. No text can
 #: hold these words: JSON escapes its quotation marks.
@@ -53,11 +53,8 @@ _CONFLICTS = _digest_of("from conflicts", "a, b")
 _ATOMS = _digest_of("from atoms where retracted_at is null", "id")
 _PLAYBOOK = _digest_of("from playbook_entries where retracted_at is null", "id")
 _EXTRACTIONS = _digest_of("select * exclude (run_id) from extractions where gone_at is null", "id")
-#: Changes with any change of a row of these tables, whatever the order of the rows.
-_ROWS = " union all ".join(
-    f"select '{table}', count(*), bit_xor(hash(t)), sum(hash(t) % 4294967296) from {table} t"
-    for table in ("memories", "lineage", "compression_log", "conflicts", "atoms", "playbook_entries", "extractions")
-)
+#: The tables on which the digest depends.
+_KNOWLEDGE = ("memories", "lineage", "compression_log", "conflicts", "atoms", "playbook_entries", "extractions")
 #: Digests that this process has computed, by these rows: the snapshots of a backfill are of the same contents.
 _known: dict[tuple[Row, ...], str] = {}
 
@@ -170,7 +167,7 @@ class Contents(Statements):
 
     def knowledge_digest(self) -> str:
         """The digest with the log, computed once in this process for the same contents."""
-        rows = tuple(sorted(self._sql.rows(_ROWS)))
+        rows = tuple(sorted(self._sql.rows(" union all ".join(map(rows_digest, _KNOWLEDGE)))))
         if rows not in _known:
             _known.clear()
             _known[rows] = self.digest(with_log=True)

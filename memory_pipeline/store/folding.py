@@ -21,6 +21,7 @@ from memory_pipeline.errors import DamagedStoreError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
 from memory_pipeline.store.lock import InUseError, StoreLock
+from memory_pipeline.store.rows import rows_digest
 from memory_pipeline.store.seal import (
     Seal,
     header_of,
@@ -40,9 +41,6 @@ _LEAST_LOG, _LARGEST_LOG, _SHARE_OF_STORE = 4 << 20, 16 << 20, 8
 #: Tables whose rows are not knowledge: they may differ between two reads of the same store.
 _PASSING = ("lease",)
 _CHECKSUMS = re.compile(r"computed checksum \d+ does not match stored checksum \d+")
-_TABLE_DIGEST = """
-select '{name}', count(*), coalesce(bit_xor(hash(t)), 0), coalesce(sum(hash(t) % 4294967296), 0) from "{table}" t
-"""
 
 
 def said_by(error: duckdb.Error) -> str:
@@ -62,11 +60,7 @@ def contents_digest(connection: duckdb.DuckDBPyConnection) -> str:
         [list(_PASSING)],
     ).fetchall()
     # A table that never had a row needs no reading, and each read costs a millisecond.
-    looks = [
-        _TABLE_DIGEST.format(name=name.replace("'", "''"), table=name.replace('"', '""'))
-        for name, has_rows in tables
-        if has_rows
-    ]
+    looks = [rows_digest(name) for name, has_rows in tables if has_rows]
     rows = connection.execute(" union all ".join(looks)).fetchall() if looks else []
     rows += [(name, 0, 0, 0) for name, has_rows in tables if not has_rows]
     return "\n".join(sorted(" ".join(map(str, row)) for row in rows))

@@ -203,15 +203,16 @@ class RowsOf(Generic[_Record]):
             with sql.given(incoming=self.table(records)):
                 sql.run(f"insert into {self._table} by name select * from incoming {conflict}")
 
-    def put(self, sql: Sql, records: Sequence[_Record]) -> None:
-        """Add records, or bring those up to date whose keys are there. An upsert in one statement would be an insert to
-        the triggers of the log."""
+    def put(self, sql: Sql, records: Sequence[_Record], *, only_new: bool = False) -> None:
+        """Add records, and bring those up to date whose keys are there, or with `only_new` leave them. An upsert in one
+        statement would be an insert to the triggers of the log."""
         keys = KEYS[self._table]
         same = " and ".join(f"t.{name} = i.{name}" for name in keys)
         changes = ", ".join(f"{name} = i.{name}" for name in self._changing if name not in keys)
         if records:
             with sql.given(incoming=self.table(records)):
-                sql.run(f"update {self._table} t set {changes} from incoming i where {same}")
+                if not only_new:
+                    sql.run(f"update {self._table} t set {changes} from incoming i where {same}")
                 new = f"select i.* from incoming i anti join {self._table} t on {same}"
                 sql.run(f"insert into {self._table} by name {new}")
 
@@ -241,6 +242,16 @@ class RowsOf(Generic[_Record]):
             inner = getattr(record, name)
             row.update((column, getattr(inner, part)) for part, column in parts)
         return row
+
+
+def rows_digest(table: str) -> str:
+    """SQL for one row of a table's name, how many rows it has, and two numbers that change with any of them, whatever
+    their order."""
+    name, quoted = table.replace("'", "''"), table.replace('"', '""')
+    return (
+        f"select '{name}', count(*), coalesce(bit_xor(hash(t)), 0), coalesce(sum(hash(t) % 4294967296), 0) "
+        f'from "{quoted}" t'
+    )
 
 
 def only_one(things: Mapping[str, Thing], wanted: str, noun: str, mend: str) -> Thing:

@@ -65,10 +65,7 @@ class Sources(Statements):
 
     def keep_files(self, files: Sequence[SourceFile]) -> None:
         """Record the state in which files were read."""
-        if not files:
-            return
-        with self._sql.given(incoming=_FILES.table(files)):
-            self._sql.run("insert or replace into source_files by name select * from incoming")
+        _FILES.put(self._sql, files)
 
     def pending(self, source: str) -> dict[str, datetime]:
         """The entries that a night saw and left for a later one, by the id that they will have, with their time."""
@@ -95,17 +92,7 @@ class Sources(Statements):
 
     def keep_entries(self, entries: Sequence[SourceEntry]) -> None:
         """Record the memories that a source brought; known ones stay as they are."""
-        if not entries:
-            return
-        with self._sql.given(incoming=_ENTRIES.table(entries)):
-            self._sql.run(
-                """
-                insert into source_entries by name
-                select i.*
-                from incoming i
-                anti join source_entries e on e.source = i.source and e.memory_id = i.memory_id
-                """
-            )
+        _ENTRIES.put(self._sql, entries, only_new=True)
 
     def entries(self, source: str, files: Sequence[str]) -> list[SourceEntry]:
         """The memories from these files, in the order of their files, times and lines."""
