@@ -8,7 +8,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
 from memory_pipeline.models.limits import Price
@@ -135,16 +135,7 @@ class Reply:
     @classmethod
     def of(cls, request: Request, answer: Answer, latency_ms: int) -> Reply:
         """The reply that an answer is."""
-        return cls(
-            request,
-            "answered",
-            text=answer.text,
-            stop_reason=answer.stop_reason,
-            tokens_in=answer.tokens_in,
-            tokens_out=answer.tokens_out,
-            latency_ms=latency_ms,
-            error=answer.error,
-        )
+        return cls(request, "answered", latency_ms=latency_ms, **asdict(answer))
 
 
 def _key(model: str, prompt_version: str, system: str, user: str, max_tokens: int) -> str:
@@ -184,7 +175,7 @@ class CallError(Exception):
 class Provider(Protocol):
     """One way to reach one language model. `ask` is called from several threads at once.
 
-    A new provider is a class with these members and a line in `choose.PROVIDERS`.
+    A new provider is a class with these members and a line in `choose`.
     """
 
     @property
