@@ -67,8 +67,7 @@ from memory_pipeline.interfaces.cli.setup import InitResult
 from memory_pipeline.interfaces.cli.sources import DescribedSource, GoneMemory
 from memory_pipeline.interfaces.hooks import InstalledHooks
 from memory_pipeline.interfaces.mcp.install import InstalledServer
-from memory_pipeline.models.check import ModelCheck
-from memory_pipeline.models.discovery import FoundModel
+from memory_pipeline.models.check import FoundModel, ModelCheck
 from memory_pipeline.models.embedders.choose import InstalledModel
 from memory_pipeline.models.embedders.missing import EmbeddedStore
 from memory_pipeline.orchestration.consolidation import JudgedJob
@@ -92,9 +91,9 @@ from memory_pipeline.records.columns import flat_columns_of
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.sessions.documents import CompactedSession, EventShown, FlushedSession, TriggerShown
 from memory_pipeline.store import Event, Snapshot
+from memory_pipeline.store.contents import LEFT_BEHIND, RECORD_NAMES
 from memory_pipeline.store.migrations import known_migrations
-from memory_pipeline.store.rows import TABLES
-from memory_pipeline.store.transfer import LEFT_BEHIND, RECORD_NAMES
+from memory_pipeline.store.rows import RECORDS, TABLES
 from memory_pipeline.text.guidance import DescribedGuidance
 from memory_pipeline.workspace import Exported
 
@@ -255,7 +254,8 @@ def _tables() -> list[str]:
         "",
     ]
     for table in TABLES:
-        meanings = {column.name: column.meaning for column in flat_columns_of(table.columns)} if (table.columns) else {}
+        known = flat_columns_of(RECORDS[table.name]) if table.name in RECORDS else ()
+        meanings = {column.name: column.meaning for column in known}
         lines += [f"### `{table.name}`", "", *([about[table.name], ""] if about.get(table.name) else [])]
         lines += ["| column | type | meaning |", "| --- | --- | --- |"]
         for name, column, kind, nullable in columns:

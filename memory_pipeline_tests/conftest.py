@@ -14,7 +14,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from memory_pipeline.files import shared_files
-from memory_pipeline.models import batches
+from memory_pipeline.models import calls
 from memory_pipeline.orchestration import home
 from memory_pipeline.store import Store, engine
 from memory_pipeline_tests import build
@@ -22,7 +22,7 @@ from memory_pipeline_tests import build
 #: A process that tests runs nights of many stores, as the command line does.
 home.serves_any_store = True
 #: Batches of tests are ready when they are asked for.
-batches._POLL_S = 0.01
+calls._POLL_S = 0.01
 #: Nobody else writes to the files of most tests; those of two writers use `settle_as_in_use`.
 _SETTLE_S, shared_files._SETTLE_S = shared_files._SETTLE_S, 0.001
 #: The products of matrices here are small, and each worker has a core: more threads would only wait for each other.

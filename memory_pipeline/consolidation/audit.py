@@ -23,7 +23,7 @@ from memory_pipeline.ingest.dates import zone
 from memory_pipeline.models.choose import DEFAULT_CLAUDE
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.models.embedders.minilm import MiniLM
-from memory_pipeline.models.pricing import PRICES
+from memory_pipeline.models.limits import PRICES
 from memory_pipeline.reading.classifier import routine_among
 from memory_pipeline.recall.lineage import source_of
 from memory_pipeline.records import UNDATED, Memory

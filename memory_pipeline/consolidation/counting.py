@@ -16,8 +16,7 @@ from memory_pipeline.consolidation.reading import NightReader
 from memory_pipeline.consolidation.readings import ANY_ROOM, find_unread
 from memory_pipeline.consolidation.recall_check import RecallCheck, check_recall, measure_preservation
 from memory_pipeline.consolidation.review.conflicts import group_conflicts
-from memory_pipeline.models.choose import model_reads
-from memory_pipeline.models.reader import Waiting, describe_reader
+from memory_pipeline.models.choose import Waiting, describe_reader, model_reads
 from memory_pipeline.records import (
     DIGEST,
     ESTABLISHED,

@@ -4,18 +4,17 @@ again."""
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import secrets
 import shutil
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter, ValidationError
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.report import render_changed_reports
@@ -163,27 +162,13 @@ def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPre
         alike = tx.erasure.alike(ids, _ALIKE)[:_MOST_ALIKE]
         others = tx.memories.read([memory_id for memory_id, _ in alike])
         shown = [
-            MemoryToForget(
-                place=place,
-                id=memory.id,
-                project=memory.project_id,
-                day=f"{memory.day}",
-                why="chosen" if memory.id in chosen.memory_ids else "not chosen",
-                content=shorten(memory.content),
-            )
+            _shown(memory, place, "chosen" if memory.id in chosen.memory_ids else "not chosen")
             for place, memory in enumerate(found, 1)
         ]
         listed = {memory.id for memory in found if memory.id in chosen.memory_ids}
         hashes = {memories[i].content_hash for i in chosen.memory_ids}
         shown += [
-            MemoryToForget(
-                place=0,
-                id=memory.id,
-                project=memory.project_id,
-                day=f"{memory.day}",
-                why=_why(memory.source.connector, memory.content_hash in hashes),
-                content=shorten(memory.content),
-            )
+            _shown(memory, 0, _why(memory.source.connector, memory.content_hash in hashes))
             for memory in (memories[i] for i in ids)
             if memory.id not in listed
         ]
@@ -207,6 +192,17 @@ def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPre
             if memory_id in others and others[memory_id].rolled_back_at is None
         ),
         outside=outside,
+    )
+
+
+def _shown(memory: Memory, place: int, why: str) -> MemoryToForget:
+    return MemoryToForget(
+        place=place,
+        id=memory.id,
+        project=memory.project_id,
+        day=f"{memory.day}",
+        why=why,
+        content=shorten(memory.content),
     )
 
 
@@ -238,7 +234,7 @@ def forget(store: Store, settings: Settings, selection: Selection, *, code: str,
             memory_ids=chosen.memory_ids,
             rejected=chosen.rejected,
             actor=actor,
-            at=datetime.now(UTC).isoformat(),
+            at=datetime.now(UTC),
             periods=periods,
         ).with_key(tx.forgotten.key())
     return _forget(store, settings, intent, completed=False)
@@ -379,16 +375,16 @@ class Intent:
     memory_ids: tuple[str, ...]
     rejected: tuple[tuple[str, int], ...]
     actor: str
-    at: str
+    at: datetime
     periods: dict[str, list[str]]
     id: str = field(default_factory=lambda: str(uuid.uuid4()))
-    key: str = field(default_factory=lambda: secrets.token_hex(32))
+    key: Annotated[str, Field(pattern="^([0-9a-f]{2})+$")] = field(default_factory=lambda: secrets.token_hex(32))
 
     @property
     def forgetting(self) -> Forgetting:
         """The same, as the store takes it."""
         chosen = Chosen(self.memory_ids, self.rejected)
-        return Forgetting(self.id, chosen, self.key, datetime.fromisoformat(self.at), self.actor)
+        return Forgetting(self.id, chosen, self.key, self.at, self.actor)
 
     def with_key(self, key: str | None) -> Intent:
         """The intent with the key that the store has, if it has one."""
@@ -397,28 +393,22 @@ class Intent:
     def keep(self, store: Path) -> None:
         """Write it beside the store, durably. Raises OutputError."""
         with directories(store.parent):
-            write_text(forgetting_mark(store), json.dumps(asdict(self)), lambda _: True, private=True)
+            write_text(forgetting_mark(store), _INTENTS.dump_json(self).decode(), lambda _: True, private=True)
+
+
+_INTENTS = TypeAdapter(Intent)
 
 
 def read_intent(store: Path) -> Intent | None:
     """The intent beside a store; None if nothing is unfinished. Raises StoreError for a file that is not one."""
     path = forgetting_mark(store)
     try:
-        kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return Intent(
-            memory_ids=tuple(kept["memory_ids"]),
-            rejected=tuple((str(file), int(line)) for file, line in kept["rejected"]),
-            actor=kept["actor"],
-            at=datetime.fromisoformat(kept["at"]).isoformat(),
-            periods=dict(kept["periods"]),
-            id=kept["id"],
-            key=bytes.fromhex(kept["key"]).hex(),
-        )
+        return _INTENTS.validate_json(path.read_bytes())
     except FileNotFoundError:
         return None
     except OSError as error:
         raise OutputError(f"'{path}' cannot be read: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except ValidationError as error:
         raise StoreError(
             f"'{path}' is damaged, so that a forgetting cannot be completed; remove it, and run 'forget' again"
         ) from error

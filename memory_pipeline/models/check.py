@@ -1,10 +1,17 @@
-"""Asks the chosen model a real question: does it answer, keep to a schema, and receive a long prompt whole?"""
+"""The models that are on this machine, and a real question to the chosen one.
+
+Looking finds keys, programs with a login of their own, and servers on their usual ports; it sends nothing but a request
+for the list of models to loopback, and chooses nothing. The check asks: does the model answer, keep to a schema, and
+receive a long prompt whole?
+"""
 
 from __future__ import annotations
 
 import json
 import logging
+import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -12,11 +19,101 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import ModelError
-from memory_pipeline.models.choose import choose_provider, context_tokens, make_provider
-from memory_pipeline.models.provider import CallError, Provider
+from memory_pipeline.models.choose import (
+    DEFAULT_CLAUDE,
+    NO_MODEL,
+    OLLAMA_ADDRESS,
+    choose_provider,
+    context_tokens,
+    endpoint_of,
+    make_provider,
+    model_name,
+)
+from memory_pipeline.models.http import send_json
+from memory_pipeline.models.provider import Answer, CallError, Provider, Request
 from memory_pipeline.models.questions import CUT_SHORT, json_schema_of
-from memory_pipeline.models.reader import NO_MODEL
-from memory_pipeline.models.requests import Answer, Request
+
+_LOOK_S, _LISTING_BYTES = 1.0, 10_000_000
+_SHOWN = 6
+
+
+class FoundModel(Document):
+    """A model that can be chosen on this machine."""
+
+    provider: str = Field(description="The value for `model.provider`.")
+    what: str = Field(description="What was found.")
+    models: tuple[str, ...] = Field(description="The models that it has, if it says.")
+    choose: str = Field(description="The command that chooses it.")
+    chosen: bool = Field(description="Whether it is the one that reads now.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    provider: str
+    title: str
+    address: str
+    path: str
+
+
+_SERVERS = (
+    _Server("ollama", "Ollama", OLLAMA_ADDRESS, "/api/tags"),
+    _Server("openai", "LM Studio", "http://127.0.0.1:1234/v1", "/models"),
+    _Server("openai", "llama.cpp", "http://127.0.0.1:8080/v1", "/models"),
+    _Server("openai", "vLLM", "http://127.0.0.1:8000/v1", "/models"),
+)
+_PROGRAMS = (("claude-code", "claude", "Claude Code"), ("codex", "codex", "Codex"))
+
+
+def find_models(settings: Settings) -> list[FoundModel]:
+    """Every model that is here, in a fixed order: keys, servers, programs."""
+    chosen = choose_provider(settings)
+    found = []
+    if settings.anthropic.api_key:
+        found.append(
+            _found("anthropic", "an API key for Claude", (DEFAULT_CLAUDE,), "anthropic", chosen == "anthropic")
+        )
+    if settings.openai.api_key:
+        found.append(_found("openai", "an API key for OpenAI", (), "openai MODEL", chosen == "openai"))
+    with ThreadPoolExecutor(len(_SERVERS)) as pool:
+        listings = list(pool.map(_models_at, _SERVERS))
+    for server, models in zip(_SERVERS, listings, strict=True):
+        if models is None:
+            continue
+        name = models[0] if models else "MODEL"
+        address = "" if server.provider == "ollama" else f" --base-url {server.address}"
+        is_here = endpoint_of(settings).address.rstrip("/") == server.address
+        is_chosen = chosen == server.provider and is_here and model_name(settings) in models
+        what = f"{server.title} at {server.address}"
+        found.append(_found(server.provider, what, models[:_SHOWN], f"{server.provider} {name}{address}", is_chosen))
+    for provider, command, title in _PROGRAMS:
+        if shutil.which(command):
+            what = f"{title}, the command '{command}', with its own login"
+            found.append(_found(provider, what, (), provider, chosen == provider))
+    return found
+
+
+def _found(provider: str, what: str, models: tuple[str, ...], arguments: str, chosen: bool) -> FoundModel:
+    return FoundModel(
+        provider=provider,
+        what=what,
+        models=models,
+        choose=f"memory-pipeline model use {arguments}",
+        chosen=chosen,
+    )
+
+
+def _models_at(server: _Server) -> tuple[str, ...] | None:
+    """The models of a server; None if nothing of its kind answers there."""
+    try:
+        listing = send_json("GET", f"{server.address}{server.path}", timeout_s=_LOOK_S, most_bytes=_LISTING_BYTES)
+    except CallError:
+        return None
+    rows = listing.get("models" if server.provider == "ollama" else "data")
+    if not isinstance(rows, list):
+        return None
+    names = [row.get("name" if server.provider == "ollama" else "id") for row in rows if isinstance(row, dict)]
+    return tuple(str(name) for name in names if name)
+
 
 #: The long prompt has about so many tokens, the size of a question about a day, or what the context has room for.
 _LONG_TOKENS = 8_000

@@ -1,17 +1,24 @@
-"""The language model that the settings choose: the registry of providers, with their addresses, keys and contexts."""
+"""The language model that the settings choose: the registry of providers, with their addresses, keys and contexts; and
+who read the notes of a run, in one sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from memory_pipeline.config.api_keys import is_same_server
 from memory_pipeline.config.models import ProviderName
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError, NoModelError
 from memory_pipeline.models.http import is_on_this_machine
-from memory_pipeline.models.pricing import FREE, Price, price_of
+from memory_pipeline.models.limits import FREE, PRICES, Price, price_of
 from memory_pipeline.models.provider import Provider
+from memory_pipeline.models.providers.anthropic import AnthropicMessages
+from memory_pipeline.models.providers.command_lines import ClaudeCode, Codex
+from memory_pipeline.models.providers.recorded import Recorded
+from memory_pipeline.models.providers.servers import ChatCompletions, Ollama
+from memory_pipeline.records import ModelCall
 
 #: The current Haiku; `model.name` chooses another one.
 DEFAULT_CLAUDE = "claude-haiku-5-5"
@@ -115,93 +122,38 @@ def make_provider(settings: Settings) -> Provider:
 
     Raises ModelError for settings with which no model can be asked: no key, no price, no file.
     """
-    provider = choose_provider(settings)
-    if provider in ("anthropic", "openai", "ollama") and (reason := settings.withheld_keys.get("model.api_key")):
-        raise ModelError(reason)
-    return PROVIDERS[provider](settings)
-
-
-def _anthropic(settings: Settings) -> Provider:
-    from memory_pipeline.models.providers.anthropic import AnthropicMessages
-
-    if reason := settings.withheld_keys.get("anthropic.api_key"):
-        raise ModelError(reason)
-    endpoint, name = endpoint_of(settings), model_name(settings)
-    _check_key(endpoint, settings.anthropic.api_key, "ANTHROPIC_API_KEY")
-    return AnthropicMessages(
-        name,
-        endpoint.address,
-        endpoint.key,
-        model_price(settings),
-        context_tokens=context_tokens(settings),
-        timeout_s=settings.model.timeout_s,
-    )
-
-
-def _openai(settings: Settings) -> Provider:
-    from memory_pipeline.models.providers.openai import ChatCompletions
-
-    if not settings.model.base_url and (reason := settings.withheld_keys.get("openai.api_key")):
-        raise ModelError(reason)
+    name, model, context = choose_provider(settings), settings.model, context_tokens(settings)
+    if name == "recorded":
+        return Recorded(model.answers, model.record, model=model.name, context_tokens=context)
+    if name in _PROGRAMS:
+        return _PROGRAMS[name](model.name, context_tokens=context)
+    own_key = f"{name}.api_key"
+    for key in ("model.api_key", own_key if name == "anthropic" or not model.base_url else ""):
+        if reason := settings.withheld_keys.get(key):
+            raise ModelError(reason)
     endpoint = endpoint_of(settings)
-    if not endpoint.is_local:
+    if name == "anthropic":
+        _check_key(endpoint, settings.anthropic.api_key, "ANTHROPIC_API_KEY")
+    elif name == "openai" and not endpoint.is_local:
         _check_key(endpoint, settings.openai.api_key, "OPENAI_API_KEY")
-    return ChatCompletions(
-        settings.model.name,
+    return _SERVERS[name](
+        model.name or (DEFAULT_CLAUDE if name == "anthropic" else ""),
         endpoint.address,
         endpoint.key,
         model_price(settings),
-        context_tokens=context_tokens(settings),
-        timeout_s=settings.model.timeout_s,
-    )
-
-
-def _ollama(settings: Settings) -> Provider:
-    from memory_pipeline.models.providers.ollama import Ollama
-
-    endpoint = endpoint_of(settings)
-    return Ollama(
-        settings.model.name,
-        endpoint.address,
-        endpoint.key,
-        model_price(settings),
-        context_tokens=context_tokens(settings),
-        timeout_s=settings.model.timeout_s,
-    )
-
-
-def _claude_code(settings: Settings) -> Provider:
-    from memory_pipeline.models.providers.command_lines import ClaudeCode
-
-    return ClaudeCode(settings.model.name, context_tokens=context_tokens(settings))
-
-
-def _codex(settings: Settings) -> Provider:
-    from memory_pipeline.models.providers.command_lines import Codex
-
-    return Codex(settings.model.name, context_tokens=context_tokens(settings))
-
-
-def _recorded(settings: Settings) -> Provider:
-    from memory_pipeline.models.providers.recorded import Recorded
-
-    return Recorded(
-        settings.model.answers,
-        settings.model.record,
-        model=settings.model.name,
-        context_tokens=context_tokens(settings),
+        context_tokens=context,
+        timeout_s=model.timeout_s,
     )
 
 
 #: A provider is a class in `providers/` and a line here.
-PROVIDERS: Mapping[str, Callable[[Settings], Provider]] = {
-    "anthropic": _anthropic,
-    "openai": _openai,
-    "ollama": _ollama,
-    "claude-code": _claude_code,
-    "codex": _codex,
-    "recorded": _recorded,
+_SERVERS: Mapping[str, type[AnthropicMessages | ChatCompletions | Ollama]] = {
+    "anthropic": AnthropicMessages,
+    "openai": ChatCompletions,
+    "ollama": Ollama,
 }
+_PROGRAMS: Mapping[str, type[ClaudeCode | Codex]] = {"claude-code": ClaudeCode, "codex": Codex}
+PROVIDERS = (*_SERVERS, *_PROGRAMS, "recorded")
 
 
 def _check_key(endpoint: Endpoint, own_key: str, variable: str) -> None:
@@ -211,3 +163,80 @@ def _check_key(endpoint: Endpoint, own_key: str, variable: str) -> None:
             f"the key in {variable} is not sent to '{endpoint.address}', where it does not belong; set "
             "MEMORY_PIPELINE_MODEL_API_KEY for that server"
         )
+
+
+NO_MODEL = (
+    "No model read these notes: copies and readings only. 'memory-pipeline model list' shows what is on this machine."
+)
+#: Tokens of a note with its day and heading beside its own, and of what else is in a question.
+_FRAMED, _PER_QUESTION = 1.3, 3_300
+_SUBSCRIPTIONS = {"claude-code": "Claude Code's login", "codex": "Codex's login"}
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What no model has read yet: notes, and turns of conversations of some days, with the tokens of both."""
+
+    notes: int = 0
+    turns: int = 0
+    days: int = 0
+    tokens: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.notes or self.turns)
+
+    def __str__(self) -> str:
+        counted = [_count(number, noun) for number, noun in ((self.notes, "note"), (self.turns, "turn")) if number]
+        return " and ".join(counted)
+
+
+def describe_reader(settings: Settings, calls: Sequence[ModelCall], waiting: Waiting = Waiting()) -> str:
+    """Who read, as every screen and report of a night says it. `calls`: of the run; `waiting`: what is left after
+    it."""
+    provider = choose_provider(settings)
+    if provider == "none":
+        return f"{NO_MODEL} {_would_read(settings, waiting)}".strip()
+    verb = "waits" if waiting.notes + waiting.turns == 1 else "wait"
+    waits = f"{waiting} {verb} for its answers" if waiting else ""
+    sent = [call for call in calls if call.mode != "cache"]
+    asked = {call.prompt_hash for call in sent if not call.asked_again}
+    again = {call.prompt_hash for call in sent if call.asked_again}
+    reused = {call.prompt_hash for call in calls if call.mode == "cache"}
+    if not calls:
+        return f"{model_name(settings)} reads {_place(settings, provider)}; {waits or 'there was nothing to ask'}."
+    parts = [_count(len(asked), "question")]
+    if again:
+        parts.append(f"{len(again):,} asked again")
+    if reused:
+        parts.append(f"{len(reused):,} answered before")
+    cost = sum(call.cost_usd for call in sent)
+    parts.append(f"{cost:.4f} USD" if cost else "free")
+    by = "" if model_name(settings) == provider == "recorded" else f" by {model_name(settings)}"
+    told = f"Read{by} {_place(settings, provider)}: {', '.join(parts)}."
+    return f"{told} {waits[:1].upper()}{waits[1:]}." if waits else told
+
+
+def _would_read(settings: Settings, waiting: Waiting) -> str:
+    """What the default model would read, and for how much. Measured on 1,282 notes of a workspace: 19 questions, 3,300
+    tokens of instructions and statements in each, and half as many tokens of answers as of notes. Conversations take a
+    question a day at least."""
+    if not waiting:
+        return ""
+    tokens = waiting.tokens
+    asked = max(1, waiting.days, ceil(_FRAMED * tokens / settings.reading.question_tokens))
+    each = PRICES[DEFAULT_CLAUDE].cost(round(_FRAMED * tokens / asked) + _PER_QUESTION, tokens // 2 // asked)
+    cost = asked * each
+    return f"{DEFAULT_CLAUDE} would read {waiting} in about {_count(asked, 'question')}, for {max(cost, 0.01):.2f} USD."
+
+
+def _place(settings: Settings, provider: str) -> str:
+    if provider in _SUBSCRIPTIONS:
+        return f"with {_SUBSCRIPTIONS[provider]}"
+    if provider == "recorded":
+        return "from recorded answers"
+    endpoint = endpoint_of(settings)
+    return "on this machine" if endpoint.is_local else f"at {endpoint.address}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

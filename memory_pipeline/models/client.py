@@ -11,15 +11,14 @@ from typing import TypeVar
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
+from memory_pipeline.models.calls import BatchCalls, LiveCalls
 from memory_pipeline.models.choose import make_provider, model_price
-from memory_pipeline.models.live import LiveCalls
-from memory_pipeline.models.pacing import NIGHTLY, Patience
-from memory_pipeline.models.pricing import Ledger
-from memory_pipeline.models.provider import Provider
+from memory_pipeline.models.limits import NIGHTLY, Ledger, Patience
+from memory_pipeline.models.provider import Provider, Reply, Request
+from memory_pipeline.models.providers.anthropic import AnthropicMessages
 from memory_pipeline.models.questions import AnswerT, Declined, Question, ResultT
-from memory_pipeline.models.requests import Reply, Request
 from memory_pipeline.models.session import Session
-from memory_pipeline.records import BATCH_EXPIRED, BATCH_UNDER_WAY, COST_CAP, NO_ANSWER, ModelAnswer
+from memory_pipeline.records import BATCH_EXPIRED, BATCH_UNDER_WAY, COST_CAP, NO_ANSWER
 
 KeyT = TypeVar("KeyT")
 #: Replies by the hash of the prompt.
@@ -101,7 +100,10 @@ class ModelClient:
         """The replies to questions, from the cache and from the model, and why no further one is to be had."""
         requests = {q.request.prompt_hash: q.request for q in questions if not q.too_long}
         kept = session.answers.find(list(requests)) if session.use_cache else {}
-        replies = {key: _kept_reply(requests[key], answer) for key, answer in kept.items()}
+        replies = {
+            key: Reply(requests[key], "answered", text=answer.answer, stop_reason=answer.stop_reason)
+            for key, answer in kept.items()
+        }
         for reply in replies.values():
             session.answers.record(reply, "cache", 0.0, "1")
         try:
@@ -121,7 +123,9 @@ class ModelClient:
         if self._settings.model.cost_cap_usd <= 0 and self._provider.price.cost(1, 1) > 0:
             yield from (Reply(request, "failed", deferred=COST_CAP) for request in requests)
             return
-        self._prepare(session)
+        if not self._is_prepared:
+            self._provider.prepare(session.log)
+            self._is_prepared = True
         ledger = self._ledger(session)
         session.log.info(
             "%d questions to %s, at most %.4f USD; the cap is %.2f USD",
@@ -135,13 +139,9 @@ class ModelClient:
     def _sent(
         self, requests: Sequence[Request], earlier: Sequence[object], ledger: Ledger, session: Session
     ) -> Iterator[Reply]:
-        from memory_pipeline.models.providers.anthropic import AnthropicMessages
-
         left = {request.prompt_hash: request for request in requests}
-        provider: Provider = self._provider
+        provider = self._provider
         if isinstance(provider, AnthropicMessages):
-            from memory_pipeline.models.batches import BatchCalls
-
             run_id = session.answers.run_id
             in_batch = self._settings.model.calling == "batch" and not session.preview
             batches = BatchCalls(provider, self._patience, ledger, session)
@@ -159,11 +159,6 @@ class ModelClient:
         if left:
             yield from LiveCalls(provider, self._settings, self._patience, ledger, session).ask(list(left.values()))
 
-    def _prepare(self, session: Session) -> None:
-        if not self._is_prepared:
-            self._provider.prepare(session.log)
-            self._is_prepared = True
-
     def _ledger(self, session: Session) -> Ledger:
         """What the run may still spend and call."""
         calls = [call for call in session.answers.calls() if call.mode != "cache"]
@@ -173,7 +168,3 @@ class ModelClient:
             self._settings.model.most_calls - len(calls),
             sum(call.cost_usd for call in calls),
         )
-
-
-def _kept_reply(request: Request, answer: ModelAnswer) -> Reply:
-    return Reply(request, "answered", text=answer.answer, stop_reason=answer.stop_reason)

@@ -1,15 +1,147 @@
-"""How a language model is reached: the interface that every provider has, and the errors of one call."""
+"""How a language model is reached: requests and replies, independent of the caller and the way of sending, the
+interface that every provider has, and the errors of one call."""
 
 from __future__ import annotations
 
 import difflib
+import hashlib
+import json
 import logging
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Protocol
 
-from memory_pipeline.models.pricing import Price
-from memory_pipeline.models.requests import Answer, Request
+from memory_pipeline.models.limits import Price
 from memory_pipeline.records import CallOutcome
+
+#: Bytes of a prompt per token, deliberately low: an estimate that is too high only reserves money temporarily.
+_BYTES_PER_TOKEN = 3
+#: Characters that an answer may have per token, and besides: far more than any has.
+_CHARS_PER_TOKEN, _MORE_CHARS = 16, 4_096
+#: A character of a text is at most so many bytes of JSON, and a response has so many bytes beside its text.
+_BYTES_PER_CHARACTER, _MESSAGE_BYTES = 6, 65_536
+
+
+_AGAIN = "Give the whole answer once more, with this put right and nothing else changed."
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One prompt, ready to send. `schema`: the JSON schema of the answer; `is_again`: it was asked before, and
+    tells what was wrong with the answer."""
+
+    prompt_hash: str
+    model: str
+    prompt_version: str
+    system: str = ""
+    user: str = ""
+    max_tokens: int = 0
+    schema: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    masked_secrets: int = 0
+    masked_personal: int = 0
+    is_again: bool = False
+
+    @classmethod
+    def to_model(
+        cls,
+        model: str,
+        prompt_version: str,
+        system: str,
+        user: str,
+        *,
+        max_tokens: int,
+        schema: Mapping[str, Any],
+        masked_secrets: int = 0,
+        masked_personal: int = 0,
+    ) -> Request:
+        """A request with its key: SHA-256 over everything that can change the answer; the prompt's version
+        represents the schema. The key finds cached answers, and is the custom id in a batch."""
+        key = _key(model, prompt_version, system, user, max_tokens)
+        return cls(key, model, prompt_version, system, user, max_tokens, schema, masked_secrets, masked_personal)
+
+    def fitted_to(self, context_tokens: int) -> Request:
+        """The request with as many tokens for the answer as the context has room for beside the prompt."""
+        most = max(0, min(self.max_tokens, context_tokens - self.tokens_in))
+        return self._changed(max_tokens=most)
+
+    def asked_again(self, answer: str, objection: str) -> Request:
+        """The request once more, with its answer and what is wrong with it."""
+        user = f"{self.user}\n\nYour earlier answer:\n{answer}\n\nIt was not accepted. {objection}\n{_AGAIN}"
+        return self._changed(user=user, is_again=True)
+
+    def _changed(self, **changes: Any) -> Request:
+        changed = replace(self, **changes)
+        key = _key(changed.model, changed.prompt_version, changed.system, changed.user, changed.max_tokens)
+        return replace(changed, prompt_hash=key)
+
+    @property
+    def tokens_in(self) -> int:
+        """Upper estimate of the tokens sent, including the schema."""
+        return (len(self.system.encode()) + len(self.user.encode())) // _BYTES_PER_TOKEN + 1000
+
+    @property
+    def question_hash(self) -> str:
+        """SHA-256 over what is asked and how it is to be answered, whichever model is asked: the key of recorded
+        answers."""
+        parts = [self.system, self.user, dict(self.schema)]
+        return hashlib.sha256(json.dumps(parts, ensure_ascii=True, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def most_bytes(self) -> int:
+        """A response of more bytes cannot be the answer."""
+        return _BYTES_PER_CHARACTER * self.most_chars + _MESSAGE_BYTES
+
+    @property
+    def most_chars(self) -> int:
+        """A text of more characters cannot be the answer: it has more tokens than were asked for."""
+        return _CHARS_PER_TOKEN * self.max_tokens + _MORE_CHARS
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A model's answer to one request.
+
+    `stop_reason`: `end`, `length` (it ended before it was complete) or `refusal`. Tokens as counted by the server, 0 if
+    it counts none; `error` says what is wrong with the counts.
+    """
+
+    text: str
+    stop_reason: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply. `text` is None if there is no answer; then `deferred` or `error` gives the reason.
+
+    An `error` beside a text is of the bill alone. `outcome` as in ModelCall. `retry_after_s` is set if the same request
+    may be sent again; `fatal` if no other request would succeed either.
+    """
+
+    request: Request
+    outcome: CallOutcome
+    text: str | None = None
+    stop_reason: str | None = None
+    tokens_in: int = 0
+    tokens_out: int = 0
+    latency_ms: int = 0
+    error: str | None = None
+    deferred: str | None = None
+    retry_after_s: float | None = None
+    fatal: bool = False
+
+    @classmethod
+    def of(cls, request: Request, answer: Answer, latency_ms: int) -> Reply:
+        """The reply that an answer is."""
+        return cls(request, "answered", latency_ms=latency_ms, **asdict(answer))
+
+
+def _key(model: str, prompt_version: str, system: str, user: str, max_tokens: int) -> str:
+    parts = [model, prompt_version, system, user, max_tokens]
+    return hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()
+
 
 #: A call cannot have so many times the tokens that were estimated and asked for.
 _TIMES_ESTIMATED = 4
@@ -43,7 +175,7 @@ class CallError(Exception):
 class Provider(Protocol):
     """One way to reach one language model. `ask` is called from several threads at once.
 
-    A new provider is a class with these members and a line in `choose.PROVIDERS`.
+    A new provider is a class with these members and a line in `choose`.
     """
 
     @property

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.models.choose import context_tokens, model_name
-from memory_pipeline.models.requests import Reply, Request
+from memory_pipeline.models.provider import Reply, Request
 from memory_pipeline.text.hidden import visible
 from memory_pipeline.text.redaction import redact
 

@@ -6,15 +6,21 @@ import json
 import logging
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
 from memory_pipeline.files.writing import append_line
 from memory_pipeline.killpoints import reached
-from memory_pipeline.models.requests import Reply, Request
+from memory_pipeline.models.provider import Reply, Request
 from memory_pipeline.records import CallMode, ModelAnswer, ModelBatch, ModelCall, derived_id
-from memory_pipeline.store import Store, answers_as_json
+from memory_pipeline.store import Store
+
+#: What is written to the file next to the store.
+_BESIDE: TypeAdapter[ModelAnswer | ModelCall] = TypeAdapter(ModelAnswer | ModelCall)
 
 
 class AnswerBook:
@@ -123,24 +129,16 @@ class AnswerBook:
         return ModelBatch(str(uuid.uuid4()), None, server, requests[0].model, "sending", hashes, self.run_id, now)
 
     def _write_beside(self, records: Sequence[ModelAnswer | ModelCall]) -> None:
-        for row in answers_as_json(records):
-            append_line(self._beside, json.dumps(row, ensure_ascii=True))
+        for record in records:
+            append_line(self._beside, json.dumps(_BESIDE.dump_python(record, mode="json"), ensure_ascii=True))
 
     def _read_beside(self) -> tuple[list[ModelAnswer], list[ModelCall]]:
-        answers: list[ModelAnswer] = []
-        calls: list[ModelCall] = []
-        if not self._beside.exists():
-            return answers, calls
-        for line in self._beside.read_text(encoding="utf-8").splitlines():
-            try:
-                row = json.loads(line)
-                if "answer" in row:
-                    answers.append(ModelAnswer(**{**row, "answered_at": datetime.fromisoformat(row["answered_at"])}))
-                else:
-                    calls.append(ModelCall(**{**row, "called_at": datetime.fromisoformat(row["called_at"])}))
-            except (ValueError, TypeError, KeyError):  # a line that a crash truncated: its question is asked again
-                continue
-        return answers, calls
+        records: list[ModelAnswer | ModelCall] = []
+        for line in self._beside.read_text(encoding="utf-8").splitlines() if self._beside.exists() else ():
+            with suppress(ValidationError):  # a line that a crash truncated: its question is asked again
+                records.append(_BESIDE.validate_json(line))
+        answers = [record for record in records if isinstance(record, ModelAnswer)]
+        return answers, [record for record in records if isinstance(record, ModelCall)]
 
 
 @dataclass

@@ -14,8 +14,8 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.models import Declined, Prompt, Question
 from memory_pipeline.models.choose import context_tokens
+from memory_pipeline.models.provider import Request
 from memory_pipeline.models.questions import MOST_SOURCE_TOKENS
-from memory_pipeline.models.requests import Request
 from memory_pipeline.reading import conversation, notes, principles
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.check import Checked, Likeness, check_answer

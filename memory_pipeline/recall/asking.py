@@ -16,7 +16,7 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session
 from memory_pipeline.models.choose import model_name, require_model
-from memory_pipeline.models.pacing import Patience
+from memory_pipeline.models.limits import Patience
 from memory_pipeline.reading.evidence import unknown_name
 from memory_pipeline.recall.documents import Context, ContextItem
 from memory_pipeline.store import Store

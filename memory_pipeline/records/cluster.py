@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Annotated, Final, Literal
 
 from memory_pipeline.records.columns import Column
-from memory_pipeline.records.knowledge import Causal
 from memory_pipeline.records.memory import MADE, Memory
+from memory_pipeline.records.night import Causal
 
 #: The policy and the relation of series memories, and the name of the step that makes them.
 SERIES: Final = "series"

@@ -15,10 +15,9 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.records.cluster import Cluster, Disagreement, Distillation, Measured
 from memory_pipeline.records.columns import Column
 from memory_pipeline.records.conversation import ROUTINE, STATED
-from memory_pipeline.records.identifiers import fingerprint_of
-from memory_pipeline.records.knowledge import Causal
+from memory_pipeline.records.identifiers import derived_id, fingerprint_of
 from memory_pipeline.records.memory import DuplicateGroup
-from memory_pipeline.records.night import Proposal
+from memory_pipeline.records.night import Causal, Proposal
 
 #: The status of a group of related patterns.
 PrincipleStatus = Literal["created", "skipped", "failed", "settled"]
@@ -161,9 +160,8 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class ConflictCase:
-    """A conflict with its history; its id is derived from the pair."""
+    """A conflict with its history."""
 
-    id: str
     conflict: Annotated[Conflict, Column("The pair.")]
     found_at: Annotated[datetime, Column("The night in which it was found.")]
     resolution: Annotated[
@@ -178,3 +176,8 @@ class ConflictCase:
     scope_b: Annotated[str | None, Column("Where side b applies.")] = None
     note: Annotated[str | None, Column("What the person noted.")] = None
     resolution_run: Annotated[str | None, Column("The run that applied the decision.")] = None
+
+    @property
+    def id(self) -> str:
+        """Derived from the pair."""
+        return derived_id("conflict", self.conflict.a, self.conflict.b)

@@ -18,7 +18,7 @@ from memory_pipeline.models import AnswerBook, Declined, ModelClient, Question
 from memory_pipeline.models import Session as ModelSession
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.models.embedders import choose_embedder
-from memory_pipeline.models.pacing import Patience
+from memory_pipeline.models.limits import Patience
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.conversation_day import ask_about, classifier_vectors
 from memory_pipeline.reading.extraction import Found, found_by_classifier

@@ -1,7 +1,7 @@
 """The DuckDB store and the only package with SQL: transactions, schema, snapshots, lease and integrity check."""
 
-from memory_pipeline.store.atoms import FIRST_CONFIDENCE, Candidate
 from memory_pipeline.store.connection import Store
+from memory_pipeline.store.contents import FOLLOWING_TABLES, RECORD_NAMES
 from memory_pipeline.store.decisions import AWAITS_REVIEW, REJECTED
 from memory_pipeline.store.erasure import Chosen, Erased
 from memory_pipeline.store.folding import settle_stores
@@ -9,16 +9,14 @@ from memory_pipeline.store.forgetting import copies_aside, files_that_say, forge
 from memory_pipeline.store.forgotten import FORGOTTEN_ID, new_id_of
 from memory_pipeline.store.history import Event
 from memory_pipeline.store.integrity import Finding
+from memory_pipeline.store.knowledge import FIRST_CONFIDENCE, Candidate, Guidance
 from memory_pipeline.store.memories import Replacement, SameContent, Text, memory_table
 from memory_pipeline.store.migrations import schema_number
-from memory_pipeline.store.playbook import Guidance
-from memory_pipeline.store.readings import answers_as_json
 from memory_pipeline.store.recallable import Generation, memory_of
 from memory_pipeline.store.recovery import Recovery, put_in_blank_place, recover_store, remove_store
 from memory_pipeline.store.rewriting import Forgetting
 from memory_pipeline.store.rollbacks import RollbackPlan
 from memory_pipeline.store.rows import AUDIT_LOG
-from memory_pipeline.store.runs import ArchivedRow
 from memory_pipeline.store.series import LEAST_TEXTS, SeriesMemory, Shape, facts_in, reading_in, wrong_in_series
 from memory_pipeline.store.snapshots import (
     Snapshot,
@@ -30,61 +28,4 @@ from memory_pipeline.store.snapshots import (
     verify_snapshot,
 )
 from memory_pipeline.store.transaction import Transaction
-from memory_pipeline.store.transfer import FOLLOWING_TABLES, LEFT_BEHIND, RECORD_NAMES
 from memory_pipeline.store.vectors import EDGE_SCHEMA, SAID_AGAIN, Cell
-
-__all__ = [
-    "AUDIT_LOG",
-    "AWAITS_REVIEW",
-    "EDGE_SCHEMA",
-    "FIRST_CONFIDENCE",
-    "FOLLOWING_TABLES",
-    "FORGOTTEN_ID",
-    "LEAST_TEXTS",
-    "LEFT_BEHIND",
-    "RECORD_NAMES",
-    "REJECTED",
-    "SAID_AGAIN",
-    "ArchivedRow",
-    "Candidate",
-    "Cell",
-    "Chosen",
-    "Erased",
-    "Event",
-    "Finding",
-    "Forgetting",
-    "Generation",
-    "Guidance",
-    "Recovery",
-    "Replacement",
-    "RollbackPlan",
-    "SameContent",
-    "SeriesMemory",
-    "Shape",
-    "Snapshot",
-    "Store",
-    "Text",
-    "Transaction",
-    "answers_as_json",
-    "copies_aside",
-    "create_snapshot",
-    "facts_in",
-    "files_that_say",
-    "forget_in_copies",
-    "forget_in_store",
-    "list_snapshots",
-    "memory_of",
-    "memory_table",
-    "new_id_of",
-    "put_in_blank_place",
-    "reading_in",
-    "recover_store",
-    "remove_store",
-    "restore_snapshot",
-    "schema_number",
-    "settle_stores",
-    "snapshot_directory",
-    "snapshot_path",
-    "verify_snapshot",
-    "wrong_in_series",
-]

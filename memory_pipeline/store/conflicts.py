@@ -7,10 +7,10 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from memory_pipeline.records import Conflict, ConflictCase, derived_id
-from memory_pipeline.store.rows import Row, RowsOf, Sql, only_one, to_utc
+from memory_pipeline.records import Conflict, ConflictCase
+from memory_pipeline.store.rows import RowsOf, Statements, only_one, to_utc
 
-_CONFLICTS, _CASES = RowsOf(Conflict), RowsOf(ConflictCase)
+_CONFLICTS, _CASES = RowsOf(Conflict, "conflicts"), RowsOf(ConflictCase, "conflicts")
 #: Whether a conflict `c` is open. One with a side that was archived into something nearly equal is linked again through
 #: its replacement; one with a side that was rolled back waits until a night makes that again.
 AWAITS_DECISION = """
@@ -28,11 +28,8 @@ _ALIKE_CHARACTERS, _LENGTHS_APART, _WORDS_APART = 16, 16, 2
 _MOST_ALIKE = 32
 
 
-class Conflicts:
+class Conflicts(Statements):
     """The linked pairs, both waiting for a decision and settled."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def record(self, conflicts: Sequence[Conflict], found_at: datetime) -> None:
         """Link conflicting pairs; a pair that is already linked stays unchanged."""
@@ -100,21 +97,18 @@ class Conflicts:
     def open(self) -> list[Conflict]:
         """Every linked conflict that awaits a decision, by pair. A conflict with a merged side is linked again
         through the merged memory."""
-        rows = self._sql.rows(f"select {_CONFLICTS.columns} from conflicts c where {AWAITS_DECISION} order by a, b")
-        return [_CONFLICTS.read(row) for row in rows]
+        return _CONFLICTS.select(self._sql, f"c where {AWAITS_DECISION} order by a, b")
 
     def cases(self, *, settled: bool = False, project_id: str | None = None) -> list[ConflictCase]:
         """Conflicts with their history, newest first: those that await a decision, or with `settled` all."""
-        rows = self._sql.rows(
+        return _CASES.select(
+            self._sql,
             f"""
-            select {_CASES.columns}
-            from conflicts c
-            where ($2 is null or project_id = $2) and ($1 or {AWAITS_DECISION})
+            c where ($2 is null or project_id = $2) and ($1 or {AWAITS_DECISION})
             order by found_at desc, a, b
             """,
             [settled, project_id],
         )
-        return [_case(row) for row in rows]
 
     def read(self, conflict_id: str) -> ConflictCase:
         """The conflict with an id, or the only one whose id starts with it. Raises InputError if there is none or
@@ -130,7 +124,8 @@ class Conflicts:
         Of many texts with the same beginning or end, no pair is returned: machines write such lines.
         """
         with self._sql.given(wanted=pa.table({"id": list(ids), "fresh": [i in fresh for i in ids]})):
-            rows = self._sql.rows(
+            return _CONFLICTS.of(
+                self._sql,
                 """
                 with texts as (
                     select m.id, w.fresh, m.project_id, lower(trim(m.content, ' .!')) as said
@@ -165,30 +160,10 @@ class Conflicts:
                 """,
                 [model, _ALIKE_CHARACTERS, _MOST_ALIKE, _LENGTHS_APART, _WORDS_APART],
             )
-        return [_CONFLICTS.read(row) for row in rows]
 
     def settle(self, case: ConflictCase) -> None:
         """Store a person's decision: all fields of the case from `resolution` on."""
-        self._sql.run(
-            """
-            update conflicts
-            set resolution = $3, resolved_at = $4, resolved_by = $5, kept_id = $6, scope_a = $7, scope_b = $8,
-                note = $9, resolution_run = $10
-            where a = $1 and b = $2
-            """,
-            [
-                case.conflict.a,
-                case.conflict.b,
-                case.resolution,
-                to_utc(case.resolved_at) if case.resolved_at else None,
-                case.resolved_by,
-                case.kept_id,
-                case.scope_a,
-                case.scope_b,
-                case.note,
-                case.resolution_run,
-            ],
-        )
+        _CASES.put(self._sql, [case])
 
     def reopen(self, run_ids: Sequence[str], restored_ids: Sequence[str]) -> None:
         """Undo the decisions of these runs, and those against a side that is active again."""
@@ -206,7 +181,7 @@ class Conflicts:
 
     def scopes_of(self, memory_ids: Sequence[str] | None = None) -> dict[str, list[str]]:
         """The scope in which each of these memories, or of all, applies, if a person kept both sides of a conflict."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select id, list(scope order by scope)
             from (
@@ -219,9 +194,3 @@ class Conflicts:
             """,
             [None if memory_ids is None else list(memory_ids)],
         )
-        return {str(row[0]): [str(scope) for scope in row[1]] for row in rows}
-
-
-def _case(row: Row) -> ConflictCase:
-    pair = dict(zip(_CASES.names, row, strict=True))
-    return _CASES.read(row, id=derived_id("conflict", pair["a"], pair["b"]))

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from memory_pipeline.records import ConversationDay, KeptExtraction, Memory
 from memory_pipeline.store.memories import MEMORIES, Memories
-from memory_pipeline.store.rows import RowsOf, Sql, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, to_utc
 
-_EXTRACTIONS = RowsOf(KeptExtraction)
-_DAYS = RowsOf(ConversationDay)
+_EXTRACTIONS = RowsOf(KeptExtraction, "extractions")
+_DAYS = RowsOf(ConversationDay, "conversation_days")
 #: What two readings of a day may differ in that say the same.
 _OF_THE_RUN = ("run_id", "is_written", "gone_at", "gone_by", "basis", "is_taken_back")
 #: The day on which something was said, as of rollups: the later one of its days by the clock of its source and by UTC.
@@ -37,11 +37,8 @@ class SpokenDay:
     digest: str
 
 
-class Conversations:
+class Conversations(Statements):
     """The days of conversations, and what was extracted from them."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def spoken(self, last: date) -> list[SpokenDay]:
         """The days on which something was said, up to the last one, by day and project."""
@@ -61,7 +58,7 @@ class Conversations:
     def count_unasked(self, last: date) -> tuple[int, int, int]:
         """How many turns up to a day no model has read, with all that was asked about their day, of how many days, and
         their tokens. Days that a person took back wait for nothing."""
-        row = self._sql.row(
+        found: tuple[int, int, int] = self._sql.counts(
             f"""
             select count(*), count(distinct (project_id, {_DAY})), coalesce(sum(token_count), 0)
             from memories
@@ -80,77 +77,64 @@ class Conversations:
             """,
             [last],
         )
-        assert row is not None
-        return int(row[0]), int(row[1]), int(row[2])
+        return found
 
     def turns(self, project_id: str, night: date) -> list[Memory]:
         """The memories of the turns of a day, by conversation and order."""
-        rows = self._sql.rows(
+        return MEMORIES.select(
+            self._sql,
             f"""
-            select {MEMORIES.columns}
-            from memories
             where {_TURNS} and project_id = $1 and {_DAY} = $2::date
             order by source_connector, source_file, source_line, effective_date, id
             """,
             [project_id, night],
         )
-        return [MEMORIES.read(row) for row in rows]
 
     def standing(
         self, project_id: str, *, before: date | None = None, also_refused: bool = False
     ) -> list[KeptExtraction]:
         """What stands of a project, or of its days before one, in the order in which it was said; without what a person
         refused."""
-        rows = self._sql.rows(
-            f"""
-            select {_EXTRACTIONS.columns}
-            from extractions
+        return _EXTRACTIONS.select(
+            self._sql,
+            """
             where project_id = $1 and gone_at is null and ($2 is null or night < $2)
               and ($3 or id not in (select id from relationship_patterns where decision = 'rejected'))
             order by night, day, conversation, line, id
             """,
             [project_id, before, also_refused],
         )
-        return [_EXTRACTIONS.read(row) for row in rows]
 
     def of_night(self, project_id: str, night: date, *, also_gone: bool = False) -> list[KeptExtraction]:
         """What stands of one day, in order; or all that was ever extracted from it."""
-        rows = self._sql.rows(
-            f"""
-            select {_EXTRACTIONS.columns}
-            from extractions
+        return _EXTRACTIONS.select(
+            self._sql,
+            """
             where project_id = $1 and night = $2 and (gone_at is null or $3)
             order by day, conversation, line, id, run_id
             """,
             [project_id, night, also_gone],
         )
-        return [_EXTRACTIONS.read(row) for row in rows]
 
     def days(self, project_id: str | None = None, *, first: date | None = None) -> list[ConversationDay]:
         """The days that stand, of one project or all, by day and project."""
-        rows = self._sql.rows(
-            f"""
-            select {_DAYS.columns}
-            from conversation_days
+        return _DAYS.select(
+            self._sql,
+            """
             where gone_at is null and ($1 is null or project_id = $1) and ($2 is null or night >= $2)
             order by night, project_id
             """,
             [project_id, first],
         )
-        return [_DAYS.read(row) for row in rows]
 
     def day(self, project_id: str, night: date) -> ConversationDay | None:
         """What stands of one day."""
-        row = self._sql.row(
-            f"select {_DAYS.columns} from conversation_days where project_id = $1 and night = $2 and gone_at is null",
-            [project_id, night],
-        )
-        return _DAYS.read(row) if row else None
+        return _DAYS.first(self._sql, "where project_id = $1 and night = $2 and gone_at is null", [project_id, night])
 
     def read_by(self, run_id: str) -> tuple[int, int, int, int]:
         """How many turns a run read, how much of them it kept, how much of what it extracted a model proposed, and of
         how many memories nobody knows who speaks."""
-        row = self._sql.row(
+        found: tuple[int, int, int, int] = self._sql.counts(
             """
             select (select coalesce(sum(coalesce((coverage -> 'turns' ->> 'human')::integer, 0)
                                         + coalesce((coverage -> 'turns' ->> 'agent')::integer, 0)), 0)
@@ -166,20 +150,17 @@ class Conversations:
             """,
             [run_id],
         )
-        assert row is not None
-        return int(row[0]), int(row[1]), int(row[2]), int(row[3])
+        return found
 
     def read_before(self, run_id: str, night: date) -> int:
         """How many days before a night its run read, and made something else of than what stood."""
-        return int(
-            self._sql.value(
-                "select count(distinct night) from conversation_days where run_id = $1 and night < $2", [run_id, night]
-            )
+        return self._sql.count(
+            "select count(distinct night) from conversation_days where run_id = $1 and night < $2", [run_id, night]
         )
 
     def read_by_runs(self, run_ids: Sequence[str]) -> dict[str, list[date]]:
         """By project, the days of which what one of these runs made stands."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select project_id, list(night order by night)
             from conversation_days
@@ -189,7 +170,6 @@ class Conversations:
             """,
             [list(run_ids)],
         )
-        return {str(project): list(nights) for project, nights in rows}
 
     def taken_back(self) -> set[tuple[str, date]]:
         """The projects and days that a rollback took back, and for which nobody has asked since."""
@@ -198,7 +178,7 @@ class Conversations:
 
     def digests(self, project_id: str, night: date | None = None) -> dict[date, str]:
         """By day, or of one day, a hash of what stands of it as far as later days depend on it."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select night, sha256(string_agg(concat_ws(chr(31), id, kind, speaker, text, destination, memory_id,
                                                       array_to_string(withdraws, ',')), chr(30) order by id))
@@ -208,7 +188,6 @@ class Conversations:
             """,
             [project_id, night],
         )
-        return {one: str(digest) for one, digest in rows}
 
     def unwritten(self) -> list[tuple[str, date]]:
         """The projects and days whose files may not say what the store holds."""
@@ -251,30 +230,22 @@ class Conversations:
                     [day.project_id, day.night, day.basis],
                 )
             return None
-        self._sql.run(
-            """
-            update extractions
-            set gone_at = $3, gone_by = $4
-            where project_id = $1 and night = $2 and gone_at is null
-            """,
-            [day.project_id, day.night, to_utc(at), day.run_id],
-        )
-        self._sql.run(
-            """
-            update conversation_days
-            set gone_at = $3, gone_by = $4
-            where project_id = $1 and night = $2 and gone_at is null
-            """,
-            [day.project_id, day.night, to_utc(at), day.run_id],
-        )
-        where = "where project_id = $1 and night = $2 and run_id = $3"  # a run that was killed, and goes on
         for table in ("extractions", "conversation_days"):
-            self._sql.run(f"delete from {table} {where}", [day.project_id, day.night, day.run_id])
-        with self._sql.given(incoming=_DAYS.table([day])):
-            self._sql.run("insert into conversation_days by name select * from incoming")
-        if extractions:
-            with self._sql.given(incoming=_EXTRACTIONS.table(extractions)):
-                self._sql.run("insert into extractions by name select * from incoming")
+            of_day = [day.project_id, day.night]
+            self._sql.run(
+                f"""
+                update {table}
+                set gone_at = $3, gone_by = $4
+                where project_id = $1 and night = $2 and gone_at is null
+                """,
+                [*of_day, to_utc(at), day.run_id],
+            )
+            # A run that was killed, and goes on.
+            self._sql.run(
+                f"delete from {table} where project_id = $1 and night = $2 and run_id = $3", [*of_day, day.run_id]
+            )
+        _DAYS.insert(self._sql, [day])
+        _EXTRACTIONS.insert(self._sql, extractions)
         kept = {one.memory_id for one in extractions}
         return [one.memory_id for one in standing if one.memory_id and one.memory_id not in kept]
 
@@ -376,17 +347,15 @@ class Conversations:
 
     def find(self, project_id: str, extraction_or_memory_id: str) -> KeptExtraction | None:
         """What was extracted with an id, or went to the memory with it; the one that stands, if one does."""
-        row = self._sql.row(
-            f"""
-            select {_EXTRACTIONS.columns}
-            from extractions
+        return _EXTRACTIONS.first(
+            self._sql,
+            """
             where project_id = $1 and (id = $2 or memory_id = $2)
             order by gone_at is not null, gone_at desc, id
             limit 1
             """,
             [project_id, extraction_or_memory_id],
         )
-        return _EXTRACTIONS.read(row) if row else None
 
 
 def _same(rows: RowsOf[Any], one: object, other: object) -> bool:
@@ -402,11 +371,8 @@ def _all_same(some: Sequence[KeptExtraction], others: Sequence[KeptExtraction]) 
     )
 
 
-class ExtractedMemories:
+class ExtractedMemories(Statements):
     """Which of them are in use, and what they stand for."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def put_in_use(self, turns: Mapping[str, str]) -> None:
         """Let memories that were taken out of use be in use again, by id each with its turn, unchanged."""
@@ -453,24 +419,20 @@ class ExtractedMemories:
 
     def turns_kept_elsewhere(self, as_of: datetime) -> set[str]:
         """The turns of which memories say what is worth keeping, as of a time: these are compared in their place."""
-        return set(
-            self._sql.strings(
-                """
-                select distinct l.source_id
-                from lineage l
-                join memories m on m.id = l.memory_id
-                where l.relation = 'extracted' and m.rolled_back_at is null and m.created_at <= $1
-                """,
-                [to_utc(as_of)],
-            )
+        return self._sql.string_set(
+            """
+            select distinct l.source_id
+            from lineage l
+            join memories m on m.id = l.memory_id
+            where l.relation = 'extracted' and m.rolled_back_at is null and m.created_at <= $1
+            """,
+            [to_utc(as_of)],
         )
 
     def said_by_agent(self, project_id: str) -> set[str]:
         """The memories that were made of words of an agent."""
-        return set(
-            self._sql.strings(
-                "select distinct memory_id from extractions "
-                "where project_id = $1 and speaker = 'agent' and memory_id is not null",
-                [project_id],
-            )
+        return self._sql.string_set(
+            "select distinct memory_id from extractions "
+            "where project_id = $1 and speaker = 'agent' and memory_id is not null",
+            [project_id],
         )

@@ -8,18 +8,15 @@ from datetime import datetime
 
 from memory_pipeline.records import ExtractionFeedback, KeptExtraction, PatternDecision, Proposal
 from memory_pipeline.store.conversations import ExtractedMemories
-from memory_pipeline.store.rows import RowsOf, Sql, from_utc, only_one, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, from_utc, only_one, to_utc
 
 #: Why a night leaves a cluster alone that waits for a person's decision, or that a person has rejected.
 AWAITS_REVIEW, REJECTED = "awaits review", "rejected in review"
 _REASONS = {"pending": AWAITS_REVIEW, "rejected": REJECTED}
 
 
-class Proposals:
+class Proposals(Statements):
     """Waiting and decided proposals."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def keep(self, proposal: Proposal) -> bool:
         """Store a proposal; returns False if it is already waiting or was decided. A withdrawn one waits again."""
@@ -75,44 +72,30 @@ class Proposals:
         return {(str(policy), str(fingerprint)): _REASONS[status] for policy, fingerprint, status in rows}
 
 
-_DECISIONS = RowsOf(PatternDecision)
-_FEEDBACK = RowsOf(ExtractionFeedback)
+_DECISIONS = RowsOf(PatternDecision, "relationship_patterns")
+_FEEDBACK = RowsOf(ExtractionFeedback, "extraction_feedback")
 #: So many voices for and against count as none: few say little about the use of a kind.
 _VOICES = 4
 
 
-class Opinions:
+class Opinions(Statements):
     """Decisions about patterns and extractions, and how useful each kind was called."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def decisions(self, project_id: str) -> dict[str, PatternDecision]:
         """What people decided about the patterns of a project, by pattern."""
-        rows = self._sql.rows(
-            f"select {_DECISIONS.columns} from relationship_patterns where project_id = $1 order by id", [project_id]
-        )
-        return {one.id: one for one in map(_DECISIONS.read, rows)}
+        return {one.id: one for one in _DECISIONS.select(self._sql, "where project_id = $1 order by id", [project_id])}
 
     def decide(self, decision: PatternDecision) -> None:
         """Keep what a person decided about a pattern, in place of what was decided before."""
-        known = self._sql.rows("select 1 from relationship_patterns where id = $1", [decision.id])
-        values = _DECISIONS.values(decision)
-        if known:
-            self._sql.run(f"update relationship_patterns set {_DECISIONS.assignments} where id = $1", values)
-        else:
-            self._sql.run(
-                f"insert into relationship_patterns ({_DECISIONS.columns}) values ({_DECISIONS.parameters})", values
-            )
+        _DECISIONS.put(self._sql, [decision])
 
     def add_feedback(self, feedback: ExtractionFeedback) -> None:
         """Keep what was said about the use of something that was extracted."""
-        with self._sql.given(incoming=_FEEDBACK.table([feedback])):
-            self._sql.run("insert into extraction_feedback by name select * from incoming")
+        _FEEDBACK.insert(self._sql, [feedback])
 
     def utility(self, project_id: str, before: datetime) -> dict[str, float]:
         """By kind, how useful extractions were called before a time, from -1 to 1."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             f"""
             select kind, round(sum(case when was_useful then 1 else -1 end) / (count(*) + {_VOICES}), 3)::double
             from extraction_feedback
@@ -121,42 +104,29 @@ class Opinions:
             """,
             [project_id, to_utc(before)],
         )
-        return {str(kind): float(value) for kind, value in rows}
 
 
-_EXTRACTIONS = RowsOf(KeptExtraction)
+_EXTRACTIONS = RowsOf(KeptExtraction, "extractions")
 
 
-class Refusals:
+class Refusals(Statements):
     """What was extracted and refused by a person; kept beside what people decided about patterns."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def known(self) -> list[KeptExtraction]:
         """All that stands and was kept somewhere, refused or not, in the order in which it was said."""
-        rows = self._sql.rows(
-            f"""
-            select {_EXTRACTIONS.columns}
-            from extractions
-            where gone_at is null and destination <> 'drop'
-            order by night, day, conversation, line, id
-            """
-        )
-        return [_EXTRACTIONS.read(row) for row in rows]
+        which = "where gone_at is null and destination <> 'drop' order by night, day, conversation, line, id"
+        return _EXTRACTIONS.select(self._sql, which)
 
     def of(self, project_id: str) -> set[str]:
         """The ids of what a person refused of a project."""
-        return set(
-            self._sql.strings(
-                """
-                select d.id
-                from relationship_patterns d
-                join extractions e on e.id = d.id
-                where d.project_id = $1 and d.decision = 'rejected'
-                """,
-                [project_id],
-            )
+        return self._sql.string_set(
+            """
+            select d.id
+            from relationship_patterns d
+            join extractions e on e.id = d.id
+            where d.project_id = $1 and d.decision = 'rejected'
+            """,
+            [project_id],
         )
 
     def decide(self, one: KeptExtraction, decision: PatternDecision) -> None:

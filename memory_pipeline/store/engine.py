@@ -27,10 +27,10 @@ import duckdb
 
 from memory_pipeline.errors import DamagedStoreError, StoreError
 from memory_pipeline.killpoints import reached
-from memory_pipeline.store.audit import directory_beside
 from memory_pipeline.store.lock import InUseError, StoreLock, is_wanted, lock_path
 from memory_pipeline.store.seal import (
     Seal,
+    directory_beside,
     extend,
     has_more,
     header_of,

@@ -6,13 +6,13 @@ Read from the store as it is. `rewriting` then writes a store without it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from memory_pipeline.records import MADE, Memory
-from memory_pipeline.store.memories import Memories
+from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rollbacks import RollbackPlan, Rollbacks
-from memory_pipeline.store.rows import Sql
+from memory_pipeline.store.rows import Statements
 from memory_pipeline.text.own_words import FORGOTTEN
 
 #: Every link there is or ever was: a rollback removes those of what it retires, and the words of that stay on record.
@@ -52,11 +52,8 @@ class Erased:
     rollback: RollbackPlan
 
 
-class Erasure:
+class Erasure(Statements):
     """What would go with chosen memories."""
-
-    def __init__(self, sql: Sql, memories: Memories, rollbacks: Rollbacks) -> None:
-        self._sql, self._memories, self._rollbacks = sql, memories, rollbacks
 
     def of(self, chosen: Collection[str], known: Collection[str] = ()) -> Erased:
         """All memories that say the words of chosen ones, these included, as far as the store has them. `known`: of an
@@ -80,7 +77,7 @@ class Erasure:
             [sorted(ids), MADE],
         )
         standing = [str(memory_id) for memory_id, stands in rows if stands]
-        plan = self._rollbacks.plan_without("what was made of forgotten memories", sorted(ids), standing)
+        plan = Rollbacks(self._sql).plan_without("what was made of forgotten memories", sorted(ids), standing)
         return Erased(tuple(sorted(ids)), tuple(str(row[0]) for row in rows), plan)
 
     def texts(self, ids: Sequence[str]) -> list[str]:
@@ -130,10 +127,9 @@ class Erasure:
     def saying(self, words: Sequence[str], project_id: str | None) -> list[Memory]:
         """Every memory that was read, in whatever state, that contains all of these words in any case, by creation and
         id."""
-        ids = self._sql.strings(
+        return MEMORIES.select(
+            self._sql,
             """
-            select id
-            from memories
             where source_connector <> $3 and ($2 is null or project_id = $2)
               and list_bool_and(list_transform($1::text[], lambda w: contains(lower(content), lower(w))))
               and content <> $4
@@ -141,14 +137,12 @@ class Erasure:
             """,
             [list(words), project_id, MADE, FORGOTTEN],
         )
-        return self._read(ids)
 
     def from_file(self, file: str, project_id: str | None) -> list[Memory]:
         """Every memory that was read from a file: its name as memories have it, or the end of it."""
-        ids = self._sql.strings(
+        return MEMORIES.select(
+            self._sql,
             """
-            select id
-            from memories
             where source_connector <> $3 and ($2 is null or project_id = $2)
               and (source_file = $1 or ends_with(source_file, '/' || $1) or starts_with(source_file, $1 || '/')
                    or ends_with($1, '/' || source_file))
@@ -156,14 +150,12 @@ class Erasure:
             """,
             [file, project_id, MADE],
         )
-        return self._read(ids)
 
     def of_conversation(self, name: str, project_id: str | None) -> list[Memory]:
         """Every turn of a conversation: its file, or that with its connector, or the end or the stem of its name."""
-        ids = self._sql.strings(
+        return MEMORIES.select(
+            self._sql,
             """
-            select id
-            from memories
             where memory_type = 'conversation' and source_connector <> $3 and ($2 is null or project_id = $2)
               and (source_file = $1 or source_connector || ':' || source_file = $1
                    or ends_with(source_file, '/' || $1)
@@ -172,7 +164,6 @@ class Erasure:
             """,
             [name, project_id, MADE],
         )
-        return self._read(ids)
 
     def rejected(self, file: str | None, words: Sequence[str]) -> list[tuple[str, int]]:
         """The rejected rows of a file, or those whose excerpt contains all of these words."""
@@ -205,11 +196,6 @@ class Erasure:
             "rollups": "select count(*) from rollups where list_has_any(memory_ids, $1::text[])",
         }
         return {name: int(self._sql.value(query, [list(ids)])) for name, query in queries.items()}
-
-    def _read(self, ids: Iterable[str]) -> list[Memory]:
-        wanted = list(ids)
-        found = self._memories.read(wanted)
-        return [found[memory_id] for memory_id in wanted]
 
     def _behind(self, ids: Collection[str]) -> list[str]:
         """The notes from which those of these were made that nights made, through all levels."""

@@ -11,7 +11,8 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -19,11 +20,12 @@ import duckdb
 from memory_pipeline.errors import DamagedStoreError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
-from memory_pipeline.store.audit import keep_log
 from memory_pipeline.store.lock import InUseError, StoreLock
+from memory_pipeline.store.rows import rows_digest
 from memory_pipeline.store.seal import (
     Seal,
     header_of,
+    keep_log,
     log_path,
     read_blocks,
     read_seal,
@@ -39,9 +41,6 @@ _LEAST_LOG, _LARGEST_LOG, _SHARE_OF_STORE = 4 << 20, 16 << 20, 8
 #: Tables whose rows are not knowledge: they may differ between two reads of the same store.
 _PASSING = ("lease",)
 _CHECKSUMS = re.compile(r"computed checksum \d+ does not match stored checksum \d+")
-_TABLE_DIGEST = """
-select '{name}', count(*), coalesce(bit_xor(hash(t)), 0), coalesce(sum(hash(t) % 4294967296), 0) from "{table}" t
-"""
 
 
 def said_by(error: duckdb.Error) -> str:
@@ -61,11 +60,7 @@ def contents_digest(connection: duckdb.DuckDBPyConnection) -> str:
         [list(_PASSING)],
     ).fetchall()
     # A table that never had a row needs no reading, and each read costs a millisecond.
-    looks = [
-        _TABLE_DIGEST.format(name=name.replace("'", "''"), table=name.replace('"', '""'))
-        for name, has_rows in tables
-        if has_rows
-    ]
+    looks = [rows_digest(name) for name, has_rows in tables if has_rows]
     rows = connection.execute(" union all ".join(looks)).fetchall() if looks else []
     rows += [(name, 0, 0, 0) for name, has_rows in tables if not has_rows]
     return "\n".join(sorted(" ".join(map(str, row)) for row in rows))
@@ -123,7 +118,8 @@ def make_whole(path: Path) -> str:
     that two stores that diverged from one file never accept each other's logs, and folding the same log again gives
     the same file. Raises DamagedStoreError if a block or a table cannot be read, or the contents have changed.
     """
-    try:
+    with _told_as_damage():
+        before = None
         if log_path(path).exists():
             base = header_of(path)
             with engine.attached_copy(path, read_only=False) as connection:
@@ -132,17 +128,11 @@ def make_whole(path: Path) -> str:
             # It stays if it has no complete commit; the comparison below shows that nothing is missing without it.
             log_path(path).unlink(missing_ok=True)
             write_identifier(path, hashlib.sha256(f"{base}\n{before}".encode()).digest()[:16])
-        else:
-            before = None
         sync(path)
         after = verify_whole(path)
         if before not in (None, after):
             raise DamagedStoreError("folding its log changed the contents")
         return after
-    except ValueError as error:
-        raise DamagedStoreError(str(error)) from error
-    except duckdb.Error as error:
-        raise DamagedStoreError(f"DuckDB reports: {said_by(error)}") from error
 
 
 def verify_whole(path: Path) -> str:
@@ -150,7 +140,7 @@ def verify_whole(path: Path) -> str:
 
     Raises DamagedStoreError that says what cannot be read; the caller adds the name of the file.
     """
-    try:
+    with _told_as_damage():
         found = read_blocks(path)
         if found.damaged:
             which = f"block {found.damaged[0]}" + (" is the first of them" if len(found.damaged) > 1 else "")
@@ -159,6 +149,13 @@ def verify_whole(path: Path) -> str:
             )
         with engine.attached_copy(path, read_only=True) as connection:
             return contents_digest(connection)
+
+
+@contextmanager
+def _told_as_damage() -> Iterator[None]:
+    """What cannot be read in a file as a DamagedStoreError."""
+    try:
+        yield
     except ValueError as error:
         raise DamagedStoreError(str(error)) from error
     except duckdb.Error as error:

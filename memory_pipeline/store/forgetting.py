@@ -14,12 +14,11 @@ from pathlib import Path
 from memory_pipeline.errors import DamagedStoreError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
-from memory_pipeline.store.audit import forget_logs_before
 from memory_pipeline.store.connection import Store
 from memory_pipeline.store.folding import copy_files, fold_held, make_whole, put_in_place, remove_database, sync
 from memory_pipeline.store.lock import lock_path
 from memory_pipeline.store.rewriting import Forgetting, rewrite_without
-from memory_pipeline.store.seal import log_path
+from memory_pipeline.store.seal import forget_logs_before, log_path
 from memory_pipeline.store.snapshots import list_snapshots, rewrite_snapshot, snapshot_directory, snapshot_path
 from memory_pipeline.store.transaction import Transaction
 from memory_pipeline.text.own_words import OwnWords

@@ -14,7 +14,7 @@ from datetime import datetime
 
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.store.memories import Memories
-from memory_pipeline.store.rows import Sql, from_utc
+from memory_pipeline.store.rows import Statements, from_utc
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.text.redaction import redact
 
@@ -61,11 +61,8 @@ def rejected_hash(key: str, file: str, excerpt: str) -> str:
     return keyed_hash(key, "rejected", excerpt or file)
 
 
-class Forgotten:
+class Forgotten(Statements):
     """The tombstones of a store."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def key(self) -> str | None:
         """The key of the hashes; None as long as nothing was forgotten."""

@@ -21,7 +21,7 @@ from memory_pipeline.records import EXTRACTED, MADE, Memory
 from memory_pipeline.records.columns import state_of
 from memory_pipeline.store.forgotten import Forgotten
 from memory_pipeline.store.memories import Memories
-from memory_pipeline.store.rows import Sql, from_utc, to_utc
+from memory_pipeline.store.rows import Statements, from_utc, to_utc
 
 _STATE_TIMES = [column.name for column in state_of(Memory) if column.kind is datetime]
 
@@ -40,11 +40,8 @@ class Event(Document):
     after: dict[str, Any] | None = Field(description="The row after the change.")
 
 
-class History:
+class History(Statements):
     """The events of memories, and past states."""
-
-    def __init__(self, sql: Sql, memories: Memories) -> None:
-        self._sql, self._memories = sql, memories
 
     def archivers_of(self, memory_ids: Sequence[str]) -> dict[str, set[str]]:
         """By memory, all that ever archived it in this store, also where a rollback has restored it since."""
@@ -71,8 +68,8 @@ class History:
 
         Raises InputError for a memory that does not exist, and for a handle that stands for several.
         """
-        memory_id = self._memories.whole_id(memory_id)
-        if not self._memories.read([memory_id]):
+        memory_id = Memories(self._sql).whole_id(memory_id)
+        if not Memories(self._sql).read([memory_id]):
             forgotten = Forgotten(self._sql).find(memory_id)
             if forgotten is not None:
                 return self.of(forgotten.memory_id)
@@ -94,6 +91,7 @@ class History:
         )
 
     def _events(self, which: str, values: list[object]) -> list[Event]:
+        names = ("sequence", "happened_at", "actor", "run_id", "table", "row_id", "action", "before", "after")
         rows = self._sql.rows(
             f"""
             select sequence, happened_at, actor, run_id, table_name, row_id, action, before_state, after_state
@@ -104,18 +102,8 @@ class History:
             values,
         )
         return [
-            Event(
-                sequence=row[0],
-                happened_at=from_utc(row[1]),
-                actor=row[2],
-                run_id=row[3],
-                table=row[4],
-                row_id=row[5],
-                action=row[6],
-                before=_state(row[7]),
-                after=_state(row[8]),
-            )
-            for row in rows
+            Event(**dict(zip(names, (number, from_utc(at), *rest, _state(before), _state(after)), strict=True)))
+            for number, at, *rest, before, after in rows
         ]
 
     def memories_on(self, day: date) -> list[Memory]:
@@ -126,7 +114,7 @@ class History:
         its own, and notes without a time belong to the next day.
         """
         end = datetime.combine(day + timedelta(days=1), time(), UTC)
-        until = self._memories.all(created_by=end)
+        until = Memories(self._sql).all(created_by=end)
         known = [memory for memory in until if memory.created_at < end or memory.source.connector in (MADE, EXTRACTED)]
         return [as_before(memory) if memory.archived_at and memory.archived_at > end else memory for memory in known]
 
@@ -154,7 +142,7 @@ class History:
             [sequence],
         )
         states = {str(row[0]): _state(row[1]) for row in rows}
-        now = self._memories.all(include_rolled_back=True)
+        now = Memories(self._sql).all(include_rolled_back=True)
         then = [_with_state(memory, states[memory.id]) for memory in now if memory.id in states]
         return [memory for memory in then if memory.rolled_back_at is None]
 

@@ -14,7 +14,7 @@ from pydantic import Field
 from memory_pipeline.documents import Document
 from memory_pipeline.records import SERIES
 from memory_pipeline.store.lineage import Lineage
-from memory_pipeline.store.rows import LINEAGE, MEMORIES, Row, Sql
+from memory_pipeline.store.rows import LINEAGE, MEMORIES, Row, Statements, rows_digest
 from memory_pipeline.store.rules import DEEP_RULES, RESTORE, RULES, Rule
 from memory_pipeline.store.series import SeriesMemories, wrong_in_series
 from memory_pipeline.text.normalise import hashes_of
@@ -50,11 +50,8 @@ def _unless_known(name: str, contents: list[Row], look: Callable[[], list[Findin
     return found
 
 
-class Integrity:
+class Integrity(Statements):
     """Whether the contents of the store are sound."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def check(self, *, deep: bool = False, facts: bool = False) -> list[Finding]:
         """All problems of the store, at most twenty per rule; empty if it is sound.
@@ -76,11 +73,7 @@ class Integrity:
 
     def _contents_of(self, tables: Iterable[str]) -> dict[str, Row]:
         """By table, what changes with any change of its rows."""
-        of_each = (
-            f"select '{table}', count(*), bit_xor(hash(t)), sum(hash(t) % 4294967296) from {table} t"
-            for table in sorted(tables)
-        )
-        return {str(row[0]): row for row in self._sql.rows(" union all ".join(of_each))}
+        return {str(row[0]): row for row in self._sql.rows(" union all ".join(map(rows_digest, sorted(tables))))}
 
     def _broken(self, rule: Rule) -> list[Finding]:
         rows = self._sql.rows(f"select * from ({rule.query}) order by 1 limit {_MAX_PER_RULE}")

@@ -12,17 +12,16 @@ import pyarrow as pa
 
 from memory_pipeline.records import DEFERRED_REASONS, MOVED, LogRow, NightError, Notice
 from memory_pipeline.store.forgotten import Forgotten
-from memory_pipeline.store.rows import RowsOf, Sql, from_utc, only_one, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, from_utc, only_one, to_utc
 from memory_pipeline.store.runs import Runs
 
-_LOG = RowsOf(LogRow)
+_LOG = RowsOf(LogRow, "compression_log")
+#: Reports from before there were kinds are those of nights.
+_OF_NIGHT = "coalesce(report ->> 'kind', 'night') = 'night'"
 
 
-class Journal:
+class Journal(Statements):
     """Decisions, errors, reports and notices of nights, and rejected rows."""
-
-    def __init__(self, sql: Sql, runs: Runs) -> None:
-        self._sql, self._runs = sql, runs
 
     def log(self, rows: Sequence[LogRow]) -> None:
         """Add decisions to the compression log; the same decision is stored once, and a rolled-back one counts again
@@ -43,30 +42,19 @@ class Journal:
 
     def log_of(self, run_id: str) -> list[LogRow]:
         """The decisions of one run, by status and fingerprint."""
-        rows = self._sql.rows(
-            f"""
-            select {_LOG.columns}
-            from compression_log
-            where run_id = $1
-            order by status, cluster_fingerprint
-            """,
-            [run_id],
-        )
-        return [_LOG.read(row) for row in rows]
+        return _LOG.select(self._sql, "where run_id = $1 order by status, cluster_fingerprint", [run_id])
 
     def log_of_memories(self, memory_ids: Sequence[str]) -> list[LogRow]:
         """The decisions by which these memories were written, by time and fingerprint; not those rolled back."""
-        rows = self._sql.rows(
-            f"""
-            select {_LOG.columns}
-            from compression_log
+        return _LOG.select(
+            self._sql,
+            """
             where compressed_memory_id in (select unnest($1::text[])) and status = 'compressed'
               and rolled_back_at is null
             order by created_at, cluster_fingerprint
             """,
             [list(memory_ids)],
         )
-        return [_LOG.read(row) for row in rows]
 
     def settled_fingerprints(self, as_of: datetime, ttl_days: int) -> dict[tuple[str, str], str]:
         """Policies and fingerprints decided in the `ttl_days` up to and including `as_of`, with their status.
@@ -131,7 +119,7 @@ class Journal:
         """The report of a run of any kind, or the latest one of a kind (of any kind with None); None if there is
         none.
 
-        Reports from before there were kinds are those of nights. `rolled_back_at` is the current value.
+        `rolled_back_at` is the current value.
         """
         row = self._sql.row(
             """
@@ -146,17 +134,17 @@ class Journal:
         )
         if row is None:
             return None
-        undone = self._runs.rolled_back_at(row[1])
+        undone = Runs(self._sql).rolled_back_at(row[1])
         return {**json.loads(row[0]), "rolled_back_at": undone.isoformat() if undone else None}
 
     def reported_run(self, beginning: str) -> str:
         """The reported run with an id, or the only one whose id starts with it; of a day as YYYY-MM-DD, the newest run
         of its night. Raises InputError if there is none or several."""
         of_day = self._sql.strings(
-            """
+            f"""
             select run_id
             from night_reports
-            where cast(partition_date as text) = $1 and coalesce(report ->> 'kind', 'night') = 'night'
+            where cast(partition_date as text) = $1 and {_OF_NIGHT}
             order by written_at desc, run_id
             limit 1
             """,
@@ -173,37 +161,26 @@ class Journal:
 
     def reports(self, limit: int = 60) -> list[dict[str, Any]]:
         """The newest report of a night for each of the last `limit` partitions, oldest first."""
-        rows = self._sql.rows(
-            """
+        rows = self._sql.strings(
+            f"""
             select report
             from night_reports
-            where coalesce(report ->> 'kind', 'night') = 'night'
+            where {_OF_NIGHT}
             qualify row_number() over (partition by partition_date order by written_at desc, run_id) = 1
             order by partition_date desc
             limit $1
             """,
             [limit],
         )
-        return [json.loads(row[0]) for row in reversed(rows)]
+        return [json.loads(report) for report in reversed(rows)]
 
     def tokens_by_night(self, limit: int = 40) -> list[int]:
         """The active tokens after each of the last `limit` nights, oldest first."""
-        rows = self._sql.rows(
-            """
-            select cast(report ->> 'tokens_after' as bigint)
-            from night_reports
-            where coalesce(report ->> 'kind', 'night') = 'night'
-            qualify row_number() over (partition by partition_date order by written_at desc, run_id) = 1
-            order by partition_date desc
-            limit $1
-            """,
-            [limit],
-        )
-        return [int(row[0]) for row in reversed(rows)]
+        return [int(report["tokens_after"]) for report in self.reports(limit)]
 
     def verdicts_of(self, run_ids: Sequence[str]) -> dict[str, str]:
         """The verdicts of those of these runs that have a report."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select run_id, verdict
             from night_reports
@@ -211,38 +188,32 @@ class Journal:
             """,
             [list(run_ids)],
         )
-        return {str(run_id): str(verdict) for run_id, verdict in rows}
 
     def nights_by_verdict(self) -> dict[str, int]:
         """How many nights ended with each verdict."""
-        rows = self._sql.rows(
-            """
+        return self._sql.mapping(
+            f"""
             select verdict, count(*)
             from night_reports
-            where coalesce(report ->> 'kind', 'night') = 'night'
+            where {_OF_NIGHT}
             group by verdict
             order by verdict
             """
         )
-        return {str(verdict): int(count) for verdict, count in rows}
 
     def newest_reported_day(self) -> date | None:
-        """The newest partition with a report of a night."""
+        """The newest partition with a report."""
         newest: date | None = self._sql.value("select max(partition_date) from night_reports")
         return newest
 
     def newest_night(self) -> date | None:
         """The newest partition whose night was reported."""
-        newest: date | None = self._sql.value(
-            "select max(partition_date) from night_reports where coalesce(report ->> 'kind', 'night') = 'night'"
-        )
+        newest: date | None = self._sql.value(f"select max(partition_date) from night_reports where {_OF_NIGHT}")
         return newest
 
     def oldest_reported_day(self) -> date | None:
-        """The oldest partition with a report of a night."""
-        oldest: date | None = self._sql.value(
-            "select min(partition_date) from night_reports where coalesce(report ->> 'kind', 'night') = 'night'"
-        )
+        """The oldest partition whose night was reported."""
+        oldest: date | None = self._sql.value(f"select min(partition_date) from night_reports where {_OF_NIGHT}")
         return oldest
 
     def keep_notice(self, notice: Notice) -> bool:

@@ -5,28 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from memory_pipeline.records import LineageLink
-from memory_pipeline.store.rows import RowsOf, Sql, from_utc
+from memory_pipeline.records import BESIDE, LineageLink
+from memory_pipeline.store.rows import RowsOf, Statements, from_utc
 
-LINKS = RowsOf(LineageLink)
-#: All pairs of a memory (`top`) and its direct and indirect sources, except copies and superseded memories.
-_MADE_OF = """
-    with recursive made as (
-        select memory_id, source_id
-        from lineage
-        where relation not in ('duplicate', 'superseded', 'extracted', 'replaced')
-    ),
-    walk(top, id) as (
-        select memory_id, source_id
-        from made
-        where memory_id in (select unnest($1::text[]))
-        union
-        select w.top, l.source_id
-        from walk w
-        join made l on l.memory_id = w.id
-    )
-    """
-
+LINKS = RowsOf(LineageLink, "lineage")
 #: From each of some memories (`start`) along its replacements, with the steps to each (`depth`).
 _CHAIN = """
     with recursive chain(start, id, next, depth) as (
@@ -42,22 +24,16 @@ _CHAIN = """
     """
 
 
-class Lineage:
+class Lineage(Statements):
     """The links from memories to their sources, and the chains of replacements."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def add(self, links: Sequence[LineageLink]) -> None:
         """Add links from a memory to its direct sources."""
-        if not links:
-            return
-        with self._sql.given(incoming=LINKS.table(links)):
-            self._sql.run("insert into lineage by name select * from incoming")
+        LINKS.insert(self._sql, links)
 
     def replaced_by_words(self, memory_ids: Iterable[str]) -> dict[str, str]:
         """By memory that newer words of its source have superseded, the memory of these."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select m.id, m.consolidated_into_id
             from memories m
@@ -67,7 +43,6 @@ class Lineage:
             """,
             [list(memory_ids)],
         )
-        return {str(old): str(new) for old, new in rows}
 
     def active_versions(self, ids: Sequence[str]) -> list[tuple[str, str]]:
         """Each of these ids with each active memory that has it, or is a version of it, by both."""
@@ -88,21 +63,19 @@ class Lineage:
 
     def of(self, memory_ids: Iterable[str]) -> list[LineageLink]:
         """The direct sources of these memories, by memory and source id."""
-        rows = self._sql.rows(
-            f"""
-            select {LINKS.columns}
-            from lineage
+        return LINKS.select(
+            self._sql,
+            """
             where memory_id in (select unnest($1::text[]))
             order by memory_id, source_id
             """,
             [list(memory_ids)],
         )
-        return [LINKS.read(row) for row in rows]
 
     def stood_for(self, memory_ids: Iterable[str]) -> dict[str, list[str]]:
         """Of those of these memories that stand for lines with other words (merged ones and series), the sources that
         they were made from, by id."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select memory_id, list(source_id order by source_id)
             from lineage
@@ -111,14 +84,12 @@ class Lineage:
             """,
             [list(memory_ids)],
         )
-        return {str(row[0]): [str(source) for source in row[1]] for row in rows}
 
     def principles_on(self, pattern_ids: Iterable[str]) -> list[LineageLink]:
         """All links of the active principles that were made from one of these patterns, by principle and pattern."""
-        rows = self._sql.rows(
-            f"""
-            select {LINKS.columns}
-            from lineage
+        return LINKS.select(
+            self._sql,
+            """
             where relation = 'principle' and memory_id in (
                 select l.memory_id
                 from lineage l
@@ -129,11 +100,10 @@ class Lineage:
             """,
             [list(pattern_ids)],
         )
-        return [LINKS.read(row) for row in rows]
 
     def of_levels(self) -> dict[str, list[str]]:
         """The direct sources of every merged memory and canonical entry that was not rolled back, by its id."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select l.memory_id, list(l.source_id order by l.source_id)
             from lineage l
@@ -143,24 +113,27 @@ class Lineage:
             order by 1
             """
         )
-        return {str(row[0]): [str(source) for source in row[1]] for row in rows}
 
     def raw_sources_of(self, ids: Iterable[str]) -> dict[str, list[str]]:
         """By memory, the sorted ids at the bottom of its lineage, which were not made from anything. Memories
         without sources are omitted."""
-        rows = self._sql.rows(
-            """
-            with recursive walk(top, id) as (
-                select memory_id, source_id
-                from lineage
-                where memory_id in (select unnest($1::text[]))
-                  and relation not in ('superseded', 'extracted', 'replaced')
+        return self._raw_behind(ids, ("superseded", "extracted", "replaced"))
+
+    def witnesses_of(self, ids: Iterable[str]) -> dict[str, list[str]]:
+        """By memory, the ids of the raw memories it was made from, without copies; memories without sources are
+        omitted."""
+        return self._raw_behind(ids, BESIDE)
+
+    def _raw_behind(self, ids: Iterable[str], beside: tuple[str, ...]) -> dict[str, list[str]]:
+        return self._sql.mapping(
+            f"""
+            with recursive made as (select memory_id, source_id from lineage where relation not in {beside}),
+            walk(top, id) as (
+                select memory_id, source_id from made where memory_id in (select unnest($1::text[]))
                 union
-                select walk.top, l.source_id
-                from lineage l
-                join walk on l.memory_id = walk.id and l.relation not in ('superseded', 'extracted', 'replaced')
+                select w.top, l.source_id from walk w join made l on l.memory_id = w.id
             )
-            select walk.top, list(walk.id order by walk.id)
+            select top, list(walk.id order by walk.id)
             from walk
             join memories m on m.id = walk.id
             where m.source_connector <> 'night'
@@ -168,7 +141,6 @@ class Lineage:
             """,
             [list(ids)],
         )
-        return {str(top): [str(found) for found in sources] for top, sources in rows}
 
     def replaced_by(self, ids: Sequence[str]) -> dict[str, list[str]]:
         """By statement, the sorted ids of those that it replaced, directly or through others."""
@@ -192,33 +164,16 @@ class Lineage:
         sources are omitted."""
         return {top: len(found) for top, found in self.witnesses_of(ids).items()}
 
-    def witnesses_of(self, ids: Iterable[str]) -> dict[str, list[str]]:
-        """By memory, the ids of the raw memories it was made from, without copies; memories without sources are
-        omitted."""
-        rows = self._sql.rows(
-            f"""
-            {_MADE_OF}
-            select top, list(distinct walk.id order by walk.id)
-            from walk
-            join memories m on m.id = walk.id
-            where m.source_connector <> 'night'
-            group by 1
-            """,
-            [list(ids)],
-        )
-        return {str(top): [str(i) for i in found] for top, found in rows}
-
     def told_by(self, ids: Iterable[str]) -> dict[str, list[str]]:
         """By abstraction, the sorted ids of the memories whose words it has to keep: its direct sources, but for a
         pattern among them, whose next version it is, the raw memories behind that pattern."""
         wanted = list(ids)
         direct = self._sql.rows(
-            """
+            f"""
             select l.memory_id, l.source_id, l.relation = 'distilled' and s.abstraction_level = 2 as is_version
             from lineage l
             join memories s on s.id = l.source_id
-            where l.memory_id in (select unnest($1::text[]))
-              and l.relation not in ('duplicate', 'superseded', 'extracted', 'replaced')
+            where l.memory_id in (select unnest($1::text[])) and l.relation not in {BESIDE}
             """,
             [wanted],
         )

@@ -12,10 +12,10 @@ import pyarrow as pa
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import AGAIN, EXPIRED, UNDATED, Memory, Source
 from memory_pipeline.records.identifiers import Handles, is_handle
-from memory_pipeline.store.rows import Row, RowsOf, Sql, from_utc, to_utc
+from memory_pipeline.store.rows import Row, RowsOf, Statements, from_utc, to_utc
 
 #: The mapping of memories to table rows.
-MEMORIES = RowsOf(Memory)
+MEMORIES = RowsOf(Memory, "memories")
 #: From when nights count a memory (`Memory.counts_from`), and whether that of a row is old enough to be touched: given
 #: the night's end and the time after which memories are fresh.
 _COUNTS_FROM = """case when created_at_quality = 'mtime'
@@ -67,18 +67,12 @@ class Text(NamedTuple):
     created_at_quality: str
 
 
-class Memories:
+class Memories(Statements):
     """The memories themselves, active and archived."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def add(self, memories: Sequence[Memory]) -> None:
         """Add new memories in one statement."""
-        if not memories:
-            return
-        with self._sql.given(incoming=MEMORIES.table(memories)):
-            self._sql.run("insert into memories by name select * from incoming")
+        MEMORIES.insert(self._sql, memories)
 
     def place(self, memories: Sequence[Memory]) -> None:
         """Take over where memories stand in their source now: their headings and their lead-in."""
@@ -104,10 +98,8 @@ class Memories:
         wanted = list(ids)
         if not wanted:
             return {}
-        rows = self._sql.rows(
-            f"select {MEMORIES.columns} from memories where id in (select unnest($1::text[]))", [wanted]
-        )
-        return {memory.id: memory for memory in map(MEMORIES.read, rows)}
+        found = MEMORIES.select(self._sql, "where id in (select unnest($1::text[]))", [wanted])
+        return {memory.id: memory for memory in found}
 
     def read_as_last_told(self, ids: Iterable[str]) -> dict[str, Memory]:
         """The memories with these ids, by id, each with the time at which it was told last: a copy that was archived
@@ -169,37 +161,32 @@ class Memories:
     ) -> list[Memory]:
         """Every memory that is or was in use, or the active ones (created by a time, when given), by creation and
         id."""
-        rows = self._sql.rows(
-            f"""
-            select {MEMORIES.columns}
-            from memories
+        return MEMORIES.select(
+            self._sql,
+            """
             where ($1 or archived_at is null) and ($2 or rolled_back_at is null) and ($3 is null or created_at <= $3)
             order by created_at, id
             """,
             [include_archived, include_rolled_back, to_utc(created_by) if created_by else None],
         )
-        return [MEMORIES.read(row) for row in rows]
 
     def of_project(self, project_id: str, *, include_archived: bool = True) -> list[Memory]:
         """The memories of one project that are or were in use, or the active ones, by creation and id."""
-        rows = self._sql.rows(
-            f"""
-            select {MEMORIES.columns}
-            from memories
+        return MEMORIES.select(
+            self._sql,
+            """
             where project_id = $1 and rolled_back_at is null and ($2 or archived_at is null)
             order by created_at, id
             """,
             [project_id, include_archived],
         )
-        return [MEMORIES.read(row) for row in rows]
 
     def newest(self, project_id: str, limit: int, *, least: int, most: int) -> list[Memory]:
         """The active memories of a project with an abstraction level from `least` to `most`, newest first, at most
         `limit`."""
-        rows = self._sql.rows(
-            f"""
-            select {MEMORIES.columns}
-            from memories
+        return MEMORIES.select(
+            self._sql,
+            """
             where project_id = $1 and rolled_back_at is null and archived_at is null
               and abstraction_level between $2 and $3
             order by created_at desc, id
@@ -207,7 +194,6 @@ class Memories:
             """,
             [project_id, least, most, limit],
         )
-        return [MEMORIES.read(row) for row in rows]
 
     def texts(self, *, created_by: datetime, after: Text | None, most: int) -> list[Text]:
         """What every memory says that is or was in use and was created by a time, by creation and id: the first `most`
@@ -228,20 +214,13 @@ class Memories:
 
     def of_connectors(self, connectors: Sequence[str]) -> list[Memory]:
         """Every memory, in any state, that these connectors brought, by id."""
-        rows = self._sql.rows(
-            f"""
-            select {MEMORIES.columns}
-            from memories
-            where source_connector in (select unnest($1::text[]))
-            order by id
-            """,
-            [list(connectors)],
+        return MEMORIES.select(
+            self._sql, "where source_connector in (select unnest($1::text[])) order by id", [list(connectors)]
         )
-        return [MEMORIES.read(row) for row in rows]
 
     def count(self) -> int:
         """The number of memories in any state."""
-        return int(self._sql.value("select count(*) from memories"))
+        return self._sql.count("select count(*) from memories")
 
     def existing(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Project and content hash of those ids that are in the store."""
@@ -272,10 +251,9 @@ class Memories:
         from the as-of time of that night, as does what its file alone dates. Whether each has a vector is asked
         separately.
         """
-        rows = self._sql.rows(
+        return MEMORIES.select(
+            self._sql,
             f"""
-            select {MEMORIES.columns}
-            from memories
             where importance < $floor and compressed_from is null and archived_at is null and not pinned
               and abstraction_level <= 1 and ($first is null or created_at >= $first)
               and {RIPE}
@@ -293,11 +271,10 @@ class Memories:
                 "most": most,
             },
         )
-        return [MEMORIES.read(row) for row in rows]
 
     def made_as_of(self, at: datetime) -> dict[str, str]:
         """The active memories that nights made as of a time, with the policy that made each."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select id, source_file
             from memories
@@ -305,7 +282,6 @@ class Memories:
             """,
             [to_utc(at)],
         )
-        return {str(memory_id): str(policy) for memory_id, policy in rows}
 
     def unconsolidated(
         self, *, created_before: datetime, as_of: datetime, critical_floor: float, after: int
@@ -389,17 +365,15 @@ class Memories:
 
     def patterns(self, before: datetime, policy: str, critical_floor: float) -> list[Memory]:
         """The active patterns of a policy that were made before a time and may be archived, by id."""
-        rows = self._sql.rows(
-            f"""
-            select {MEMORIES.columns}
-            from memories
+        return MEMORIES.select(
+            self._sql,
+            """
             where abstraction_level = 2 and source_connector = 'night' and source_file = $2 and archived_at is null
               and rolled_back_at is null and created_at < $1 and importance < $3 and not pinned
             order by id
             """,
             [to_utc(before), policy, critical_floor],
         )
-        return [MEMORIES.read(row) for row in rows]
 
     def supersede(self, loser: str, *, winner: str, archived_by: str, at: datetime, critical_floor: float) -> bool:
         """Archive the side of a conflict that a person decided against, of any level; returns False if it is
@@ -495,7 +469,7 @@ class Memories:
 
     def count_before_night(self, as_of: datetime) -> int:
         """The number of active memories at the start of the night of `as_of`, even if it has archived some since."""
-        count = self._sql.value(
+        return self._sql.count(
             """
             select count(*)
             from memories
@@ -503,7 +477,6 @@ class Memories:
             """,
             [to_utc(as_of)],
         )
-        return int(count)
 
 
 def memory_table(memories: Sequence[Memory]) -> pa.Table:

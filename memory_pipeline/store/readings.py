@@ -4,15 +4,14 @@ replace; and the answers of models, with what each call cost."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import date, datetime
-from typing import Any
 
 from memory_pipeline.records import DIGEST, MADE, READ, READING, ROUTINE, Memory, ModelAnswer, ModelBatch, ModelCall
 from memory_pipeline.store.memories import MEMORIES, RIPE
-from memory_pipeline.store.rows import RowsOf, Sql, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, to_utc
 
-_ANSWERS, _CALLS, _BATCHES = RowsOf(ModelAnswer), RowsOf(ModelCall), RowsOf(ModelBatch)
+_ANSWERS, _CALLS = RowsOf(ModelAnswer, "model_answers"), RowsOf(ModelCall, "model_calls")
+_BATCHES = RowsOf(ModelBatch, "model_batches")
 _UNREAD = f"""archived_at is null and rolled_back_at is null and abstraction_level = 0
     and memory_type <> 'conversation' and source_connector not in ('night', 'conversations') and {RIPE}
     and not exists (
@@ -21,42 +20,35 @@ _UNREAD = f"""archived_at is null and rolled_back_at is null and abstraction_lev
         where l.policy = $read and l.rolled_back_at is null and l.cluster_fingerprint = sha256(m.id))"""
 
 
-class Readings:
+class Readings(Statements):
     """Notes that are to be read, statements that stand, and digests of days."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def unread(self, *, created_before: datetime, as_of: datetime) -> list[Memory]:
         """The active raw notes that are old enough to be touched and that no reader has read, by project, day, file and
         line. A note is known by its fingerprint in the log; turns of conversations are read with their day."""
-        rows = self._sql.rows(
+        return MEMORIES.select(
+            self._sql,
             f"""
-            select {MEMORIES.columns}
-            from memories m
-            where {_UNREAD}
+            m where {_UNREAD}
             order by project_id, effective_date::date, source_file, source_line, effective_date, id
             """,
             {"created_before": to_utc(created_before), "as_of": to_utc(as_of), "read": READ},
         )
-        return [MEMORIES.read(row) for row in rows]
 
     def count_unread(self, *, created_before: datetime, as_of: datetime) -> tuple[int, int]:
         """How many notes no reader has read, and their tokens."""
-        row = self._sql.row(
+        found: tuple[int, int] = self._sql.counts(
             f"select count(*), coalesce(sum(token_count), 0) from memories m where {_UNREAD}",
             {"created_before": to_utc(created_before), "as_of": to_utc(as_of), "read": READ},
         )
-        assert row is not None
-        return int(row[0]), int(row[1])
+        return found
 
     def standing(self, project_id: str, as_of: datetime) -> list[Memory]:
         """The active statements of a project that were known by a time, by id: what readers found, what conversations
         gave, and what nights merged and distilled; no readings of series and no digests."""
-        rows = self._sql.rows(
-            f"""
-            select {MEMORIES.columns}
-            from memories
+        return MEMORIES.select(
+            self._sql,
+            """
             where project_id = $1 and archived_at is null and created_at <= $2 and abstraction_level <= 2
               and (source_connector = 'conversations'
                    or (source_connector = 'night' and source_file not in ('series', $3)))
@@ -64,66 +56,60 @@ class Readings:
             """,
             [project_id, to_utc(as_of), DIGEST],
         )
-        return [MEMORIES.read(row) for row in rows]
 
     def often_told(self, least_days: int) -> set[str]:
         """The active statements, also merged ones, behind which stand notes of so many days, also by way of those that
         they replaced."""
-        return set(
-            self._sql.strings(
-                """
-                with recursive walk(top, id) as (
-                    select id, id
-                    from memories
-                    where source_connector = $1 and abstraction_level = 1 and archived_at is null
-                      and (source_file = $2 or id in (
-                          select l.memory_id
-                          from lineage l
-                          join memories s on s.id = l.source_id
-                          where s.source_connector = $1 and s.source_file = $2 and l.relation = 'merged'))
-                    union
-                    select w.top, l.source_id
-                    from walk w
-                    join lineage l on l.memory_id = w.id and l.relation not in ('duplicate', 'superseded', 'extracted')
-                )
-                select top
-                from walk
-                join memories m on m.id = walk.id
-                where m.source_connector <> $1
-                group by top
-                having count(distinct (m.effective_date + to_minutes(m.utc_offset))::date) >= $3
-                """,
-                [MADE, READING, least_days],
+        return self._sql.string_set(
+            """
+            with recursive walk(top, id) as (
+                select id, id
+                from memories
+                where source_connector = $1 and abstraction_level = 1 and archived_at is null
+                  and (source_file = $2 or id in (
+                      select l.memory_id
+                      from lineage l
+                      join memories s on s.id = l.source_id
+                      where s.source_connector = $1 and s.source_file = $2 and l.relation = 'merged'))
+                union
+                select w.top, l.source_id
+                from walk w
+                join lineage l on l.memory_id = w.id and l.relation not in ('duplicate', 'superseded', 'extracted')
             )
+            select top
+            from walk
+            join memories m on m.id = walk.id
+            where m.source_connector <> $1
+            group by top
+            having count(distinct (m.effective_date + to_minutes(m.utc_offset))::date) >= $3
+            """,
+            [MADE, READING, least_days],
         )
 
     def count_routine(self, digest_id: str) -> int:
         """The notes for which a digest stands, with those of the digests that it replaced."""
-        return int(
-            self._sql.value(
-                """
-                with recursive digests(id) as (
-                    select $1
-                    union
-                    select l.source_id
-                    from lineage l
-                    join digests d on l.memory_id = d.id and l.relation = 'replaced'
-                )
-                select count(distinct l.source_id)
+        return self._sql.count(
+            """
+            with recursive digests(id) as (
+                select $1
+                union
+                select l.source_id
                 from lineage l
-                join digests d on l.memory_id = d.id and l.relation = $2
-                join memories m on m.id = l.source_id and m.consolidated_into_id in (select id from digests)
-                """,
-                [digest_id, ROUTINE],
+                join digests d on l.memory_id = d.id and l.relation = 'replaced'
             )
+            select count(distinct l.source_id)
+            from lineage l
+            join digests d on l.memory_id = d.id and l.relation = $2
+            join memories m on m.id = l.source_id and m.consolidated_into_id in (select id from digests)
+            """,
+            [digest_id, ROUTINE],
         )
 
     def digest_of(self, project_id: str, day: date) -> Memory | None:
         """The active digest of a project's day."""
-        row = self._sql.row(
-            f"""
-            select {MEMORIES.columns}
-            from memories
+        return MEMORIES.first(
+            self._sql,
+            """
             where project_id = $1 and archived_at is null and source_connector = $2 and source_file = $3
               and (effective_date + to_minutes(utc_offset))::date = $4
             order by created_at desc, id
@@ -131,50 +117,27 @@ class Readings:
             """,
             [project_id, MADE, DIGEST, day],
         )
-        return MEMORIES.read(row) if row else None
 
 
-class Models:
+class Models(Statements):
     """The cached answers, the calls with their costs, and the batches."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def answers(self, prompt_hashes: Sequence[str]) -> dict[str, ModelAnswer]:
         """The cached answers to these prompts."""
-        rows = self._sql.rows(
-            f"select {_ANSWERS.columns} from model_answers where prompt_hash in (select unnest($1::text[]))",
-            [list(prompt_hashes)],
-        )
-        return {answer.prompt_hash: answer for answer in map(_ANSWERS.read, rows)}
+        found = _ANSWERS.select(self._sql, "where prompt_hash in (select unnest($1::text[]))", [list(prompt_hashes)])
+        return {answer.prompt_hash: answer for answer in found}
 
     def keep_answers(self, answers: Sequence[ModelAnswer]) -> None:
         """Store answers; a newer one to the same prompt replaces the old one."""
-        latest = {answer.prompt_hash: answer for answer in answers}
-        if not latest:
-            return
-        with self._sql.given(incoming=_ANSWERS.table(list(latest.values()))):
-            self._sql.run(
-                f"""
-                update model_answers a set {_ANSWERS.assigned_from("i")}
-                from incoming i where a.prompt_hash = i.prompt_hash
-                """
-            )
-            self._sql.run("insert into model_answers by name from incoming on conflict do nothing")
+        _ANSWERS.put(self._sql, list({answer.prompt_hash: answer for answer in answers}.values()))
 
     def keep_calls(self, calls: Sequence[ModelCall]) -> None:
         """Record calls; the same call (by id) is recorded once."""
-        if not calls:
-            return
-        with self._sql.given(incoming=_CALLS.table(calls)):
-            self._sql.run("insert into model_calls by name from incoming on conflict do nothing")
+        _CALLS.insert(self._sql, calls, "on conflict do nothing")
 
     def calls_of(self, run_id: str) -> list[ModelCall]:
         """Every call that a run made or collected, in order."""
-        rows = self._sql.rows(
-            f"select {_CALLS.columns} from model_calls where run_id = $1 order by called_at, id", [run_id]
-        )
-        return [_CALLS.read(row) for row in rows]
+        return _CALLS.select(self._sql, "where run_id = $1 order by called_at, id", [run_id])
 
     def calls_by_outcome(self) -> dict[str, tuple[int, float]]:
         """How many calls were sent with each outcome, and what they cost in US dollars."""
@@ -191,26 +154,8 @@ class Models:
 
     def keep_batch(self, batch: ModelBatch) -> None:
         """Record a batch, or its new status."""
-        self._sql.run(
-            "update model_batches set batch_id = $2, status = $3, settled_at = $4 where id = $1",
-            [batch.id, batch.batch_id, batch.status, to_utc(batch.settled_at) if batch.settled_at else None],
-        )
-        self._sql.run(
-            f"insert into model_batches ({_BATCHES.columns}) values ({_BATCHES.parameters}) on conflict do nothing",
-            _BATCHES.values(batch),
-        )
+        _BATCHES.put(self._sql, [batch])
 
     def open_batches(self) -> list[ModelBatch]:
         """Batches that were sent, or may have been, and are not collected; oldest first."""
-        rows = self._sql.rows(
-            f"select {_BATCHES.columns} from model_batches where status in ('sending', 'sent') order by created_at, id"
-        )
-        return [_BATCHES.read(row) for row in rows]
-
-
-def answers_as_json(rows: Sequence[ModelAnswer | ModelCall]) -> list[dict[str, Any]]:
-    """The records as JSON objects, for the file next to the store that a preview writes."""
-    return [
-        {name: value.isoformat() if isinstance(value, datetime) else value for name, value in asdict(row).items()}
-        for row in rows
-    ]
+        return _BATCHES.select(self._sql, "where status in ('sending', 'sent') order by created_at, id")

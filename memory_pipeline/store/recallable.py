@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.records import AGAIN, Memory
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import Sql
+from memory_pipeline.store.rows import Statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +25,8 @@ class Generation:
     mark: str
 
 
-class Recallable:
+class Recallable(Statements):
     """Memories and vectors of one project for an index."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def generation(self, at: int | None = None) -> Generation:
         """The state of the store now, or at an earlier entry of its log. Sequence 0 stands for an empty log."""
@@ -84,7 +81,7 @@ class Recallable:
 
     def source_counts(self, project_id: str) -> dict[str, int]:
         """How many direct sources the memories of a project have; those without any are left out."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select l.memory_id, count(*)
             from lineage l
@@ -94,7 +91,6 @@ class Recallable:
             """,
             [project_id],
         )
-        return {str(memory_id): int(count) for memory_id, count in rows}
 
     def copies(self, project_id: str) -> frozenset[str]:
         """The memories of a project that were archived into one that said the same before."""

@@ -20,12 +20,11 @@ import pyarrow as pa
 from memory_pipeline.errors import DamagedStoreError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
-from memory_pipeline.store.audit import memory_state
 from memory_pipeline.store.erasure import Chosen
 from memory_pipeline.store.folding import remove_database, said_by, sync, verify_whole
 from memory_pipeline.store.forgotten import Stone, new_id_of, rejected_hash
-from memory_pipeline.store.migrations import create_schema, create_triggers, drop_triggers, migrate
-from memory_pipeline.store.rows import AUDIT_LOG, EMBEDDINGS, LINEAGE, MEMORIES, MIGRATIONS, TABLES, Sql, to_utc
+from memory_pipeline.store.migrations import create_schema, create_triggers, drop_triggers, memory_state, migrate
+from memory_pipeline.store.rows import AUDIT_LOG, EMBEDDINGS, KEYS, LINEAGE, MEMORIES, MIGRATIONS, TABLES, Sql, to_utc
 from memory_pipeline.store.transaction import Transaction
 from memory_pipeline.text.normalise import hashes_of
 from memory_pipeline.text.own_words import FORGOTTEN, OwnWords
@@ -200,20 +199,9 @@ class _Erasing:
         runs = self._sql.strings(
             f"select distinct run_id from audit_log where table_name = 'memories' and row_id {having}", [gone]
         )
-        self._sql.run(
-            f"""
-            delete from extraction_feedback
-            where extraction_id in (select id from extractions where turn_id {having} or memory_id {having})
-            """,
-            [gone],
-        )
-        self._sql.run(
-            f"""
-            delete from relationship_patterns
-            where id in (select id from extractions where turn_id {having} or memory_id {having})
-            """,
-            [gone],
-        )
+        extracted = f"(select id from extractions where turn_id {having} or memory_id {having})"
+        for table, column in (("extraction_feedback", "extraction_id"), ("relationship_patterns", "id")):
+            self._sql.run(f"delete from {table} where {column} in {extracted}", [gone])
         self._sql.run(f"delete from extractions where turn_id {having} or memory_id {having}", [gone])
         self._sql.run(
             """
@@ -223,17 +211,14 @@ class _Erasing:
             where r.project_id = d.project_id and r.night = d.night
             """
         )
-        self._sql.run(
+        days = self._sql.strings(
             """
-            update audit_log
-            set before_state = null, after_state = null, before_hash = null, after_hash = null
-            where table_name = 'conversation_days'
-              and row_id in (
-                  select d.project_id || ':' || d.night::text || ':' || d.run_id
-                  from conversation_days d
-                  join read_again r on r.project_id = d.project_id and r.night = d.night)
+            select d.project_id || ':' || d.night::text || ':' || d.run_id
+            from conversation_days d
+            join read_again r on r.project_id = d.project_id and r.night = d.night
             """
         )
+        self._silence_log(("conversation_days",), days)
         self._sql.run("drop table read_again")
         self._leave_out_knowledge(gone)
         self._sql.run(
@@ -320,16 +305,20 @@ class _Erasing:
             """,
             [gone],
         )
-        self._sql.run(
-            """
-            update audit_log
-            set before_state = null, after_state = null, before_hash = null, after_hash = null
-            where table_name in ('atoms', 'playbook_entries', 'conflicts') and row_id in (select unnest($1::text[]))
-            """,
-            [[*atoms, *entries, *conflicts]],
-        )
+        self._silence_log(("atoms", "playbook_entries", "conflicts"), [*atoms, *entries, *conflicts])
         self._sql.run(
             "update compression_log set reason = null where compressed_memory_id in (select unnest($1::text[]))", [gone]
+        )
+
+    def _silence_log(self, tables: Sequence[str], row_ids: Sequence[str]) -> None:
+        """Take out of the log what these rows said."""
+        self._sql.run(
+            f"""
+            update {AUDIT_LOG}
+            set before_state = null, after_state = null, before_hash = null, after_hash = null
+            where table_name in (select unnest($1::text[])) and row_id in (select unnest($2::text[]))
+            """,
+            [list(tables), list(row_ids)],
         )
 
     def _forget_answers(self, runs: Sequence[str]) -> None:
@@ -464,12 +453,11 @@ class _Erasing:
 
     def _texts(self) -> list[tuple[str, list[str]]]:
         """Every table with the columns that may quote something or name an id in a text."""
-        keys = {table.name: table.key for table in TABLES}
         found = []
         for table, kinds in self._columns().items():
             if table in _WITHOUT_TEXTS:
                 continue
-            columns = [name for name, kind in kinds.items() if kind == "VARCHAR" and name not in keys[table]]
+            columns = [name for name, kind in kinds.items() if kind == "VARCHAR" and name not in KEYS[table]]
             if columns:
                 found.append((table, columns))
         return found

@@ -15,12 +15,11 @@ from datetime import date, datetime
 
 from memory_pipeline.errors import AlreadyRolledBackError, InputError
 from memory_pipeline.records import MADE
-from memory_pipeline.store.atoms import Atoms
 from memory_pipeline.store.conflicts import Conflicts
 from memory_pipeline.store.conversations import Conversations
-from memory_pipeline.store.playbook import Playbook
+from memory_pipeline.store.knowledge import Atoms, Playbook
 from memory_pipeline.store.rollups import Rollups
-from memory_pipeline.store.rows import Sql, to_utc
+from memory_pipeline.store.rows import Statements, to_utc
 from memory_pipeline.store.runs import Runs
 from memory_pipeline.store.sources import Sources
 from memory_pipeline.text.counts import how_many
@@ -62,23 +61,8 @@ class RollbackPlan:
             )
 
 
-class Rollbacks:
+class Rollbacks(Statements):
     """Plans of rollbacks, and their execution."""
-
-    def __init__(
-        self,
-        sql: Sql,
-        runs: Runs,
-        conflicts: Conflicts,
-        atoms: Atoms,
-        playbook: Playbook,
-        sources: Sources,
-        conversations: Conversations,
-        rollups: Rollups,
-    ) -> None:
-        self._rollups = rollups
-        self._sql, self._runs, self._sources, self._conversations = sql, runs, sources, conversations
-        self._conflicts, self._atoms, self._playbook = conflicts, atoms, playbook
 
     def plan_run(self, run_id: str, *, cascade: bool = False) -> RollbackPlan:
         """Undo the run with an id, the only run whose id starts with it, or the only one of a night (its day as
@@ -87,20 +71,22 @@ class Rollbacks:
         Raises InputError for a run that is not in the audit log, for several, and for one that was already rolled
         back.
         """
-        if runs := self._runs.on(run_id):
+        if runs := Runs(self._sql).on(run_id):
             return self._plan_night(run_id, runs, cascade=cascade)
         with suppress(ValueError):
             raise InputError(f"no night of {date.fromisoformat(run_id)} was run on this store; nothing can be undone")
-        run_id = self._runs.whole_id(run_id)
+        run_id = Runs(self._sql).whole_id(run_id)
         plan = self._plan(f"run {run_id}", [run_id], cascade=cascade)
-        already = self._runs.rolled_back_at(run_id)
+        already = Runs(self._sql).rolled_back_at(run_id)
         if plan.is_empty and already:
             raise AlreadyRolledBackError(f"run '{run_id}' was already rolled back on {already:%Y-%m-%d %H:%M:%S} UTC")
         return plan
 
     def _plan_night(self, day: str, runs: Mapping[str, str], *, cascade: bool) -> RollbackPlan:
         plans = {each: self._plan(f"run {each}", [each], cascade=cascade) for each in runs}
-        left = [each for each, plan in plans.items() if not plan.is_empty or self._conversations.read_by_runs([each])]
+        left = [
+            each for each, plan in plans.items() if not plan.is_empty or Conversations(self._sql).read_by_runs([each])
+        ]
         if not left:
             raise InputError(
                 f"no run of the night of {day} has archived a memory that is archived still, or read conversations of "
@@ -112,7 +98,7 @@ class Rollbacks:
                 for each in left
             )
             raise InputError(f"{len(left)} runs of the night of {day} can be rolled back; name one: {named}")
-        newer = [each for each in list(runs)[list(runs).index(left[0]) + 1 :] if self._runs.rolled_back_at(each)]
+        newer = [each for each in list(runs)[list(runs).index(left[0]) + 1 :] if Runs(self._sql).rolled_back_at(each)]
         if newer:
             raise AlreadyRolledBackError(
                 f"the latest run of the night of {day}, {newer[-1]}, was already rolled back; an earlier one can be "
@@ -221,12 +207,12 @@ class Rollbacks:
             [list(plan.run_ids), now, actor],
         )
         self._sql.run("delete from compared where memory_id in (select unnest($1::text[]))", [restored + retired])
-        self._conflicts.reopen(plan.run_ids, restored)
-        self._atoms.withdraw(retired, plan.run_ids, at)
-        self._playbook.withdraw(retired, at)
-        self._sources.withdraw(plan.run_ids)
-        self._conversations.withdraw(plan.run_ids, rollback_id, at)
-        self._rollups.mark_stale([*restored, *retired])
+        Conflicts(self._sql).reopen(plan.run_ids, restored)
+        Atoms(self._sql).withdraw(retired, plan.run_ids, at)
+        Playbook(self._sql).withdraw(retired, at)
+        Sources(self._sql).withdraw(plan.run_ids)
+        Conversations(self._sql).withdraw(plan.run_ids, rollback_id, at)
+        Rollups(self._sql).mark_stale([*restored, *retired])
         self._sql.run(
             "insert into rollbacks values ($1, $2, $3, $4, $5, $6, $7)",
             [rollback_id, now, actor, plan.scope, list(plan.run_ids), restored, retired],
@@ -299,16 +285,14 @@ class Rollbacks:
 
     def _parts_of(self, memory_ids: set[str]) -> set[str]:
         """The parts of series memories: they go with these."""
-        return set(
-            self._sql.strings(
-                """
-                select m.id
-                from lineage l
-                join memories m on m.id = l.memory_id
-                where l.relation = 'part' and m.rolled_back_at is null and l.source_id in (select unnest($1::text[]))
-                """,
-                [sorted(memory_ids)],
-            )
+        return self._sql.string_set(
+            """
+            select m.id
+            from lineage l
+            join memories m on m.id = l.memory_id
+            where l.relation = 'part' and m.rolled_back_at is null and l.source_id in (select unnest($1::text[]))
+            """,
+            [sorted(memory_ids)],
         )
 
     def _dependents(self, restored: set[str], retired: set[str]) -> dict[str, tuple[str, bool]]:

@@ -10,9 +10,9 @@ from memory_pipeline.records.cluster import SERIES
 from memory_pipeline.records.night import Rollup
 from memory_pipeline.store.history import as_before
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import RowsOf, Sql, from_utc, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, from_utc, to_utc
 
-_ROLLUPS = RowsOf(Rollup)
+_ROLLUPS = RowsOf(Rollup, "rollups")
 #: The day of a raw memory is the later one of its day by the clock of its source and its day in UTC: no note is told
 #: before its words can be in the store, and a note that knows only its day is of that day everywhere.
 _OF_RAW = """
@@ -23,63 +23,36 @@ _OF_RAW = """
 _OF_MADE = "source_connector in ('night', 'conversations') and created_at > $2 and created_at <= $3"
 
 
-class Rollups:
+class Rollups(Statements):
     """The rollups of all projects."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def read(self, project_id: str, ids: Collection[str]) -> dict[str, Rollup]:
         """Those rollups of a project that there are, by id."""
-        rows = self._sql.rows(
-            f"select {_ROLLUPS.columns} from rollups where project_id = $1 and id in (select unnest($2::text[]))",
-            [project_id, sorted(ids)],
-        )
-        return {one.id: one for one in map(_ROLLUPS.read, rows)}
+        which = "where project_id = $1 and id in (select unnest($2::text[]))"
+        return {one.id: one for one in _ROLLUPS.select(self._sql, which, [project_id, sorted(ids)])}
 
     def all(self, project_id: str | None = None, level: str | None = None) -> list[Rollup]:
         """Every rollup, of one project or level where given: by project, beginning and level."""
-        rows = self._sql.rows(
-            f"""
-            select {_ROLLUPS.columns}
-            from rollups
+        return _ROLLUPS.select(
+            self._sql,
+            """
             where ($1 is null or project_id = $1) and ($2 is null or level = $2)
             order by project_id, starts_at, ends_at, id
             """,
             [project_id, level],
         )
-        return [_ROLLUPS.read(row) for row in rows]
 
     def keep(self, rollups: Sequence[Rollup], withdrawn: Collection[str] = ()) -> int:
         """Write rollups in place of those that were there, and remove others; returns how many rows changed."""
-        known = {row[0]: row[1] for row in self._sql.rows(
-            f"select id, to_json(struct_pack({', '.join(f'{n} := {n}' for n in _ROLLUPS.names)}))::text from rollups "
-            "where id in (select unnest($1::text[]))",
-            [sorted({*withdrawn, *(one.id for one in rollups)})],
-        )}  # fmt: skip
-        with self._sql.given(incoming=_ROLLUPS.table(list(rollups))):
-            coming: dict[str, str] = dict(
-                self._sql.rows(
-                    "select id, to_json(struct_pack("
-                    f"{', '.join(f'{name} := {name}' for name in _ROLLUPS.names)}))::text from incoming"
-                )
-            )
-            changed = sorted(i for i, row in coming.items() if i in known and known[i] != row)
-            if changed:
-                self._sql.run(
-                    f"update rollups r set {_ROLLUPS.assigned_from('i')} from incoming i "
-                    "where r.id = i.id and r.id in (select unnest($1::text[]))",
-                    [changed],
-                )
-            new = sorted(i for i in coming if i not in known)
-            if new:
-                self._sql.run(
-                    "insert into rollups by name select * from incoming where id in (select unnest($1::text[]))", [new]
-                )
-        removed = sorted(set(withdrawn) & set(known) - set(coming))
+        ids = {one.id for one in rollups}
+        which = "where id in (select unnest($1::text[]))"
+        known = {one.id: one for one in _ROLLUPS.select(self._sql, which, [sorted({*withdrawn, *ids})])}
+        changed = [one for one in rollups if known.get(one.id) != one]
+        removed = sorted(set(withdrawn) & set(known) - ids)
+        _ROLLUPS.put(self._sql, changed)
         if removed:
-            self._sql.run("delete from rollups where id in (select unnest($1::text[]))", [removed])
-        return len(changed) + len(new) + len(removed)
+            self._sql.run(f"delete from rollups {which}", [removed])
+        return len(changed) + len(removed)
 
     def mark_stale(self, memory_ids: Collection[str]) -> None:
         """Record that what is told of these memories has become untrue: the rollups that say any of them or hold its
@@ -108,7 +81,8 @@ class Rollups:
 
     def about(self, memory_ids: Collection[str]) -> list[Rollup]:
         """The rollups that say any of these memories, or hold the time of one: by project, beginning and level."""
-        rows = self._sql.rows(
+        return _ROLLUPS.of(
+            self._sql,
             f"""
             with these as (select id, project_id, created_at from memories where id in (select unnest($1::text[])))
             select {_ROLLUPS.columns}
@@ -122,7 +96,6 @@ class Rollups:
             """,
             [sorted(memory_ids)],
         )
-        return [_ROLLUPS.read(row) for row in rows]
 
     def days_with_notes(self, project_id: str) -> set[date]:
         """The days of which `noted` or `series` may give something."""
@@ -179,14 +152,12 @@ class Rollups:
 
     def _of(self, project_id: str, where: str, starts_at: datetime, ends_at: datetime, *more: str) -> list[Memory]:
         end = to_utc(ends_at)
-        rows = self._sql.rows(
+        found = MEMORIES.select(
+            self._sql,
             f"""
-            select {MEMORIES.columns}
-            from memories
             where project_id = $1 and {where} and rolled_back_at is null and (archived_at is null or archived_at > $3)
             order by created_at, id
             """,
             [project_id, to_utc(starts_at), end, *more],
         )
-        found = [MEMORIES.read(row) for row in rows]
         return [as_before(memory) if memory.archived_at else memory for memory in found]

@@ -13,25 +13,6 @@ import duckdb
 import pyarrow as pa
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.records import (
-    Atom,
-    ConflictCase,
-    Contribution,
-    ConversationDay,
-    ExtractionFeedback,
-    KeptExtraction,
-    LineageLink,
-    LogRow,
-    Memory,
-    ModelAnswer,
-    ModelBatch,
-    ModelCall,
-    PatternDecision,
-    PlaybookEntry,
-    Rollup,
-    SessionUsage,
-    TriggerEvent,
-)
 from memory_pipeline.records.columns import Column, columns_of, flat_columns_of
 from memory_pipeline.records.identifiers import Handles
 
@@ -71,9 +52,25 @@ class Sql:
         row = self.row(statement, parameters)
         return row[0] if row else None
 
+    def count(self, statement: str, parameters: Parameters = ()) -> int:
+        """The number that is a result."""
+        return int(self.value(statement, parameters))
+
+    def counts(self, statement: str, parameters: Parameters = ()) -> Any:
+        """The numbers that are the only row of a result."""
+        return tuple(map(int, self.rows(statement, parameters)[0]))
+
     def strings(self, statement: str, parameters: Parameters = ()) -> list[str]:
         """The first column of every row, as text."""
         return [str(row[0]) for row in self.rows(statement, parameters)]
+
+    def string_set(self, statement: str, parameters: Parameters = ()) -> set[str]:
+        """The first column of every row, as text, each once."""
+        return set(self.strings(statement, parameters))
+
+    def mapping(self, statement: str, parameters: Parameters = ()) -> dict[Any, Any]:
+        """By the first column of every row, the second."""
+        return dict(self.rows(statement, parameters))
 
     def pages(self, statement: str, size: int) -> Iterator[list[Row]]:
         """The rows of a large result, `size` at a time; no other statement may run before it is read or abandoned."""
@@ -112,6 +109,13 @@ class Sql:
         return known
 
 
+class Statements:
+    """The statements about one subject, to run in one transaction."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+
 Write = Literal["insert", "update", "delete"]
 _NEW: tuple[Write, ...] = ("insert",)
 _NEW_AND_CHANGED: tuple[Write, ...] = ("insert", "update")
@@ -130,6 +134,8 @@ _ARROW: dict[type, pa.DataType] = {
     tuple: pa.list_(pa.string()),
 }
 _INTEGER = 2**31 - 1
+#: By table, the record whose fields its columns are; a table may have more.
+RECORDS: dict[str, type] = {}
 
 
 def _arrow_type(column: Column) -> pa.DataType:
@@ -150,18 +156,17 @@ def from_utc(moment: datetime | None) -> Any:
 class RowsOf(Generic[_Record]):
     """The mapping of one record class to a table."""
 
-    def __init__(self, record: type[_Record]) -> None:
+    def __init__(self, record: type[_Record], table: str) -> None:
         """Fields of a record without a meaning have no column."""
-        self._record = cast(Any, record)
+        self._record, self._table = cast(Any, record), table
+        RECORDS[table] = record
         flat, own = flat_columns_of(self._record), columns_of(self._record)
-        #: The columns, in the order that `read` expects and `values` returns.
+        #: The columns, in the order that `read` expects.
         self.names = tuple(column.name for column in flat)
         #: The columns as written in a statement.
         self.columns = ", ".join(self.names)
-        #: Their parameters, `$1` to the last.
-        self.parameters = ", ".join(f"${number}" for number in range(1, len(flat) + 1))
-        #: The assignments of an update, for all but the first column, with the same parameters.
-        self.assignments = ", ".join(f"{name} = ${number}" for number, name in enumerate(self.names, 1) if number > 1)
+        #: The columns that `put` may change: those marked so, or all where none is.
+        self._changing = tuple(column.name for column in flat if column.changes) or self.names
         self._schema = pa.schema([(column.name, _arrow_type(column)) for column in flat])
         self._times = [column.name for column in own if column.kind is datetime]
         self._lists = [column.name for column in own if column.kind is tuple]
@@ -180,8 +185,39 @@ class RowsOf(Generic[_Record]):
         """The assignments of an update from a table with the same columns, for all but the first."""
         return ", ".join(f"{name} = {alias}.{name}" for name in self.names[1:])
 
-    def read(self, row: Sequence[Any], **fields: Any) -> _Record:
-        """The record of a row; `fields` gives the values without a column."""
+    def select(self, sql: Sql, which: str = "", parameters: Parameters = ()) -> list[_Record]:
+        """The records of the table, or those `which` a clause leaves, in its order."""
+        return self.of(sql, f"select {self.columns} from {self._table} {which}", parameters)
+
+    def first(self, sql: Sql, which: str, parameters: Parameters = ()) -> _Record | None:
+        """The first of the records that `select` returns; None if there is none."""
+        return next(iter(self.select(sql, which, parameters)), None)
+
+    def of(self, sql: Sql, query: str, parameters: Parameters = ()) -> list[_Record]:
+        """The records of the rows that a query of these columns returns."""
+        return [self.read(row) for row in sql.rows(query, parameters)]
+
+    def insert(self, sql: Sql, records: Sequence[_Record], conflict: str = "") -> None:
+        """Add records in one statement. `conflict`: what happens to those whose keys are there."""
+        if records:
+            with sql.given(incoming=self.table(records)):
+                sql.run(f"insert into {self._table} by name select * from incoming {conflict}")
+
+    def put(self, sql: Sql, records: Sequence[_Record], *, only_new: bool = False) -> None:
+        """Add records, and bring those up to date whose keys are there, or with `only_new` leave them. An upsert in one
+        statement would be an insert to the triggers of the log."""
+        keys = KEYS[self._table]
+        same = " and ".join(f"t.{name} = i.{name}" for name in keys)
+        changes = ", ".join(f"{name} = i.{name}" for name in self._changing if name not in keys)
+        if records:
+            with sql.given(incoming=self.table(records)):
+                if not only_new:
+                    sql.run(f"update {self._table} t set {changes} from incoming i where {same}")
+                new = f"select i.* from incoming i anti join {self._table} t on {same}"
+                sql.run(f"insert into {self._table} by name {new}")
+
+    def read(self, row: Sequence[Any]) -> _Record:
+        """The record of a row."""
         values = dict(zip(self.names, row, strict=True))
         for name in self._times:
             values[name] = from_utc(values[name])
@@ -189,13 +225,8 @@ class RowsOf(Generic[_Record]):
             values[name] = tuple(values[name])
         for name, (kind, parts) in self._inner.items():
             values[name] = kind(**{part: values.pop(column) for part, column in parts})
-        record: _Record = self._record(**values, **fields)
+        record: _Record = self._record(**values)
         return record
-
-    def values(self, record: _Record) -> list[Any]:
-        """The values for a statement with these parameters."""
-        row = self._row(record)
-        return [row[name] for name in self.names]
 
     def table(self, records: Sequence[_Record]) -> pa.Table:
         """Records as an Arrow table with these columns."""
@@ -211,6 +242,16 @@ class RowsOf(Generic[_Record]):
             inner = getattr(record, name)
             row.update((column, getattr(inner, part)) for part, column in parts)
         return row
+
+
+def rows_digest(table: str) -> str:
+    """SQL for one row of a table's name, how many rows it has, and two numbers that change with any of them, whatever
+    their order."""
+    name, quoted = table.replace("'", "''"), table.replace('"', '""')
+    return (
+        f"select '{name}', count(*), coalesce(bit_xor(hash(t)), 0), coalesce(sum(hash(t) % 4294967296), 0) "
+        f'from "{quoted}" t'
+    )
 
 
 def only_one(things: Mapping[str, Thing], wanted: str, noun: str, mend: str) -> Thing:
@@ -238,8 +279,7 @@ class Table:
 
     `key`: the columns that identify a row; in the log they are joined with `between`. `logged`: the writes for which
     the audit log has an entry, with a hash of the row and its `state`: some of its columns, or the whole row.
-    `columns`: the record whose fields its columns are; a table may have more. `record`: the name of its rows in an
-    export. `left_behind`: why an export of everything omits it. `made_again`: a
+    `record`: the name of its rows in an export. `left_behind`: why an export of everything omits it. `made_again`: a
     night rebuilds its rows, so that nothing is lost with them.
     """
 
@@ -251,34 +291,32 @@ class Table:
     record: str = ""
     left_behind: str = ""
     made_again: bool = False
-    columns: type | None = None
 
 
 MEMORIES, LINEAGE, EMBEDDINGS, AUDIT_LOG = "memories", "lineage", "embeddings", "audit_log"
 MIGRATIONS = "schema_migrations"
 
-#: Every table. Writes to memories and embeddings are logged in their own ways (audit.py).
+#: Every table. Writes to memories and embeddings are logged in their own ways (migrations.py).
 TABLES = (
-    Table(MEMORIES, ("id",), left_behind="written as rows of their own form", columns=Memory),
+    Table(MEMORIES, ("id",), left_behind="written as rows of their own form"),
     Table(EMBEDDINGS, ("memory_id", "model"), left_behind=_WORDS, made_again=True),
     Table(LINEAGE, ("memory_id", "source_id"), " <- ", ("insert", "delete"),
-          left_behind="stands in the rows of the memories, as `sources`", columns=LineageLink),
-    Table("conflicts", ("a", "b"), " ~ ", _NEW_AND_CHANGED, record="conflict", columns=ConflictCase),
-    Table("compression_log", ("id",), logged=_NEW_AND_CHANGED, record="decision", columns=LogRow),
-    Table("atoms", ("id",), logged=_NEW_AND_CHANGED, record="atom", columns=Atom),
+          left_behind="stands in the rows of the memories, as `sources`"),
+    Table("conflicts", ("a", "b"), " ~ ", _NEW_AND_CHANGED, record="conflict"),
+    Table("compression_log", ("id",), logged=_NEW_AND_CHANGED, record="decision"),
+    Table("atoms", ("id",), logged=_NEW_AND_CHANGED, record="atom"),
     Table("atom_candidates", ("memory_id",), logged=_NEW_AND_CHANGED, state=("status", "atom_id"), record="finding"),
     Table("atom_embeddings", ("atom_id", "field", "model"), left_behind=_WORDS, made_again=True),
-    Table("playbook_entries", ("id",), logged=_NEW_AND_CHANGED, record="playbook_entry", columns=PlaybookEntry),
+    Table("playbook_entries", ("id",), logged=_NEW_AND_CHANGED, record="playbook_entry"),
     Table("playbook_contributions", ("memory_id",), logged=_NEW_AND_CHANGED, state=("status", "entry_id"),
-          record="contribution", columns=Contribution),
+          record="contribution"),
     Table("playbook_embeddings", ("entry_id", "model"), left_behind=_WORDS, made_again=True),
     Table("proposals", ("id",), logged=_NEW_AND_CHANGED, state=("status", "reason"), record="proposal"),
     Table("rollbacks", ("id",), logged=_NEW, record="rollback"),
     Table("model_answers", ("prompt_hash",), logged=_NEW_AND_CHANGED, state=("model", "stop_reason"),
-          record="model_answer", columns=ModelAnswer),
-    Table("model_calls", ("id",), logged=_NEW, record="model_call", columns=ModelCall),
-    Table("model_batches", ("id",), logged=_NEW_AND_CHANGED, state=("status", "batch_id"),
-          record="model_batch", columns=ModelBatch),
+          record="model_answer"),
+    Table("model_calls", ("id",), logged=_NEW, record="model_call"),
+    Table("model_batches", ("id",), logged=_NEW_AND_CHANGED, state=("status", "batch_id"), record="model_batch"),
     Table("night_reports", ("run_id",), logged=_NEW_AND_CHANGED, state=("partition_date", "verdict"), record="report"),
     Table("night_errors", ("run_id", "cluster_id"), record="night_error"),
     Table("notices", ("id",), record="notice"),
@@ -292,18 +330,17 @@ TABLES = (
     Table("source_readings", ("run_id", "source"), record="source_reading"),
     Table("source_entries", ("source", "memory_id"), ":", ("update",), record="source_entry"),
     Table("conversation_days", ("project_id", "night", "run_id"), ":", _ANY, record="conversation_day",
-          state=("digest", "is_written", "gone_at", "gone_by", "basis", "is_taken_back"), columns=ConversationDay),
-    Table("extraction_feedback", ("id",), logged=_NEW, record="extraction_feedback", columns=ExtractionFeedback),
-    Table("relationship_patterns", ("id",), logged=_NEW_AND_CHANGED, record="relationship_pattern",
-          columns=PatternDecision),
+          state=("digest", "is_written", "gone_at", "gone_by", "basis", "is_taken_back")),
+    Table("extraction_feedback", ("id",), logged=_NEW, record="extraction_feedback"),
+    Table("relationship_patterns", ("id",), logged=_NEW_AND_CHANGED, record="relationship_pattern"),
     Table("extractions", ("id", "run_id"), ":", _ANY, record="extraction",
-          state=("kind", "destination", "memory_id", "gone_at", "gone_by"), columns=KeptExtraction),
+          state=("kind", "destination", "memory_id", "gone_at", "gone_by")),
     Table("session_usage", ("project_id", "session_id"), ":", _NEW_AND_CHANGED,
-          left_behind="says how full the contexts of live sessions are", columns=SessionUsage),
+          left_behind="says how full the contexts of live sessions are"),
     Table("trigger_events", ("id",), logged=_NEW_AND_CHANGED, state=("kind", "action", "outcome"),
-          record="trigger_event", columns=TriggerEvent),
+          record="trigger_event"),
     Table("rollups", ("id",), logged=("insert", "update", "delete"), state=("level", "period"), record="rollup",
-          made_again=True, columns=Rollup),
+          made_again=True),
     Table("forgotten", ("memory_id",), logged=_NEW, record="forgotten"),
     Table("forgotten_key", ("key",), record="forgotten_key"),
     Table("stale_pages", ("project_id", "level", "period"), left_behind="made again before", made_again=True),
@@ -311,3 +348,5 @@ TABLES = (
     Table(MIGRATIONS, ("number",), left_behind="the program's own"),
     Table(AUDIT_LOG, ("sequence",), record="audit"),
 )  # fmt: skip
+#: By table, the columns that identify a row.
+KEYS = {table.name: table.key for table in TABLES}

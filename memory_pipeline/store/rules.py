@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from memory_pipeline.store.audit import memory_state
+from memory_pipeline.store.migrations import memory_state
 from memory_pipeline.store.rows import TABLES
 
 RESTORE = "restore a snapshot from before ('memory-pipeline snapshot list')"
@@ -19,7 +19,7 @@ class Rule(NamedTuple):
 
     name: str
     query: str
-    mend: str
+    mend: str = RESTORE
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -52,7 +52,6 @@ RULES = (
         left join memories t on t.id = m.consolidated_into_id
         where m.archived_at is not null and m.rolled_back_at is null and t.id is null and m.archived_by <> 'expired'
         """,
-        RESTORE,
     ),
     Rule(
         "archive fields are all set or all empty",
@@ -64,7 +63,6 @@ RULES = (
                or (archived_at is null or archived_by = 'expired') <> (consolidated_into_id is null)
                or (archived_at is null) <> (importance_before is null))
         """,
-        RESTORE,
     ),
     Rule(
         "every archived memory is a source in the lineage of what replaced it",
@@ -75,7 +73,6 @@ RULES = (
         where m.archived_at is not null and m.rolled_back_at is null and l.source_id is null
           and m.archived_by <> 'expired'
         """,
-        RESTORE,
     ),
     Rule(
         "lineage links lead to memories",
@@ -86,7 +83,6 @@ RULES = (
         left join memories b on b.id = l.source_id
         where a.id is null or b.id is null
         """,
-        RESTORE,
     ),
     Rule(
         "lineage stays inside one project",
@@ -97,7 +93,6 @@ RULES = (
         join memories b on b.id = l.source_id
         where a.project_id <> b.project_id
         """,
-        RESTORE,
     ),
     Rule(
         "every abstraction has sources",
@@ -107,7 +102,6 @@ RULES = (
         left join lineage l on l.memory_id = m.id
         where m.source_connector = 'night' and m.rolled_back_at is null and l.memory_id is null
         """,
-        RESTORE,
     ),
     Rule(
         "critical and pinned memories are never archived",
@@ -116,7 +110,6 @@ RULES = (
         from memories
         where archived_at is not null and (importance_before >= 2.5 or pinned)
         """,
-        RESTORE,
     ),
     Rule(
         "compressed_from can be read",
@@ -125,7 +118,6 @@ RULES = (
         from memories
         where compressed_from is not null and not json_valid(compressed_from)
         """,
-        RESTORE,
     ),
     Rule(
         "vectors belong to memories",
@@ -135,7 +127,6 @@ RULES = (
         left join memories m on m.id = e.memory_id
         where m.id is null
         """,
-        RESTORE,
     ),
     Rule(
         "vectors are as long as they say, and of unit length",
@@ -156,7 +147,6 @@ RULES = (
         left join memories m on m.id = g.compressed_memory_id
         where g.status = 'compressed' and m.id is null
         """,
-        RESTORE,
     ),
     Rule(
         "every abstraction is in the log",
@@ -173,7 +163,6 @@ RULES = (
               where a.table_name = 'memories' and a.row_id = m.id and a.action = 'insert' and a.run_id is not null
           )
         """,
-        RESTORE,
     ),
     Rule(
         "conflicting memories are not archived into one",
@@ -205,7 +194,6 @@ RULES = (
         left join memories m on m.id = e.turn_id and m.project_id = e.project_id
         where m.id is null
         """,
-        RESTORE,
     ),
     Rule(
         "what was extracted stands once, and belongs to a day that stands",
@@ -277,7 +265,6 @@ DEEP_RULES = (
           and (archived_at is null or consolidated_into_id is not null or importance_before is null
                or exists (select 1 from lineage l where l.memory_id = m.id))
         """,
-        RESTORE,
     ),
     Rule(
         "replacements lead to an active memory",
@@ -323,7 +310,6 @@ DEEP_RULES = (
                     -- A note that repeats a pattern later goes into it, and made nothing of it.
                     and l.relation not in ('duplicate', 'superseded', 'extracted', 'replaced', 'repeated'))
         """,
-        RESTORE,
     ),
     Rule(
         "compression ratios are what the tokens give",
@@ -375,7 +361,6 @@ DEEP_RULES = (
         where a.retracted_at is null
           and (n.found < len(a.source_ids) or n.retired > 0 or (len(a.source_ids) = 0 and a.stated_by is null))
         """,
-        RESTORE,
     ),
     Rule(
         "an atom is as sure as its findings make it",
@@ -391,7 +376,6 @@ DEEP_RULES = (
         where a.retracted_at is null
           and a.stated_by is null and abs(a.confidence - least(1.0, 0.7 + 0.1 * (n.findings - 1))) > 1e-6
         """,
-        RESTORE,
     ),
     Rule(
         "every causal finding that was used names its atom",
@@ -402,7 +386,6 @@ DEEP_RULES = (
         where c.status in ('created', 'strengthened')
           and (a.id is null or a.retracted_at is not null)
         """,
-        RESTORE,
     ),
     Rule(
         "model calls have a cost that can be",
@@ -437,7 +420,6 @@ DEEP_RULES = (
         from memories
         where token_count < 1
         """,
-        RESTORE,
     ),
     Rule(
         "the audit log is one unbroken chain for every memory",

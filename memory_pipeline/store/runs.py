@@ -1,15 +1,19 @@
-"""Runs, and the lease by which nights exclude each other."""
+"""Runs, the lease by which nights exclude each other, and the sessions of agents with what has started their flushes
+and compactions."""
 
 from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.processes import is_running
-from memory_pipeline.store.rows import Row, Sql, from_utc, only_one, to_utc
+from memory_pipeline.records import SessionUsage, TriggerEvent
+from memory_pipeline.records.conversation import TriggerOutcome
+from memory_pipeline.store.rows import Row, RowsOf, Statements, from_utc, only_one, to_utc
 
 #: Seconds without a heartbeat after which the lease of a run on another machine is free: long enough for a machine
 #: that is busy, short enough that a night after a crash is not missed.
@@ -25,11 +29,8 @@ class ArchivedRow:
     relation: str
 
 
-class Runs:
+class Runs(Statements):
     """The runs that have written to the store."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def archived_by(self, run_id: str) -> list[ArchivedRow]:
         """Every memory that a run archived, in order, including memories that it made itself."""
@@ -52,11 +53,9 @@ class Runs:
 
     def tokens_without(self) -> int:
         """Tokens of everything that was read and never made: the active memories if no night had archived one."""
-        return int(
-            self._sql.value(
-                "select coalesce(sum(token_count), 0) from memories "
-                "where source_connector not in ('night', 'conversations')",
-            )
+        return self._sql.count(
+            "select coalesce(sum(token_count), 0) from memories "
+            "where source_connector not in ('night', 'conversations')",
         )
 
     def tokens_around(self, run_id: str) -> tuple[int, int]:
@@ -65,7 +64,7 @@ class Runs:
         Before: the current active memories, minus those that the run made, plus those that it archived. Memories
         that others write meanwhile count on both sides, because the run neither saved nor cost them.
         """
-        row = self._sql.row(
+        now, gone, made = self._sql.counts(
             """
             with touched as (
                 select row_id,
@@ -86,8 +85,6 @@ class Runs:
             """,
             [run_id],
         )
-        assert row is not None
-        now, gone, made = (int(value) for value in row)
         return now + gone - made, now
 
     def rolled_back_at(self, run_id: str) -> datetime | None:
@@ -111,13 +108,14 @@ class Runs:
     def span(self, run_id: str) -> tuple[int, int]:
         """The audit log entry before a run's first one, and its last one. Raises InputError as `whole_id` does."""
         whole = self.whole_id(run_id)
-        row = self._sql.row("select min(sequence) - 1, max(sequence) from audit_log where run_id = $1", [whole])
-        assert row is not None
-        return int(row[0]), int(row[1])
+        before, last = self._sql.counts(
+            "select min(sequence) - 1, max(sequence) from audit_log where run_id = $1", [whole]
+        )
+        return before, last
 
     def on(self, day: str) -> dict[str, str]:
         """Every reported run of the night of a day (YYYY-MM-DD) with its kind, oldest first; none for another text."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select run_id, coalesce(report ->> 'kind', 'night')
             from night_reports
@@ -126,7 +124,6 @@ class Runs:
             """,
             [day],
         )
-        return {str(run_id): str(kind) for run_id, kind in rows}
 
     def of_night(self, day: date) -> str:
         """The newest run of a night. Raises InputError if that night was never run."""
@@ -148,11 +145,8 @@ class Runs:
 _NAME = "night"
 
 
-class Lease:
+class Lease(Statements):
     """The holder of the lease."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def take(self, run_id: str, holder: str) -> str | None:
         """Take or renew the lease for a run. If another live run has it, return a description of that run.
@@ -214,3 +208,51 @@ def _is_alive(row: Row, now: datetime) -> bool:
     if host != socket.gethostname() or pid == os.getpid():
         return now - heartbeat_at < timedelta(seconds=LEASE_EXPIRY_S)
     return is_running(pid, heartbeat_at)
+
+
+_USAGE = RowsOf(SessionUsage, "session_usage")
+
+
+class Sessions(Statements):
+    """The usage that sessions have reported."""
+
+    def keep(self, usage: SessionUsage) -> None:
+        """Record what a session reports; it replaces what the session reported before."""
+        _USAGE.put(self._sql, [usage])
+
+    def usage(self, project_id: str, session_id: str) -> SessionUsage | None:
+        """What a session last reported; None if it never did."""
+        return _USAGE.first(self._sql, "where project_id = $1 and session_id = $2", [project_id, session_id])
+
+    def reported_since(self, moment: datetime) -> list[SessionUsage]:
+        """What sessions have reported since a moment, by project and session."""
+        return _USAGE.select(self._sql, "where reported_at >= $1 order by project_id, session_id", [to_utc(moment)])
+
+
+_EVENTS = RowsOf(TriggerEvent, "trigger_events")
+
+
+class Triggers(Statements):
+    """The times that triggers fired."""
+
+    def keep(self, event: TriggerEvent) -> None:
+        """Record that a trigger fired, or fired again."""
+        _EVENTS.put(self._sql, [event])
+
+    def end(self, event_id: str, outcome: TriggerOutcome, now: datetime) -> None:
+        """Record what became of an event."""
+        self._sql.run(
+            "update trigger_events set outcome = $2, done_at = $3 where id = $1", [event_id, outcome, to_utc(now)]
+        )
+
+    def read(self, ids: Sequence[str]) -> list[TriggerEvent]:
+        """The events with these ids, in the order in which they fired."""
+        return _EVENTS.select(self._sql, "where list_contains($1, id) order by fired_at, id", [[*ids]])
+
+    def of_sessions(self, sessions: Sequence[str]) -> list[TriggerEvent]:
+        """Every event of some sessions, in the order in which they fired."""
+        return _EVENTS.select(self._sql, "where list_contains($1, session_id) order by fired_at, id", [[*sessions]])
+
+    def newest(self, most: int) -> list[TriggerEvent]:
+        """The last events, the newest first."""
+        return _EVENTS.select(self._sql, "order by fired_at desc, id limit $1", [most])

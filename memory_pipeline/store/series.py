@@ -13,7 +13,7 @@ import pyarrow as pa
 from memory_pipeline.records import Memory
 from memory_pipeline.records.cluster import SERIES, SeriesFacts
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import Sql, from_utc, to_utc
+from memory_pipeline.store.rows import Statements, from_utc, to_utc
 from memory_pipeline.text.normalise import line_shape
 from memory_pipeline.text.readings import Reading, Series, read_memory, series_of
 from memory_pipeline.text.series_words import WORDS_VERSION, is_true
@@ -53,11 +53,8 @@ class SeriesMemory:
     facts: SeriesFacts
 
 
-class SeriesMemories:
+class SeriesMemories(Statements):
     """Shapes of lines, readings, and series memories."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def without_shape(self, most: int) -> list[tuple[str, str]]:
         """Id and content of raw memories whose shape is not known yet, by id: the first `most`."""
@@ -133,21 +130,15 @@ class SeriesMemories:
         sources = self._sql.strings(
             "select source_id from lineage where memory_id = $1 and relation = $2 order by 1", [one.id, SERIES]
         )
-        raw = self.readings(sources, one.facts.breaking_ids, one.created_at)
-        mine = [line_shape(memory.content) in one.facts.shapes for memory in raw]
-        return series_of(
-            [reading_in(memory) for memory, is_mine in zip(raw, mine, strict=True) if is_mine],
-            [reading_in(memory) for memory, is_mine in zip(raw, mine, strict=True) if not is_mine],
-        )
+        return series_of(*_parted(self.readings(sources, one.facts.breaking_ids, one.created_at), one.facts))
 
     def touchable(
         self, project_id: str, shapes: Collection[str], as_of: datetime, critical_floor: float
     ) -> list[Memory]:
         """The active raw memories of these shapes that a night may archive, by id."""
-        rows = self._sql.rows(
-            f"""
-            select {MEMORIES.columns}
-            from memories
+        return MEMORIES.select(
+            self._sql,
+            """
             join line_shapes on memory_id = id
             where project_id = $1 and shape in (select unnest($2::text[])) and created_at <= $3
               and source_connector <> 'night' and archived_at is null and importance < $4 and not pinned
@@ -156,11 +147,11 @@ class SeriesMemories:
             """,
             [project_id, sorted(shapes), to_utc(as_of), critical_floor],
         )
-        return [MEMORIES.read(row) for row in rows]
 
     def merges(self, project_id: str, shapes: Collection[str], as_of: datetime, critical_floor: float) -> list[Memory]:
         """The active merges that a night may archive and of which every raw memory has one of these shapes, by id."""
-        rows = self._sql.rows(
+        return MEMORIES.of(
+            self._sql,
             f"""
             with recursive walk(top, id) as (
                 select id, id
@@ -187,14 +178,12 @@ class SeriesMemories:
             """,
             [project_id, sorted(shapes), to_utc(as_of), critical_floor],
         )
-        return [MEMORIES.read(row) for row in rows]
 
     def saying(self, project_id: str, words: str, as_of: datetime, critical_floor: float) -> list[Memory]:
         """The active raw memories that contain these words in any case, by id."""
-        rows = self._sql.rows(
-            f"""
-            select {MEMORIES.columns}
-            from memories
+        return MEMORIES.select(
+            self._sql,
+            """
             where project_id = $1 and contains(lower(content), lower($2)) and created_at <= $3
               and source_connector <> 'night' and archived_at is null and importance < $4 and not pinned
               and abstraction_level = 0
@@ -202,7 +191,6 @@ class SeriesMemories:
             """,
             [project_id, words, to_utc(as_of), critical_floor],
         )
-        return [MEMORIES.read(row) for row in rows]
 
     def is_said_since(self, project_id: str, words: str, since: datetime, until: datetime) -> bool:
         """Whether a raw memory that was created after one time and by another contains these words in any case."""
@@ -250,7 +238,8 @@ class SeriesMemories:
         """The raw memories behind the sources of a series memory and behind the readings that break it, with their
         copies, by id. Copies of a breaking reading count if they were archived by `until`."""
         everything = [*member_ids, *breaking_ids]
-        rows = self._sql.rows(
+        return MEMORIES.of(
+            self._sql,
             f"""
             with recursive walk(top, id) as (
                 select id, id from memories where id in (select unnest($1::text[]))
@@ -271,7 +260,6 @@ class SeriesMemories:
             """,
             [everything, list(breaking_ids), to_utc(until)],
         )
-        return [MEMORIES.read(row) for row in rows]
 
 
 def facts_in(compressed_from: str) -> SeriesFacts | None:
@@ -301,14 +289,22 @@ def reading_in(memory: Memory) -> Reading:
     return read_memory(memory.id, memory.said_at, memory.content, position)
 
 
+def _parted(readings: Sequence[Memory], facts: SeriesFacts) -> tuple[list[Reading], list[Reading]]:
+    """The readings of a series, and those that break it."""
+    mine: list[Reading] = []
+    others: list[Reading] = []
+    for memory in readings:
+        (mine if line_shape(memory.content) in facts.shapes else others).append(reading_in(memory))
+    return mine, others
+
+
 def wrong_in_series(content: str, facts: SeriesFacts, readings: Sequence[Memory]) -> str | None:
     """What a series memory says that its readings do not, or None. `readings`: the raw memories behind it and those
     that break it.
 
     Words in the form of another version of this program were checked when that wrote them.
     """
-    mine = [reading_in(memory) for memory in readings if line_shape(memory.content) in facts.shapes]
-    others = [reading_in(memory) for memory in readings if line_shape(memory.content) not in facts.shapes]
+    mine, others = _parted(readings, facts)
     if not mine:
         return "none of its readings is left"
     if facts.readings != len(mine):

@@ -25,7 +25,6 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreBusyError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
-from memory_pipeline.store.audit import directory_beside, forget_logs_before
 from memory_pipeline.store.connection import Store
 from memory_pipeline.store.folding import (
     copy_files,
@@ -36,7 +35,7 @@ from memory_pipeline.store.folding import (
     sync,
     verify_whole,
 )
-from memory_pipeline.store.seal import log_path, read_blocks
+from memory_pipeline.store.seal import directory_beside, forget_logs_before, log_path, read_blocks
 from memory_pipeline.store.transaction import Transaction
 
 _LABEL = re.compile(r"^[a-z0-9][a-z0-9-]{0,40}$")

@@ -9,21 +9,18 @@ import pyarrow as pa
 
 from memory_pipeline.records import SourceEntry, SourceFile, SourceReading
 from memory_pipeline.store.forgotten import Forgotten
-from memory_pipeline.store.rows import RowsOf, Sql, from_utc, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, from_utc, to_utc
 
-_FILES, _ENTRIES, _READINGS = RowsOf(SourceFile), RowsOf(SourceEntry), RowsOf(SourceReading)
+_FILES, _ENTRIES = RowsOf(SourceFile, "source_files"), RowsOf(SourceEntry, "source_entries")
+_READINGS = RowsOf(SourceReading, "source_readings")
 
 
-class Sources:
+class Sources(Statements):
     """Files of sources and the memories from them."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def files(self, source: str) -> dict[str, SourceFile]:
         """The files of a source as they were last read, by name."""
-        rows = self._sql.rows(f"select {_FILES.columns} from source_files where source = $1", [source])
-        return {state.file: state for state in map(_FILES.read, rows)}
+        return {state.file: state for state in _FILES.select(self._sql, "where source = $1", [source])}
 
     def contents_of(self, project_id: str, connector: str, files: Sequence[str]) -> list[tuple[str, str]]:
         """What active memories say that a connector brought from files of these names: the file, and the words."""
@@ -41,7 +38,7 @@ class Sources:
 
     def projects(self) -> dict[str, list[str]]:
         """The projects of the memories that each source brought."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select e.source, list(distinct m.project_id order by m.project_id)
             from source_entries e
@@ -49,7 +46,6 @@ class Sources:
             group by 1
             """
         )
-        return {str(source): [str(project) for project in projects] for source, projects in rows}
 
     def last_read(self) -> dict[str, datetime]:
         """As of when each source was last read."""
@@ -65,17 +61,11 @@ class Sources:
 
     def readings(self, run_id: str) -> list[SourceReading]:
         """What a run read of each source, by name."""
-        rows = self._sql.rows(
-            f"select {_READINGS.columns} from source_readings where run_id = $1 order by source", [run_id]
-        )
-        return [_READINGS.read(row) for row in rows]
+        return _READINGS.select(self._sql, "where run_id = $1 order by source", [run_id])
 
     def keep_files(self, files: Sequence[SourceFile]) -> None:
         """Record the state in which files were read."""
-        if not files:
-            return
-        with self._sql.given(incoming=_FILES.table(files)):
-            self._sql.run("insert or replace into source_files by name select * from incoming")
+        _FILES.put(self._sql, files)
 
     def pending(self, source: str) -> dict[str, datetime]:
         """The entries that a night saw and left for a later one, by the id that they will have, with their time."""
@@ -102,21 +92,12 @@ class Sources:
 
     def keep_entries(self, entries: Sequence[SourceEntry]) -> None:
         """Record the memories that a source brought; known ones stay as they are."""
-        if not entries:
-            return
-        with self._sql.given(incoming=_ENTRIES.table(entries)):
-            self._sql.run(
-                """
-                insert into source_entries by name
-                select i.*
-                from incoming i
-                anti join source_entries e on e.source = i.source and e.memory_id = i.memory_id
-                """
-            )
+        _ENTRIES.put(self._sql, entries, only_new=True)
 
     def entries(self, source: str, files: Sequence[str]) -> list[SourceEntry]:
         """The memories from these files, in the order of their files, times and lines."""
-        rows = self._sql.rows(
+        return _ENTRIES.of(
+            self._sql,
             f"""
             select {_ENTRIES.selected_from("e")}
             from source_entries e
@@ -126,7 +107,6 @@ class Sources:
             """,
             [source, list(files)],
         )
-        return [_ENTRIES.read(row) for row in rows]
 
     def standing_elsewhere(
         self, memory_ids: Sequence[str], sources: Sequence[str], source: str, files: Sequence[str]
@@ -196,7 +176,8 @@ class Sources:
     def gone(self, as_of: datetime | None = None) -> list[SourceEntry]:
         """Every memory whose words are no longer in its source, now or as of a time, by memory; not those whose words
         stand in another place of a source since."""
-        rows = self._sql.rows(
+        return _ENTRIES.of(
+            self._sql,
             f"""
             select {_ENTRIES.selected_from("e")}
             from source_entries e
@@ -212,7 +193,6 @@ class Sources:
             """,
             [to_utc(as_of) if as_of else None],
         )
-        return [_ENTRIES.read(row) for row in rows]
 
     def withdraw(self, run_ids: Sequence[str]) -> None:
         """Take back what runs found gone. Their files, also those that no longer exist, are looked at again by the next

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import duckdb
 
-from memory_pipeline.store.atoms import Atoms
 from memory_pipeline.store.conflicts import Conflicts
-from memory_pipeline.store.contents import Contents
+from memory_pipeline.store.contents import Contents, Transfer
 from memory_pipeline.store.conversations import Conversations, ExtractedMemories
 from memory_pipeline.store.decisions import Opinions, Proposals, Refusals
 from memory_pipeline.store.erasure import Erasure
@@ -14,19 +13,17 @@ from memory_pipeline.store.forgotten import Forgotten
 from memory_pipeline.store.history import History
 from memory_pipeline.store.integrity import Integrity
 from memory_pipeline.store.journal import Journal
+from memory_pipeline.store.knowledge import Atoms, Playbook
 from memory_pipeline.store.lineage import Lineage
 from memory_pipeline.store.memories import Memories
-from memory_pipeline.store.playbook import Playbook
 from memory_pipeline.store.readings import Models, Readings
 from memory_pipeline.store.recallable import Recallable
 from memory_pipeline.store.rollbacks import Rollbacks
 from memory_pipeline.store.rollups import Rollups
 from memory_pipeline.store.rows import Sql
-from memory_pipeline.store.runs import Lease, Runs
+from memory_pipeline.store.runs import Lease, Runs, Sessions, Triggers
 from memory_pipeline.store.series import SeriesMemories
-from memory_pipeline.store.sessions import Sessions, Triggers
 from memory_pipeline.store.sources import Sources
-from memory_pipeline.store.transfer import Transfer
 from memory_pipeline.store.vectors import Cells, Vectors
 
 
@@ -47,7 +44,7 @@ class Transaction:
         self.conflicts = Conflicts(sql)
         self.proposals = Proposals(sql)
         self.atoms = Atoms(sql)
-        self.playbook = Playbook(sql, self.memories)
+        self.playbook = Playbook(sql)
         self.models = Models(sql)
         self.runs = Runs(sql)
         self.sources = Sources(sql)
@@ -58,14 +55,12 @@ class Transaction:
         self.opinions = Opinions(sql)
         self.refusals = Refusals(sql)
         self.readings = Readings(sql)
-        self.journal = Journal(sql, self.runs)
-        self.history = History(sql, self.memories)
+        self.journal = Journal(sql)
+        self.history = History(sql)
         self.rollups = Rollups(sql)
-        self.rollbacks = Rollbacks(
-            sql, self.runs, self.conflicts, self.atoms, self.playbook, self.sources, self.conversations, self.rollups
-        )
+        self.rollbacks = Rollbacks(sql)
         self.forgotten = Forgotten(sql)
-        self.erasure = Erasure(sql, self.memories, self.rollbacks)
+        self.erasure = Erasure(sql)
         self.contents = Contents(sql)
         self.integrity = Integrity(sql)
         self.transfer = Transfer(sql)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from memory_pipeline.store.rows import Sql
+from memory_pipeline.records.columns import Column
+from memory_pipeline.store.rows import RowsOf, Sql, Statements
 
-CellKind = Literal["crowd"]
-_SCHEMA = pa.schema(
-    [(name, pa.string()) for name in ("project_id", "memory_id", "kind", "member_of")] + [("cell", pa.int32())]
-)
 #: Columns of an edge table: `a` < `b` are memory ids, `score` is their cosine, plus the guard's finding, if any. A
 #: pair without a conflict that says one thing has SAID_AGAIN as its detail.
 EDGE_SCHEMA = pa.schema(
@@ -31,29 +28,30 @@ EDGE_SCHEMA = pa.schema(
 SAID_AGAIN = "said again"
 
 
-class Vectors:
-    """The vectors by model, which memories were compared with them, and the resulting pairs."""
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The cell in which a memory is compared: within the group `member_of` (the project's crowd), only with memories of
+    the same `cell`."""
 
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
+    project_id: Annotated[str, Column("The project.")]
+    memory_id: Annotated[str, Column("The memory.")]
+    kind: Annotated[Literal["crowd"], Column("What kind of group it is.")]
+    member_of: Annotated[str, Column("The group.")]
+    cell: Annotated[int, Column("Its cell in the group.")]
+
+
+_CELLS = RowsOf(Cell, "comparison_cells")
+
+
+class Vectors(Statements):
+    """The vectors by model, which memories were compared with them, and the resulting pairs."""
 
     def add(self, ids: Sequence[str], vectors: NDArray[np.float32], model: str) -> None:
         """Store the vectors of these memories; existing ones of this model stay.
 
         `vectors`: float32 (len(ids), dimension), unit length.
         """
-        if not len(ids):
-            return
-        with self._sql.given(incoming=vector_table({"memory_id": ids}, vectors)):
-            self._sql.run(
-                """
-                insert into embeddings
-                select memory_id, $1, $2, vector::float[]
-                from incoming
-                on conflict do nothing
-                """,
-                [model, int(vectors.shape[1])],
-            )
+        keep_vectors(self._sql, "embeddings", {"memory_id": ids}, vectors, model)
 
     def read(self, ids: Sequence[str], model: str, dimension: int) -> tuple[list[str], NDArray[np.float32]]:
         """Ids (sorted) and vectors, float32 (n, dimension), of those memories that have one of this model."""
@@ -106,7 +104,7 @@ class Vectors:
 
     def count_missing(self, model: str) -> int:
         """The number of memories without a vector of this model."""
-        count = self._sql.value(
+        return self._sql.count(
             """
             select count(*)
             from memories m
@@ -114,16 +112,14 @@ class Vectors:
             """,
             [model],
         )
-        return int(count)
 
     def count_by_model(self) -> dict[str, int]:
         """How many memories have a vector of each model."""
-        rows = self._sql.rows("select model, count(*) from embeddings group by 1 order by 1")
-        return {str(name): int(count) for name, count in rows}
+        return self._sql.mapping("select model, count(*) from embeddings group by 1 order by 1")
 
     def of_another_model(self, model: str, project_id: str | None = None) -> dict[str, int]:
         """How many memories, of a project or of all, have a vector but none of this model, by the model of theirs."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select e.model, count(*)
             from embeddings e
@@ -135,7 +131,6 @@ class Vectors:
             """,
             [model, project_id],
         )
-        return {str(name): int(count) for name, count in rows}
 
     def compared(self, project_id: str, model: str, floor: float) -> list[str]:
         """Active memories of a project whose pairs at or above `floor` are all in the cache."""
@@ -171,7 +166,7 @@ class Vectors:
             """,
             {"project": project_id, "model": model, "floor": floor},
         )
-        return self._within_cells(edges, cell_table(cells))
+        return self._within_cells(edges, _CELLS.table(list(cells)))
 
     def _within_cells(self, edges: pa.Table, cells: pa.Table) -> pa.Table:
         """The pairs that are not of one group in different cells of it."""
@@ -191,7 +186,7 @@ class Vectors:
 
     def count_edges(self) -> int:
         """The number of cached pairs."""
-        return int(self._sql.value("select count(*) from similarity_edges"))
+        return self._sql.count("select count(*) from similarity_edges")
 
     def keep_edges(
         self, project_id: str, model: str, floor: float, newly_compared: Sequence[str], edges: pa.Table
@@ -228,30 +223,29 @@ class Vectors:
         self._sql.run("insert into compared select $1, $2, unnest($3::text[]), $4", [model, project_id, ids, floor])
 
 
-def vector_table(keys: Mapping[str, Sequence[str]], vectors: NDArray[np.float32]) -> pa.Table:
-    """Key columns, each of length n, and vectors, float32 (n, dimension), as a table with a column `vector`."""
-    flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float32).ravel())
+def keep_vectors(
+    sql: Sql, table: str, keys: Mapping[str, Sequence[str]], vectors: NDArray[np.float32], model: str
+) -> None:
+    """Store vectors, float32 (n, dimension), in a table whose key columns, each of length n, come first; existing ones
+    of this model stay."""
+    if not len(vectors):
+        return
+    flat, dimension = pa.array(np.ascontiguousarray(vectors, dtype=np.float32).ravel()), int(vectors.shape[1])
     columns = {name: pa.array(list(values), type=pa.string()) for name, values in keys.items()}
-    return pa.table({**columns, "vector": pa.FixedSizeListArray.from_arrays(flat, int(vectors.shape[1]))})
+    with sql.given(incoming=pa.table({**columns, "vector": pa.FixedSizeListArray.from_arrays(flat, dimension)})):
+        sql.run(
+            f"""
+            insert into {table}
+            select {", ".join(keys)}, $1, $2, vector::float[]
+            from incoming
+            on conflict do nothing
+            """,
+            [model, dimension],
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """The cell in which a memory is compared: within the group `member_of` (the project's crowd), only with memories of
-    the same `cell`."""
-
-    project_id: str
-    memory_id: str
-    kind: CellKind
-    member_of: str
-    cell: int
-
-
-class Cells:
+class Cells(Statements):
     """The stored cells, and the data from which they are assigned."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def in_filling_order(self, ids: Sequence[str]) -> list[str]:
         """These memories by creation and id."""
@@ -261,35 +255,19 @@ class Cells:
 
     def of_project(self, project_id: str, model: str) -> list[Cell]:
         """Every cell of a project, including those of archived memories."""
-        rows = self._sql.rows(
-            """
-            select project_id, memory_id, kind, member_of, cell
-            from comparison_cells
-            where project_id = $1 and model = $2
-            order by kind, memory_id
-            """,
-            [project_id, model],
+        return _CELLS.select(
+            self._sql, "where project_id = $1 and model = $2 order by kind, memory_id", [project_id, model]
         )
-        return [Cell(*row) for row in rows]
 
     def keep(self, model: str, cells: Iterable[Cell]) -> None:
         """Store new cells; a memory that already has one of the kind keeps it."""
-        table = cell_table(cells)
-        if not table.num_rows:
-            return
-        with self._sql.given(incoming=table):
+        with self._sql.given(incoming=_CELLS.table(list(cells))):
             self._sql.run(
                 """
-                insert into comparison_cells
-                select $1, project_id, memory_id, kind, member_of, cell
+                insert into comparison_cells by name
+                select $1 as model, *
                 from incoming
                 on conflict do nothing
                 """,
                 [model],
             )
-
-
-def cell_table(cells: Iterable[Cell]) -> pa.Table:
-    """Cells as a table with one column per field."""
-    every = list(cells)
-    return pa.table({name: [getattr(cell, name) for cell in every] for name in _SCHEMA.names}, schema=_SCHEMA)

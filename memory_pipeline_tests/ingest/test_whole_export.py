@@ -29,7 +29,7 @@ from memory_pipeline.ingest.candidates import ImportSummary, Rejected, Skipped
 from memory_pipeline.ingest.exporting import json_line
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.store import RECORD_NAMES, Store
-from memory_pipeline.store.transfer import LEFT_BEHIND
+from memory_pipeline.store.contents import LEFT_BEHIND
 from memory_pipeline_tests.build import (
     FIRST,
     candidate,

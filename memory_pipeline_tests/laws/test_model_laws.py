@@ -14,8 +14,8 @@ from memory_pipeline.consolidation.distillers.by_model import ModelDistiller
 from memory_pipeline.consolidation.distillers.draft import Draft
 from memory_pipeline.consolidation.distillers.judge import judge
 from memory_pipeline.demo import texts
-from memory_pipeline.models.pricing import Ledger, Price
-from memory_pipeline.models.requests import Reply
+from memory_pipeline.models.limits import Ledger, Price
+from memory_pipeline.models.provider import Reply
 from memory_pipeline.records import PATTERN_TYPES
 from memory_pipeline.text.preservation import check_preservation, find_invention
 from memory_pipeline_tests.consolidation.distillers.test_distillers import task_of

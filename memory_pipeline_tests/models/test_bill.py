@@ -7,8 +7,7 @@ from itertools import pairwise
 import pytest
 
 from memory_pipeline.errors import ModelError
-from memory_pipeline.models.pacing import Pace
-from memory_pipeline.models.pricing import FREE, PRICES, Ledger, Price, price_of
+from memory_pipeline.models.limits import FREE, PRICES, Ledger, Pace, Price, price_of
 
 
 def test_a_model_without_a_price_is_named_with_the_mend() -> None:

@@ -13,9 +13,9 @@ import pytest
 
 from memory_pipeline.config.loading import load_settings
 from memory_pipeline.errors import ModelError
-from memory_pipeline.models import discovery
+from memory_pipeline.models import check
+from memory_pipeline.models.check import find_models
 from memory_pipeline.models.choose import endpoint_of, make_provider
-from memory_pipeline.models.discovery import find_models
 from memory_pipeline_tests.build import settings_for
 from memory_pipeline_tests.interfaces.in_process import command
 
@@ -38,8 +38,8 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Tags)
     Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     found = f"http://127.0.0.1:{server.server_port}"
-    monkeypatch.setattr(discovery, "_SERVERS", (discovery._Server("ollama", "Ollama", found, "/api/tags"),))
-    monkeypatch.setattr(discovery, "_PROGRAMS", ())
+    monkeypatch.setattr(check, "_SERVERS", (check._Server("ollama", "Ollama", found, "/api/tags"),))
+    monkeypatch.setattr(check, "_PROGRAMS", ())
     yield found
     server.shutdown()
     server.server_close()

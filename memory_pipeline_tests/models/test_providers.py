@@ -17,8 +17,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.files.places import QUESTIONS
 from memory_pipeline.models.choose import PROVIDERS, endpoint_of, make_provider
-from memory_pipeline.models.provider import CallError, Provider
-from memory_pipeline.models.requests import Request
+from memory_pipeline.models.provider import CallError, Provider, Request
 from memory_pipeline_tests.messages_server import Failure, MessagesServer, Said
 from memory_pipeline_tests.models.stand_ins import ChatServer, Refused, Spoken, StandInProgram
 

@@ -16,10 +16,9 @@ import pytest
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.report import Report
-from memory_pipeline.models.provider import CallError
+from memory_pipeline.models.provider import Answer as Reply
+from memory_pipeline.models.provider import CallError, Request
 from memory_pipeline.models.providers.recorded import Recorded
-from memory_pipeline.models.requests import Answer as Reply
-from memory_pipeline.models.requests import Request
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import run, settings_for
 

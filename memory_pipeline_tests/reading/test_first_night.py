@@ -11,7 +11,7 @@ import pytest
 from memory_pipeline.consolidation.conversation_runs import list_days
 from memory_pipeline.consolidation.notices import priority_of
 from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, roll_back
-from memory_pipeline.models.reader import Waiting, describe_reader
+from memory_pipeline.models.choose import Waiting, describe_reader
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.reporting.summary import summary
 from memory_pipeline.store import Store

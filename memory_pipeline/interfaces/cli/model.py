@@ -18,9 +18,8 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, ModelError, in_words
 from memory_pipeline.interfaces.cli.base import Answer, QuietOption, StoreOption, app, current_user, group, named_store
 from memory_pipeline.interfaces.cli.output import progress_printer
-from memory_pipeline.models.check import ModelCheck, check_model
+from memory_pipeline.models.check import FoundModel, ModelCheck, check_model, find_models
 from memory_pipeline.models.choose import choose_provider, endpoint_of, model_name
-from memory_pipeline.models.discovery import FoundModel, find_models
 from memory_pipeline.models.embedders.choose import install_model
 from memory_pipeline.models.embedders.missing import embed_store
 from memory_pipeline.orchestration.home import config_file, load_project_settings

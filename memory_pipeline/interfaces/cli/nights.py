@@ -29,8 +29,7 @@ from memory_pipeline.interfaces.cli.instances import (
     run_job,
 )
 from memory_pipeline.interfaces.cli.output import complain, progress_printer, say
-from memory_pipeline.models.choose import model_reads
-from memory_pipeline.models.reader import Waiting, describe_reader
+from memory_pipeline.models.choose import Waiting, describe_reader, model_reads
 from memory_pipeline.moments import latest_complete_day, read_day
 from memory_pipeline.reporting.model import LARGEST, Report
 from memory_pipeline.reporting.pages import as_markdown, report_page

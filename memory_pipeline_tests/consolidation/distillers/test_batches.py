@@ -149,13 +149,13 @@ _NIGHT = """
 import json, sys
 from datetime import date
 from pathlib import Path
-from memory_pipeline.models import batches
+from memory_pipeline.models import calls
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.config.loading import load_settings
 from memory_pipeline.store import Store
-batches._POLL_S = 0.01
+calls._POLL_S = 0.01
 settings = load_settings(json.loads(sys.argv[1])).values
 run_night(Night(Store.of(settings), settings, NightOptions(date(2026, 3, 3), sys.argv[2])))
 """
