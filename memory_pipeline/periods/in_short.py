@@ -18,7 +18,7 @@ from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Qu
 from memory_pipeline.periods.calendar import Period
 from memory_pipeline.periods.entries import Entry
 from memory_pipeline.periods.pages import link_to
-from memory_pipeline.reading import period
+from memory_pipeline.reading import instructions
 from memory_pipeline.reading.evidence import unknown_name
 from memory_pipeline.store import Store
 from memory_pipeline.store.runs import LEASE_EXPIRY_S
@@ -139,8 +139,8 @@ def _question(telling: Telling, settings: Settings, count_tokens: Callable[[str]
         ],
     }
     return Question.about(
-        Prompt(period.INSTRUCTIONS, json.dumps(user, ensure_ascii=False, indent=1)),
-        version=period.VERSION,
+        Prompt(instructions.PERIOD, json.dumps(user, ensure_ascii=False, indent=1)),
+        version=instructions.PERIOD_VERSION,
         schema=ShortAnswer,
         check=lambda answer: _checked(answer, telling, sent, count_tokens),
         source_tokens=sum(map(count_tokens, sent)),

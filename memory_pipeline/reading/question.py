@@ -16,7 +16,7 @@ from memory_pipeline.models import Declined, Prompt, Question
 from memory_pipeline.models.choose import context_tokens
 from memory_pipeline.models.provider import Request
 from memory_pipeline.models.questions import MOST_SOURCE_TOKENS
-from memory_pipeline.reading import conversation, notes, principles
+from memory_pipeline.reading import instructions
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.check import Checked, Likeness, check_answer
 from memory_pipeline.reading.evidence import missing_in
@@ -70,10 +70,10 @@ class _Use:
 
 
 _USES = {
-    "notes": _Use(notes.VERSION, notes.INSTRUCTIONS),
-    "conversation": _Use(conversation.VERSION, conversation.INSTRUCTIONS),
-    "session": _Use(conversation.SESSION_VERSION, conversation.SESSION_INSTRUCTIONS),
-    "principles": _Use(principles.VERSION, principles.INSTRUCTIONS, LEAST_PATTERNS),
+    "notes": _Use(instructions.NOTES_VERSION, instructions.NOTES),
+    "conversation": _Use(instructions.CONVERSATION_VERSION, instructions.CONVERSATION),
+    "session": _Use(instructions.SESSION_VERSION, instructions.SESSION),
+    "principles": _Use(instructions.PRINCIPLES_VERSION, instructions.PRINCIPLES, LEAST_PATTERNS),
 }
 
 
@@ -93,11 +93,11 @@ def room_for(use: str, settings: Settings) -> Room:
     Raises ModelError for a context that the instructions fill.
     """
     context = context_tokens(settings)
-    instructions = Request.to_model("", "", _USES[use].instructions, "", max_tokens=0, schema={}).tokens_in
-    free = context - instructions
+    told = Request.to_model("", "", _USES[use].instructions, "", max_tokens=0, schema={}).tokens_in
+    free = context - told
     if free // _PARTS < _LEAST_ITEM_TOKENS:
         raise ModelError(
-            f"a question needs {instructions + _PARTS * _LEAST_ITEM_TOKENS:,} tokens at least, and the model takes "
+            f"a question needs {told + _PARTS * _LEAST_ITEM_TOKENS:,} tokens at least, and the model takes "
             f"{context:,}; choose a model that takes more, or set model.context_tokens if it does"
         )
     return Room(
