@@ -22,8 +22,7 @@ from memory_pipeline.consolidation.audit import Audit
 from memory_pipeline.consolidation.conversation_runs import ConversationRun, ListedDay, ShownDay
 from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport
 from memory_pipeline.consolidation.review.conflicts import DescribedConflict
-from memory_pipeline.consolidation.review.decisions import DecidedExtraction, DecidedProposal
-from memory_pipeline.consolidation.review.inbox import Inbox
+from memory_pipeline.consolidation.review.decisions import DecidedExtraction, DecidedProposal, Inbox
 from memory_pipeline.consolidation.review.patterns import DescribedPattern
 from memory_pipeline.consolidation.review.proposals import DescribedProposal
 from memory_pipeline.consolidation.review.rollback import RollbackResult

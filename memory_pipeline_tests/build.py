@@ -20,7 +20,7 @@ from memory_pipeline.config.loading import load_settings
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation import principles
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.distillers.draft import Draft, Task
+from memory_pipeline.consolidation.distillers.evidence import Draft, Task
 from memory_pipeline.consolidation.distillers.extractive import Extractive
 from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.run import run_night

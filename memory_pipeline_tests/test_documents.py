@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.consolidation.distillers.extractive import Extractive
 from memory_pipeline.consolidation.review.conflicts import list_conflicts
 from memory_pipeline.consolidation.review.proposals import describe_proposal

@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from memory_pipeline.config.exports import ExportTable
-from memory_pipeline.config.memory_sources import SourceTable, key_of
+from memory_pipeline.config.exports import ExportTable, SourceTable, key_of
 
 #: Of the errors in a table, the first ones are told.
 _TOLD = 3

@@ -14,8 +14,7 @@ from tomlkit import TOMLDocument
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT
 
-from memory_pipeline.config.exports import ExportTable
-from memory_pipeline.config.memory_sources import SourceTable, key_of
+from memory_pipeline.config.exports import ExportTable, SourceTable, key_of
 from memory_pipeline.config.sources import read_settings_file
 from memory_pipeline.config.trust import is_trusted, trust
 from memory_pipeline.errors import InputError, OutputError, SettingError

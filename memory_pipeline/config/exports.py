@@ -1,13 +1,109 @@
-"""`[[exports]]`: what the night's last step writes for agents and people."""
+"""`[[sources]]` and `[[exports]]`: what nights read first, and what their last step writes for agents and people."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from zoneinfo import ZoneInfo
 
 from pydantic import Field, field_validator
 
-from memory_pipeline.config.memory_sources import check_name, key_of
 from memory_pipeline.config.section import Section
+
+#: Files of a workspace that hold no memories, as patterns of a `.gitignore`: generated indexes, what sub-agents and
+#: tools handed in, dumps of code, backups. A pattern of one's own that begins with `!` takes a file back.
+NO_MEMORIES = (
+    "[Ii]ndex.md", "INDEX.md", "_index.md", "TOC.md", "*.index.md", "indexes/", ".index/",
+    "subagents/", "sub-agents/", "subagent-*/", "*subagent*.md", "*sub-agent*.md", "tool-results/", "agent-results/",
+    "task-results/",
+    "code/", "code-dumps/", "dumps/", "snippets/", "node_modules/", "vendor/", "*.code.md", "*.dump.md",
+    "backup/", "backups/", "*.tmp.md",
+)  # fmt: skip
+#: Copies that editors, file managers and programs leave beside a file; not those that OpenClaw makes of its sessions.
+COPIES = (
+    "*.bak.md", "*.md.bak*", "*.json.bak*", "*.orig", "*.orig.*", "*.old.md", "*.md.old", "*~", "*~.*", "*.sw[op]",
+    "* copy.*", "* copy [0-9]*.*", "* - Copy.*", "* - Copy (*).*", "* (copy*).*",
+    "*conflicted copy*", "*.sync-conflict-*",
+)  # fmt: skip
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+
+
+class SourceTable(Section):
+    """One `[[sources]]` table."""
+
+    name: str = Field(description="Its name: letters, digits, `-` and `_`.")
+    format: str = Field("openclaw", description="The import format.")
+    path: str = Field(min_length=1, description="The workspace directory, or the file.")
+    project: str = Field(
+        "",
+        description="Project of memories that name none; by default that of the memories that it has brought, "
+        "at first the directory's name.",
+    )
+    timezone: str = Field("", description="Time zone of times that name none; by default `import.timezone`.")
+    include: tuple[str, ...] = Field(
+        (), description="Patterns as in `.gitignore`: only these files of the directory are read."
+    )
+    exclude: tuple[str, ...] = Field(
+        (),
+        description="Patterns of files that are not read, besides those that hold no memories; `!` takes one back.",
+    )
+    enabled: bool = Field(True, description="Whether nights read it.")
+    store: str = Field("", description="The store that it feeds, if that is not `store.path`.")
+
+    @field_validator("name")
+    @classmethod
+    def _is_a_name(cls, name: str) -> str:
+        return check_name(name)
+
+    @field_validator("timezone")
+    @classmethod
+    def _zone_exists(cls, name: str) -> str:
+        if name:
+            check_zone(name)
+        return name
+
+    @property
+    def key(self) -> str:
+        """Its name in the asset graph, where hyphens are not allowed; different for every source."""
+        return key_of(self.name)
+
+
+def key_of(name: str) -> str:
+    """The name of a source in the asset graph."""
+    return name.lower().replace("-", "_")
+
+
+def check_name(name: str) -> str:
+    """The name of a source or an export. Raises ValueError for one that is none."""
+    if not _NAME.fullmatch(name):
+        raise ValueError("use letters, digits, hyphens and underscores, at most 64")
+    return name
+
+
+def check_zone(name: str) -> str:
+    """The name of a time zone. Raises ValueError for an unknown one."""
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:
+        raise ValueError(f"no time zone is called {name!r}; use a name like Europe/Lisbon") from error
+    return name
+
+
+def check_names(sources: Sequence[SourceTable]) -> None:
+    """Raises ValueError if two sources have the same name (case, `-` and `_` make no difference), or read one path into
+    one project of one store."""
+    known: dict[str, str] = {}
+    places: dict[tuple[str, str, str], str] = {}
+    for source in sources:
+        place = (source.path, source.project, source.store)
+        if source.enabled and place in places:
+            raise ValueError(f"'{places[place]}' and '{source.name}' read the same path; remove one, or disable it")
+        if source.enabled:
+            places[place] = source.name
+        if source.key in known:
+            raise ValueError(f"'{known[source.key]}' and '{source.name}' are one name; rename one of the two sources")
+        known[source.key] = source.name
+
 
 #: The formats that are one file of rows.
 EXPORT_FORMATS = ("jsonl", "parquet")

@@ -16,8 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 from memory_pipeline.config.api_keys import withhold_keys
 from memory_pipeline.config.broken_sources import BrokenSource, sort_out
 from memory_pipeline.config.described import SettingInfo, describe_settings
-from memory_pipeline.config.exports import ExportTable, check_exports
-from memory_pipeline.config.memory_sources import SourceTable, check_names
+from memory_pipeline.config.exports import ExportTable, SourceTable, check_exports, check_names
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import Given, from_environment, from_file, from_overrides, nearest
 from memory_pipeline.documents import Document

@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 from pydantic import field_validator
 
-from memory_pipeline.config.compaction import check_interval
-from memory_pipeline.config.conversations import Destinations
+from memory_pipeline.config.compaction import Destinations, check_interval
 from memory_pipeline.config.policies import Linkage, PolicyTable, ProfileTable, check_policies
 from memory_pipeline.config.section import Section, setting
 

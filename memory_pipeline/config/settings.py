@@ -14,10 +14,8 @@ from pydantic import BaseModel, Field, PrivateAttr, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memory_pipeline.config.broken_sources import BrokenSource
-from memory_pipeline.config.compaction import Compaction
-from memory_pipeline.config.conversations import Conversations
-from memory_pipeline.config.exports import ExportTable, check_exports
-from memory_pipeline.config.memory_sources import SourceTable, check_names, check_zone
+from memory_pipeline.config.compaction import Compaction, Conversations
+from memory_pipeline.config.exports import ExportTable, SourceTable, check_exports, check_names, check_zone
 from memory_pipeline.config.models import AnthropicSection, DistillationSection, Embedding, ModelSection, OpenAISection
 from memory_pipeline.config.night import (
     Compression,

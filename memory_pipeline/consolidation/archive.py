@@ -19,8 +19,8 @@ from memory_pipeline.consolidation.abstractions import (
 )
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.gates import refusals_of
+from memory_pipeline.consolidation.growth import carry_principles
 from memory_pipeline.consolidation.plan import NightPlan
-from memory_pipeline.consolidation.principle_growth import carry_principles
 from memory_pipeline.consolidation.reading import NightReader
 from memory_pipeline.consolidation.review.proposals import propose_distillation
 from memory_pipeline.errors import in_words

@@ -18,7 +18,7 @@ from time import monotonic
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.distillers.by_model import choose_distiller
-from memory_pipeline.consolidation.distillers.draft import DistillationModel
+from memory_pipeline.consolidation.distillers.evidence import DistillationModel
 from memory_pipeline.consolidation.plan import NightOptions, NightPlan
 from memory_pipeline.consolidation.reading import NightReader
 from memory_pipeline.errors import in_words

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.distillers.draft import DistillationModel, Draft, Member, Task
+from memory_pipeline.consolidation.distillers.evidence import DistillationModel, Draft, Member, Task
 from memory_pipeline.consolidation.distillers.judge import judge, mean_similarities, undistilled
 from memory_pipeline.consolidation.established import establish
 from memory_pipeline.errors import ModelError

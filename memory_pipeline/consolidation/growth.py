@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from memory_pipeline.config.policies import Policy
+from memory_pipeline.config.policies import PRINCIPLE, Policy
 from memory_pipeline.consolidation.claims import (
     by_claims,
     claim_edges,
@@ -23,8 +23,10 @@ from memory_pipeline.consolidation.claims import (
 )
 from memory_pipeline.consolidation.clustering import cut_clusters, describe_cluster, link_conflicts, mark_settled, takes
 from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.distillers.evidence import evidence_confidence
 from memory_pipeline.consolidation.eligibility import as_eligible
 from memory_pipeline.consolidation.established import find_established
+from memory_pipeline.consolidation.plan import NightPlan
 from memory_pipeline.consolidation.reading import NightReader
 from memory_pipeline.consolidation.similarity import (
     edges_among,
@@ -35,12 +37,122 @@ from memory_pipeline.consolidation.similarity import (
 )
 from memory_pipeline.models.choose import has_model
 from memory_pipeline.models.embedders.model import Vectors
-from memory_pipeline.records import MADE, READING, Cluster, EligibleMemory, Memory, Source
-from memory_pipeline.store import EDGE_SCHEMA
+from memory_pipeline.records import (
+    LEAST_PATTERNS,
+    LEVEL_PATTERN,
+    MADE,
+    READING,
+    Cluster,
+    EligibleMemory,
+    LineageLink,
+    LogRow,
+    Memory,
+    Source,
+    derived_id,
+    fingerprint_of,
+    offset_of_newest,
+)
+from memory_pipeline.store import EDGE_SCHEMA, Transaction
 from memory_pipeline.text.agreement import says_the_same
 from memory_pipeline.text.conflicts import find_conflict
 from memory_pipeline.text.entries import claim_of
 from memory_pipeline.text.sentences import split_statements, strip_lead_in
+
+
+def carry_principles(
+    plan: NightPlan, tx: Transaction, grown: Mapping[str, Memory], vectors: Mapping[str, Vectors], model: str
+) -> list[str]:
+    """Make the next version of every active principle with a pattern that grew; returns their ids.
+
+    It says the same, links to the next versions of its patterns, and has the confidence of all raw memories behind
+    them. `grown`: by pattern, its next version; `vectors`: by next version, its vector of this model, float32
+    (dimension,). A principle that is pinned or critical stays as it is.
+    """
+    links: dict[str, list[LineageLink]] = {}
+    for link in tx.lineage.principles_on(grown):
+        links.setdefault(link.memory_id, []).append(link)
+    principles = tx.memories.read(links)
+    return [
+        made
+        for i, theirs in sorted(links.items())
+        if (made := _carry(plan, tx, principles[i], theirs, grown, vectors, model)) is not None
+    ]
+
+
+def _carry(
+    plan: NightPlan,
+    tx: Transaction,
+    principle: Memory,
+    links: Sequence[LineageLink],
+    grown: Mapping[str, Memory],
+    vectors: Mapping[str, Vectors],
+    model: str,
+) -> str | None:
+    current = {i: grown[i].id if i in grown else i for i in (link.source_id for link in links)}
+    patterns = [p for p in tx.memories.read(current.values()).values() if p.abstraction_level == LEVEL_PATTERN]
+    dimension = len(next(iter(vectors.values())))
+    found, own = tx.vectors.read([principle.id], model, dimension)
+    if not found or len(patterns) < LEAST_PATTERNS:
+        return None
+    similarity = {current[link.source_id]: link.similarity for link in links}
+    for i in similarity.keys() & vectors.keys():
+        score = float(np.dot(own[0].astype(np.float64), vectors[i].astype(np.float64)))
+        similarity[i] = round(min(1.0, score), 6)
+    made = _next_version(plan, tx, principle, patterns)
+    replaced = tx.memories.supersede(
+        principle.id,
+        winner=made.id,
+        archived_by=derived_id(PRINCIPLE, principle.project_id, fingerprint_of(sorted(similarity))),
+        at=plan.as_of,
+        critical_floor=plan.settings.compression.critical_floor,
+    )
+    if not replaced:
+        return None
+    if made.id in tx.memories.read([made.id]):
+        tx.memories.revive([made.id])
+    else:
+        tx.memories.add([made])
+        tx.vectors.add([made.id], own, model)
+    tx.lineage.add([LineageLink(made.id, i, PRINCIPLE, score) for i, score in sorted(similarity.items())])
+    tx.lineage.add([LineageLink(made.id, principle.id, "superseded", 1.0)])
+    tx.journal.log([_log_row(plan, made, patterns)])
+    return made.id
+
+
+def _next_version(plan: NightPlan, tx: Transaction, principle: Memory, patterns: Sequence[Memory]) -> Memory:
+    behind = tx.lineage.witnesses_of([pattern.id for pattern in patterns])
+    raw = tx.memories.read({i for ids in behind.values() for i in ids}).values()
+    confidence = principle.confidence_score
+    if principle.consolidation_method == "heuristic" and raw:
+        confidence = round(evidence_confidence(raw), 4)
+    return replace(
+        principle,
+        id=derived_id("principle", principle.id, plan.as_of.isoformat(), *sorted(pattern.id for pattern in patterns)),
+        created_at=plan.as_of,
+        effective_date=max(pattern.effective_date for pattern in patterns),
+        utc_offset=offset_of_newest(patterns),
+        confidence_score=confidence,
+        reuse_count=0,
+        useful_count=0,
+        updated_at=None,
+    )
+
+
+def _log_row(plan: NightPlan, principle: Memory, patterns: Sequence[Memory]) -> LogRow:
+    fingerprint = fingerprint_of(sorted(pattern.id for pattern in patterns))
+    return LogRow(
+        id=derived_id("log", PRINCIPLE, fingerprint, plan.as_of.isoformat(), "compressed"),
+        cluster_fingerprint=fingerprint,
+        policy=PRINCIPLE,
+        compressed_memory_id=principle.id,
+        status="compressed",
+        reason=None,
+        member_count=len(patterns),
+        compression_ratio=round(sum(pattern.token_count for pattern in patterns) / principle.token_count, 4),
+        run_id=plan.run_id,
+        created_at=plan.as_of,
+    )
+
 
 #: Statements that are alike by at least this cosine on average may teach one lesson: a model says whether they do.
 #: Below it, notes of one subject that share no lesson crowd in (built-in model).

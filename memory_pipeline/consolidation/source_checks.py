@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from pydantic import Field
 
 from memory_pipeline.config.broken_sources import BrokenSource
-from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.imported_notes import waiting_edits
 from memory_pipeline.consolidation.plan import next_night, night_of, waiting_in_words

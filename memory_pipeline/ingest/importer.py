@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from pathspec import GitIgnoreSpec
 
-from memory_pipeline.config.memory_sources import COPIES, NO_MEMORIES
+from memory_pipeline.config.exports import COPIES, NO_MEMORIES
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import resolve_links

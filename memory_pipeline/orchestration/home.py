@@ -14,9 +14,8 @@ from typing import Any, TypeVar
 import yaml
 
 from memory_pipeline.config.broken_sources import BrokenSource
-from memory_pipeline.config.exports import ExportTable
+from memory_pipeline.config.exports import ExportTable, SourceTable
 from memory_pipeline.config.loading import LoadedSettings, changes_from, load_settings
-from memory_pipeline.config.memory_sources import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import CONFIG_FILE, read_settings_file
 from memory_pipeline.config.trust import (

@@ -16,7 +16,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session
 from memory_pipeline.periods.calendar import Period
-from memory_pipeline.periods.entries import Entry
+from memory_pipeline.periods.days import Entry
 from memory_pipeline.periods.pages import link_to
 from memory_pipeline.reading import instructions
 from memory_pipeline.reading.evidence import unknown_name

@@ -10,8 +10,7 @@ from datetime import date, datetime, timedelta
 
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.periods.calendar import Period
-from memory_pipeline.periods.days import entries_of_day, short
-from memory_pipeline.periods.entries import (
+from memory_pipeline.periods.days import (
     CLOSED,
     FACT,
     FIGURE,
@@ -21,8 +20,10 @@ from memory_pipeline.periods.entries import (
     THREAD,
     Entry,
     as_json,
+    entries_of_day,
     from_json,
     place_of,
+    short,
 )
 from memory_pipeline.periods.in_short import Telling, is_told
 from memory_pipeline.periods.pages import Page, page_of

@@ -9,7 +9,7 @@ from datetime import date
 
 from memory_pipeline.files.markers import HEAD
 from memory_pipeline.periods.calendar import Period, period_of
-from memory_pipeline.periods.entries import CLOSED, FIGURE, SECTIONS, THREAD, Entry
+from memory_pipeline.periods.days import CLOSED, FIGURE, SECTIONS, THREAD, Entry
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.quoting import plain
 from memory_pipeline.workspace.playbook_pages import rollup_page

@@ -25,7 +25,7 @@ import portalocker
 
 from memory_pipeline.killpoints import reached
 from memory_pipeline.models.embedders.model import Vectors
-from memory_pipeline.recall.matrix import SIGNS_FROM, Bits, Matrix, signs_of
+from memory_pipeline.recall.neighbours import SIGNS_FROM, Bits, Matrix, signs_of
 from memory_pipeline.recall.words import WordIndex
 from memory_pipeline.store import Generation
 

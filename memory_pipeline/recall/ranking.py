@@ -10,8 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_pipeline.recall.matrix import Matrix
-from memory_pipeline.recall.neighbours import neighbours_in, places_table
+from memory_pipeline.recall.neighbours import Matrix, neighbours_in, places_table
 from memory_pipeline.recall.words import Scores
 from memory_pipeline.records import DIGEST, MADE, UNDATED, Source
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.recall.documents import MOST_RESULTS, SHORTEST_QUERY, Mode
-from memory_pipeline.recall.matrix import Matrix
+from memory_pipeline.recall.neighbours import Matrix
 from memory_pipeline.recall.ranking import (
     DEPTH,
     NamedTime,

@@ -17,7 +17,9 @@ from memory_pipeline.workspace.contents import (
     in_their_places,
     is_undated,
     level_name,
+    link_text,
     notes_of_files,
+    quoted,
     ranked,
     short_hash,
     title_of,
@@ -25,9 +27,9 @@ from memory_pipeline.workspace.contents import (
     why_not_loaded,
     without_marks,
     words_of,
+    yaml_text,
 )
 from memory_pipeline.workspace.directory import Plan, free_name, stem_of, texts_in
-from memory_pipeline.workspace.quoted import link_text, quoted, yaml_text
 
 INDEX_FILE, INDEX = "MEMORY.md", "memory"
 #: Claude Code loads no more of the index.

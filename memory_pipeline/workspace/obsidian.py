@@ -15,13 +15,16 @@ from memory_pipeline.workspace.contents import (
     in_their_places,
     is_undated,
     level_name,
+    link_text,
+    quoted,
     ranked,
     short_hash,
     title_of,
     told_alone,
+    yaml_list,
+    yaml_text,
 )
 from memory_pipeline.workspace.directory import Plan, free_name, stem_of
-from memory_pipeline.workspace.quoted import link_text, quoted, yaml_list, yaml_text
 
 INDEX_FILE, INDEX = "Memory.md", "memory"
 _PRINCIPLES, _PATTERNS, _SERIES, _NOTES = "principles", "patterns", "series", "notes"

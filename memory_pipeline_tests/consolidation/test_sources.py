@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from memory_pipeline.config.memory_sources import SourceTable, check_names
+from memory_pipeline.config.exports import SourceTable, check_names
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.imported_notes import import_notes
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back

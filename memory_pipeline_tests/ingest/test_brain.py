@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import import_memories, importer_of, read_format
 from memory_pipeline.ingest.candidates import ImportSummary, Skipped

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.consolidation.source_checks import check_sources
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import importer_of

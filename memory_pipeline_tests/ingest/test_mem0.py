@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.ingest import importer_of
 from memory_pipeline.ingest.formats import mem0

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import importer_of
 from memory_pipeline.store import Store

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.review.conflicts import list_conflicts
 from memory_pipeline.consolidation.review.decisions import approve_proposals, find_proposals, reject_proposals

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_pipeline.consolidation.distillers.draft import Member, Task
+from memory_pipeline.consolidation.distillers.evidence import Member, Task
 from memory_pipeline.consolidation.distillers.extractive import Extractive
 from memory_pipeline.demo import texts
 from memory_pipeline.models import Declined

@@ -20,7 +20,7 @@ from dagster import (
     materialize,
 )
 
-from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.consolidation import gates
 from memory_pipeline.consolidation.run import STEPS
 from memory_pipeline.definitions import defs

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from dagster import DagsterInstance
 
-from memory_pipeline.config.exports import ExportTable
-from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.exports import ExportTable, SourceTable
 from memory_pipeline.definitions import defs
 from memory_pipeline.orchestration.home import night_config
 from memory_pipeline.store import Store

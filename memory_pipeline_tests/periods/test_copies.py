@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from memory_pipeline.periods.days import short
-from memory_pipeline.periods.entries import DECISION, FACT, PATTERN, Entry
+from memory_pipeline.periods.days import DECISION, FACT, PATTERN, Entry, short
 from memory_pipeline.periods.making import without_copies
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, settings_for

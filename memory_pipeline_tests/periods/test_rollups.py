@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.conversation_runs import run_conversations
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import OutputError
 from memory_pipeline.ingest import export_memories
 from memory_pipeline.periods.calendar import day_of, periods_between, read_period
-from memory_pipeline.periods.entries import SAID, Entry, from_json
+from memory_pipeline.periods.days import SAID, Entry, from_json
 from memory_pipeline.periods.making import BUDGETS, Maker, rollup_id
 from memory_pipeline.periods.pages import page_of
 from memory_pipeline.periods.running import MadeRollup, finish_rollups, periods_to_make, roll_up

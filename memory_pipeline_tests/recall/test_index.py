@@ -23,7 +23,7 @@ from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall import index as index_module
 from memory_pipeline.recall.documents import Filters
 from memory_pipeline.recall.index import ProjectIndex
-from memory_pipeline.recall.matrix import SIGNS_FROM, Matrix, signs_of
+from memory_pipeline.recall.neighbours import SIGNS_FROM, Matrix, signs_of
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.recall.ranking import DEPTH
 from memory_pipeline.recall.words import Scores, WordIndex

@@ -29,7 +29,7 @@ from memory_pipeline.ingest.formats.openclaw_events import without_what_was_brou
 from memory_pipeline.ingest.markdown import parse_note, split_front_matter
 from memory_pipeline.ingest.openclaw_files import is_written_by_program
 from memory_pipeline.ingest.turns import without_put_in
-from memory_pipeline.periods.entries import Entry
+from memory_pipeline.periods.days import Entry
 from memory_pipeline.periods.making import without_copies
 from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.check import check_answer
@@ -58,8 +58,8 @@ from memory_pipeline.text.subject import NO_LEAD_IN, heading_words, lead_in_from
 from memory_pipeline.text.threads import find_threads, opens
 from memory_pipeline.text.values import values_in
 from memory_pipeline.text.whole import is_cut_off, whole_part
+from memory_pipeline.workspace.contents import link_text, quoted, yaml_text
 from memory_pipeline.workspace.directory import stem_of
-from memory_pipeline.workspace.quoted import link_text, quoted, yaml_text
 from memory_pipeline_tests.build import NOW, memory
 from memory_pipeline_tests.reading.answering import answer as kept
 from memory_pipeline_tests.reading.answering import statement

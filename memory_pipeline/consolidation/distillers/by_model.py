@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.consolidation.distillers.draft import DistillationModel, Draft, Task
+from memory_pipeline.consolidation.distillers.evidence import DistillationModel, Draft, Task
 from memory_pipeline.consolidation.distillers.extractive import NOTHING_SHARED, Extractive
 from memory_pipeline.consolidation.distillers.judge import judge, why_unsure
 from memory_pipeline.consolidation.distillers.prompts import VERSION

@@ -1,20 +1,96 @@
-"""Confidence in a statement, based on its witnesses: never on the similarity of wordings."""
+"""Drafts of an abstraction, and the confidence in what they say, based on its witnesses: never on how alike wordings
+are.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from difflib import SequenceMatcher
+from typing import Protocol
 
-from memory_pipeline.consolidation.distillers.draft import Draft
-from memory_pipeline.records import QUOTE, Memory
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_pipeline.models import Declined, Session
+from memory_pipeline.records import DETAILS_LABEL, QUOTE, Causal, Cluster, Disagreement, Memory
 from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.text.orders import tells_reader
 from memory_pipeline.text.preservation import SAID_SHARE
 from memory_pipeline.text.sentences import join_statements, split_statements
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One memory of a cluster, with its mean cosine to the other members, and, for a merged memory, the raw memories
+    it was made from."""
+
+    memory: Memory
+    centrality: float
+    made_from: tuple[Memory, ...] = ()
+
+    @property
+    def witnesses(self) -> tuple[Memory, ...]:
+        """The witnesses: the memory, or the raw memories it was made from."""
+        return self.made_from or (self.memory,)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One cluster to distil. `similarities`: float64 (n, n) cosines between the members, in their order, which is by
+    effective date and id."""
+
+    cluster: Cluster
+    members: tuple[Member, ...]
+    similarities: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A proposed abstraction: its statements as one text, and facts attached below it word for word.
+
+    `contradictions` are members that disagree, `causal` the cause and effect. `prompt_version` changes whenever the
+    same cluster could give a different draft; it is part of the abstraction's id.
+    """
+
+    text: str
+    prompt_version: str
+    attached: tuple[str, ...] = ()
+    pattern_type: str | None = None
+    confidence: float = 0.0
+    causal: Causal | None = None
+    contradictions: tuple[Disagreement, ...] = ()
+
+    @property
+    def content(self) -> str:
+        """The memory as it would be written: the text, then the attached facts on a line of their own."""
+        return f"{self.text}\n{DETAILS_LABEL} {'; '.join(self.attached)}" if self.attached else self.text
+
+
+class DistillationModel(Protocol):
+    """The interface of models that turn clusters into memories."""
+
+    @property
+    def name(self) -> str:
+        """Name of the model, as used in settings and reports."""
+
+    @property
+    def method(self) -> str:
+        """`llm`, `heuristic` or `hybrid`."""
+
+    @property
+    def prompt_version(self) -> str:
+        """The prompt version recorded for a cluster without a draft."""
+
+    def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
+        """The proposal for each task, in order; an exception fails only its own cluster.
+
+        Raises ModelError if the model cannot be used at all; earlier proposals stay valid.
+        """
+
 
 #: Two texts are copies of each other from this share of common runs of words on, and a run has so many words: the
 #: resemblance of Broder (1997) with the values of Manning, Raghavan and Schuetze, Introduction to Information

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from memory_pipeline.consolidation.distillers.draft import Draft, Member, Task
 from memory_pipeline.consolidation.distillers.episodes import is_once_more, told_once
-from memory_pipeline.consolidation.distillers.evidence import evidence_confidence
+from memory_pipeline.consolidation.distillers.evidence import Draft, Member, Task, evidence_confidence
 from memory_pipeline.consolidation.distillers.saying import Saying, Statement, find_sayings
 from memory_pipeline.models import Declined, Session
 from memory_pipeline.text.agreement import is_clause, overlap, status_of

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.config.policies import PRINCIPLE
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.consolidation.distillers.draft import DistillationModel, Draft, Task
-from memory_pipeline.consolidation.distillers.evidence import with_quotes
+from memory_pipeline.consolidation.distillers.evidence import DistillationModel, Draft, Task, with_quotes
 from memory_pipeline.models import Declined
 from memory_pipeline.records import (
     COMPRESSED_CATEGORY,

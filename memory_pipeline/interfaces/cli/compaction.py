@@ -16,8 +16,8 @@ from memory_pipeline.interfaces.hooks import hooks_text, install_hooks, remove_h
 from memory_pipeline.sessions.acting import compact_and_index, note
 from memory_pipeline.sessions.compacting import compact_session
 from memory_pipeline.sessions.documents import FlushedFile, events_shown
+from memory_pipeline.sessions.documents import instruction as told
 from memory_pipeline.sessions.flushing import flush_session
-from memory_pipeline.sessions.instruction import instruction as told
 from memory_pipeline.sessions.live import find_sessions, look_at_sessions, named_session
 from memory_pipeline.sessions.transcripts import read_session_file
 from memory_pipeline.store import Store

@@ -12,7 +12,7 @@ import typer
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.audit import Audit, audit
-from memory_pipeline.consolidation.review.inbox import Inbox, read_inbox
+from memory_pipeline.consolidation.review.decisions import Inbox, read_inbox
 from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, preview_rollback, roll_back
 from memory_pipeline.errors import InputError, ModelError
 from memory_pipeline.files.writing import begins_with, check_output, nobody, write_text

@@ -16,8 +16,7 @@ from pydantic import Field, ValidationError
 
 from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.editing import add_table, remove_table
-from memory_pipeline.config.exports import ExportTable
-from memory_pipeline.config.memory_sources import SourceTable, key_of
+from memory_pipeline.config.exports import ExportTable, SourceTable, key_of
 from memory_pipeline.config.sources import from_file, read_settings_file
 from memory_pipeline.config.trust import is_own, trust, withdraw_trust
 from memory_pipeline.documents import Document

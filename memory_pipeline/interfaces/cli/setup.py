@@ -13,7 +13,7 @@ import typer
 from pydantic import Field
 from typer.core import TyperArgument, TyperCommand
 
-from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.imported_notes import import_source
 from memory_pipeline.consolidation.plan import NightOptions

@@ -12,7 +12,7 @@ import typer
 from pydantic import Field, ValidationError
 
 from memory_pipeline.config.broken_sources import BrokenSource
-from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.plan import next_night, night_of
 from memory_pipeline.consolidation.source_checks import check_sources, checked_broken, checked_text

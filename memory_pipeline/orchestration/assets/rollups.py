@@ -36,7 +36,7 @@ from memory_pipeline.orchestration.partitions import EVERY_DAY, EVERY_WEEK, MONT
 from memory_pipeline.orchestration.resources import NightResource, why_held
 from memory_pipeline.orchestration.showing import Found, Row, preview, result_of, schema_of_rows, specs_of, unchecked
 from memory_pipeline.periods.calendar import Period, period_of
-from memory_pipeline.periods.entries import best_of_each_kind, from_json
+from memory_pipeline.periods.days import best_of_each_kind, from_json
 from memory_pipeline.periods.in_short import SAID
 from memory_pipeline.periods.making import rollup_id
 from memory_pipeline.periods.running import MadeRollup, finish_rollups, roll_up

@@ -25,7 +25,7 @@ from dagster import (
 )
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
-from memory_pipeline.config.memory_sources import SourceTable
+from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.plan import waiting_in_words
 from memory_pipeline.consolidation.run import STEPS, report_failure, take_snapshot

@@ -12,8 +12,7 @@ import pytest
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.distillers.by_model import choose_distiller
-from memory_pipeline.consolidation.distillers.draft import Draft, Member, Task
-from memory_pipeline.consolidation.distillers.evidence import evidence_confidence
+from memory_pipeline.consolidation.distillers.evidence import Draft, Member, Task, evidence_confidence
 from memory_pipeline.consolidation.distillers.extractive import NOTHING_SHARED, OPEN_AND_DONE, READINGS, Extractive
 from memory_pipeline.consolidation.distillers.judge import judge
 from memory_pipeline.models import Declined
