@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from memory_pipeline.text.hidden import as_read
 from memory_pipeline.text.memo import remembered
+from memory_pipeline.text.normalise import spaced
 
 #: SHA-256 of the file with the weights.
 WEIGHTS_SHA256 = "a0103155b978a0dac584ec19326a487a240508086647858ffff63f6231e813eb"
@@ -28,6 +29,8 @@ _BITS = 16
 PLACES = 1 << _BITS
 _LETTERS, _WORDS = (2, 3, 4), (1, 2)
 _TOKEN, _DIGITS = re.compile(r"\w+|[^\w\s]"), re.compile(r"\d+")
+#: Words of an order at least: of fewer, one that was never seen decides.
+_LEAST_WORDS = 3
 #: Tokens of a sentence that are read.
 _MOST_TOKENS = 400
 _PRIME, _MIX = np.uint64(1099511628211), np.uint64(0x9E3779B97F4A7C15)
@@ -54,9 +57,9 @@ def is_attempt(sentences: Sequence[str], *, by_human: bool = False) -> bool:
 def _strengths(sentence: str) -> tuple[float, float]:
     """How much a sentence reads like an order to its reader, and how much like one that an agent's own human never
     gives: logits."""
-    places = features_of(sentence)
-    if not len(places):
+    if len(spaced(sentence).split()) < _LEAST_WORDS:
         return -math.inf, -math.inf
+    places = features_of(sentence)
     learnt = _weights()
     order, never = learnt.of_places[:, places].sum(axis=1) / np.sqrt(len(places)) + learnt.biases
     return float(order), float(never)
