@@ -272,7 +272,8 @@ def _measured(cluster: ClusterReport) -> str:
     attached, _, found = rest.partition("/")
     facts = f", keeps {kept} of {found} facts" if found not in ("", "0") else ""
     facts += f" and has {attached} of them attached" if facts and attached != "0" else ""
-    return f"; {cluster.compression_ratio} times shorter{facts}"
+    ratio = cluster.compression_ratio
+    return f"; {ratio} times shorter{facts}" if ratio > 1 else facts.replace(", ", "; ", 1)
 
 
 def _what_differs(conflict: ConflictReport) -> str:

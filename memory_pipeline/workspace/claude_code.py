@@ -11,10 +11,13 @@ from memory_pipeline.records import Memory
 from memory_pipeline.text.normalise import one_line
 from memory_pipeline.text.quoting import clipped, plain
 from memory_pipeline.workspace.contents import (
+    FOR_ROUTINE,
     NO_ROOM,
+    UNMARKED,
     Contents,
     Standing,
     in_their_places,
+    is_promoted,
     is_undated,
     level_name,
     link_text,
@@ -84,8 +87,10 @@ class ClaudeCodeExport:
         room, size = MOST_LINES - empty.count("\n") - 2, MOST_BYTES - len(empty.encode("utf-8", "surrogateescape")) - 4
         pages: dict[str, str] = {}
         lines: dict[str, str] = {}
-        for memory in ranked(contents.memories):
-            reason = why_not_loaded(memory, standing, contents.lasting)
+        for memory in sorted(ranked(contents.memories), key=lambda one: not is_promoted(one, contents.lasting)):
+            reason = why_not_loaded(memory, standing)
+            if not reason and len(pages) >= MOST_LINES * FOR_ROUTINE and not is_promoted(memory, contents.lasting):
+                reason = UNMARKED
             name = free_name(stem_of(title_of(memory), short_hash(memory.id), _STEM), taken, ".md")
             line = f"- [{link_text(title_of(memory))}]({name}) ({_kind_of(memory)}{_on(memory)})"
             cost = len(line.encode("utf-8", "replace")) + (2 if "\r\n" in index else 1)

@@ -13,7 +13,6 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.reading.classifier import lasting_among
 from memory_pipeline.records import (
-    EXTRACTED,
     LEVEL_PATTERN,
     LEVEL_PRINCIPLE,
     UNDATED,
@@ -100,12 +99,6 @@ _TITLE = re.compile(r"^Title:[ \t]*(\S[^\n]*)", re.MULTILINE)
 _LONGEST_TITLE = 80
 _CURATE = "curate"
 _MARK = re.compile(r"^\s*(?:\[(?:CURATE|TEMPORARY)\]\s*)+|\s*\[(?:CURATE|TEMPORARY)\](?=\W*$)", re.IGNORECASE)
-#: How an answer begins that corrects what was said before it; what is right follows.
-_REJOINDER = re.compile(
-    r"^(?:no|nope|wrong|actually|wait|sorry)\b[,.!]*\s+"
-    r"(?:(?:that|this|it)(?:'s| is| was) (?:wrong|not (?:right|true|correct))[.,!]*\s+)?(?=(?:\S+\s+){3})",
-    re.IGNORECASE,
-)
 #: Stores of agents, in which a memory is because somebody wanted it remembered.
 _MEMORY_STORES = frozenset({"brain", "mem0", "mcp-memory", "langgraph", "letta"})
 #: Importance from which a line of a log is worth an agent's attention.
@@ -125,6 +118,8 @@ TEMPORARY = "memories marked as temporary"
 CUT_OFF = "notes that a program cut off"
 OF_ONE_DAY = "memories of a day that has a third of the lines"
 UNMARKED = "routine notes that nobody marked or used"
+#: The part of a budget up to which routine notes are loaded, after everything else: a log alone would fill all of it.
+FOR_ROUTINE = 0.5
 BLOCKS = "tables and blocks of code"
 STANDING = "memories that stand there already"
 CHANGED = "memories of a file that stands there in other words"
@@ -252,8 +247,8 @@ def is_undated(memory: Memory) -> bool:
 
 
 def is_promoted(memory: Memory, lasting: Collection[str]) -> bool:
-    """Whether an agent should know it from the start: what is lasting, or what somebody marked, pinned or used; no line
-    of a log beside these. `lasting`: notes that are taken for lasting."""
+    """Whether an agent should know it from the start: what is lasting, or what somebody marked, pinned or used. A line
+    of a log comes after these. `lasting`: notes that are taken for lasting."""
     return (
         memory.abstraction_level >= LEVEL_PATTERN
         or memory.memory_type != "other"
@@ -296,8 +291,7 @@ def words_of(memory: Memory) -> str:
 
 def told_alone(memory: Memory) -> str:
     """The content as it may stand alone: a note with its heading and its lead-in."""
-    content = _REJOINDER.sub("", memory.content) if memory.source.connector == EXTRACTED else memory.content
-    return with_subject(memory, content)
+    return with_subject(memory, memory.content)
 
 
 def title_of(memory: Memory) -> str:
@@ -328,12 +322,10 @@ def short_hash(memory_id: str) -> str:
     return hashlib.sha256(memory_id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def why_not_loaded(memory: Memory, standing: Standing, lasting: Collection[str]) -> str | None:
-    """Why an agent should not load a memory at its start; None if it may. `lasting`: as in `is_promoted`."""
+def why_not_loaded(memory: Memory, standing: Standing) -> str | None:
+    """Why an agent should not load a memory at its start; None if it may."""
     if is_temporary(memory.content, memory.tags):
         return TEMPORARY
-    if not is_promoted(memory, lasting):
-        return UNMARKED
     if standing.says(memory):
         return STANDING
     return CHANGED if memory.id in standing.changed else None

@@ -19,13 +19,16 @@ from memory_pipeline.text.whole import whole_part
 from memory_pipeline.workspace.contents import (
     BLOCKS,
     CUT_OFF,
+    FOR_ROUTINE,
     IDENTITY_FILES,
     NO_ROOM,
     OF_ONE_DAY,
+    UNMARKED,
     Contents,
     Standing,
     in_their_places,
     is_block,
+    is_promoted,
     is_undated,
     level_name,
     notes_of_files,
@@ -37,6 +40,7 @@ from memory_pipeline.workspace.contents import (
 from memory_pipeline.workspace.directory import MEMORY_FILE, PLAYBOOK_FILE, SERIES_FILE
 from memory_pipeline.workspace.playbook_pages import knowledge_head, playbook_block
 
+_OF_LOG = "From the log"
 #: The sections, with what stands in each.
 _SECTIONS: Mapping[str, tuple[str, ...]] = {
     "Principles": ("principle",),
@@ -44,6 +48,7 @@ _SECTIONS: Mapping[str, tuple[str, ...]] = {
     "Decisions": ("decision",),
     "Lessons": ("lesson", "learning", "warning", "error_fix", "feedback"),
     "Facts": (),
+    _OF_LOG: (),
 }
 #: An entry takes at most this part of the budget.
 _MOST_OF_BUDGET = 1 / 12
@@ -62,6 +67,7 @@ class _Line:
     text: str
     memory_id: str
     day: date | None
+    is_routine: bool = False
 
 
 @dataclass
@@ -101,13 +107,15 @@ class OpenClawExport:
         reasons: Counter[str] = Counter()
         lines: list[_Line] = []
         for memory in ranked(self.contents.notes):
-            reason = why_not_loaded(memory, standing, self.contents.lasting) or (BLOCKS if is_block(memory) else None)
+            reason = why_not_loaded(memory, standing) or (BLOCKS if is_block(memory) else None)
             line = None if reason else self._line(memory)
             if line is None:
                 reasons[reason or CUT_OFF] += 1
             else:
                 day = None if is_undated(memory) else memory.day
-                lines.append(_Line(_section_of(memory), line, memory.id, day))
+                is_routine = not is_promoted(memory, self.contents.lasting)
+                lines.append(_Line(_OF_LOG if is_routine else _section_of(memory), line, memory.id, day, is_routine))
+        lines.sort(key=lambda line: line.is_routine)
         most: int | None = None
         while True:
             taken, text, left_out = self._chosen(lines, before, more, most)
@@ -137,8 +145,8 @@ class OpenClawExport:
                 continue
             is_new = all(line.section != known.section for known in taken)
             cost = self.count_tokens(line.text) + (self.count_tokens(f"## {line.section}") if is_new else 0)
-            if spent + cost > self.budget:
-                left_out[NO_ROOM] += 1
+            if spent + cost > self.budget * (FOR_ROUTINE if line.is_routine else 1):
+                left_out[UNMARKED if line.is_routine else NO_ROOM] += 1
                 continue
             taken.append(line)
             spent += cost

@@ -116,7 +116,7 @@ def test_what_an_agent_should_not_load_is_left_out(store: Store, tmp_path: Path)
         ],
     )
     done = export(store, "openclaw", tmp_path)
-    assert done.exported == 1 and sum(done.left_out.values()) == 6 and len(done.left_out) == 5
+    assert done.exported == 2 and sum(done.left_out.values()) == 5 and len(done.left_out) == 4
     assert "instructions" not in (tmp_path / "MEMORY.md").read_text()
 
 
@@ -334,9 +334,18 @@ def test_a_type_that_claude_code_s_file_stated_is_kept(store: Store, tmp_path: P
 def test_what_an_agent_chose_to_remember_is_loaded_without_a_kind(store: Store, tmp_path: Path) -> None:
     notes = [candidate(words, native_id=words, memory_type="other") for words in ("Remount with vers=3.", "Had tea.")]
     fill(store, [replace(notes[0], source=Source("brain", "brain.db", 1)), notes[1]])
-    done = export(store, "openclaw", tmp_path)
-    assert done.exported == 1 and done.left_out == {"routine notes that nobody marked or used": 1}
-    assert "Remount" in (tmp_path / "MEMORY.md").read_text()
+    export(store, "openclaw", tmp_path)
+    chosen, _, log = (tmp_path / "MEMORY.md").read_text().partition("## From the log")
+    assert "Remount" in chosen and "Had tea." in log
+
+
+def test_lines_of_a_log_come_last_and_fill_half_of_the_budget_at_most(store: Store, tmp_path: Path) -> None:
+    log = [candidate(f"Looked at item {n} in the list once more.", native_id=f"n{n}") for n in range(60)]
+    fill(store, [*log, candidate("The port is 5432.", native_id="fact", memory_type="fact")])
+    done = export(store, "openclaw", tmp_path, budget=400)
+    text = (tmp_path / "MEMORY.md").read_text()
+    assert text.index("5432") < text.index("Looked at item") and done.tokens <= 200 + 40
+    assert done.left_out["routine notes that nobody marked or used"] > 30
 
 
 def test_a_vault_shows_categories(store: Store, tmp_path: Path) -> None:
