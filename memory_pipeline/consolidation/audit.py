@@ -162,7 +162,7 @@ def _described(
         unreadable=brought.quarantined,
         left_out=dict(brought.skipped),
         masked=dict(brought.masked),
-        masked_at=_places(memory for memory in memories if _MASKED in memory.content),
+        masked_at=_places(memory for memory in memories if brought.masked and _MASKED in memory.content),
         steering=len(steering),
         steering_at=_places(steering),
         copies=report.duplicates_archived,

@@ -116,10 +116,16 @@ def json_object(text: str, what: str = "the line") -> Mapping[str, Any]:
 
 
 def json_records(
-    file: TextIO, name: str, limit: int, skipped: Skipped, is_left_out: Callable[[str], str | None] = lambda line: None
+    file: TextIO,
+    name: str,
+    limit: int,
+    skipped: Skipped,
+    is_left_out: Callable[[str], str | None] = lambda line: None,
+    *,
+    grows: bool = True,
 ) -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
     """Number and object of every line; a broken line is rejected. A last line without its end is counted and left to
-    the next reading.
+    the next reading where a file `grows` by lines.
 
     `is_left_out` says by the beginning of a line that is too long why it is no memory, if it is none.
     """
@@ -137,7 +143,7 @@ def json_records(
         try:
             yield number, json_object(text)
         except RowError as error:
-            if line.endswith("\n"):
+            if line.endswith("\n") or not grows:
                 yield Rejected.of(name, number, str(error), text)
             else:
                 skipped.add(UNFINISHED)

@@ -225,7 +225,9 @@ def lineage_lines(found: MemoryLineage, width: int | None) -> list[str]:
     for node in later:
         lines += ["Replaced by:", *_node_lines(node, "", 1, width)]
     if len(lines) == len(_node_lines(nodes[found.id], "", 0, width)):
-        lines.append("It was not made from other memories, and nothing has replaced it.")
+        undone = nodes[found.id].abstraction_level > 0 and nodes[found.id].archived
+        sources = "its sources stand for themselves again" if undone else "it was not made from other memories"
+        lines.append(f"Nothing has replaced it, and {sources}.")
     return lines
 
 

@@ -139,13 +139,13 @@ class Journal(Statements):
 
     def reported_run(self, beginning: str) -> str:
         """The reported run with an id, or the only one whose id starts with it; of a day as YYYY-MM-DD, the newest run
-        of its night. Raises InputError if there is none or several."""
+        of its night that found something to do, else the newest. Raises InputError if there is none or several."""
         of_day = self._sql.strings(
             f"""
             select run_id
             from night_reports
             where cast(partition_date as text) = $1 and {_OF_NIGHT}
-            order by written_at desc, run_id
+            order by coalesce(report ->> 'verdict' = 'IDLE', false), written_at desc, run_id
             limit 1
             """,
             [beginning],

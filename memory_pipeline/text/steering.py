@@ -34,7 +34,7 @@ _MARKS_OF_PROGRAMS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "poses as the system",
         re.compile(
             r"<\|[\w ]{2,30}\|?>|<\s?/?(?:start|end)_of_turn\s?>|<<\s?/?SYS\s?>>|"
-            r"\[\s?/?\s?(?:INST|SYSTEM(?:_PROMPT)?|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\s?\]|"
+            r"\[\s?/?\s?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\s?\]|"
             r"</?\s?(?:system(?:[-_]\w+)*|instructions?|assistant|human|memory|members|cluster|prompt|untrusted|thinking|"
             r"(?:tool|function)_(?:call|result|response)s?|invoke|antml:\w+)\b[^>\n]{0,80}>|"
             r"[\"']role[\"']\s?:\s?[\"'](?:system|assistant|developer|tool)[\"']",
@@ -69,7 +69,7 @@ _MARKS_OF_PROGRAMS: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"<\s?(?:script|iframe|object|embed)\b[^>\n]{0,200}>|<\s?\w+[\s/][^>\n]{0,200}\bon\w{3,20}\s?=|"
             r"<\s?(?:form|meta|svg|img|link|base|a|video|audio|source)\b[^>\n]{0,200}=\s?[\"']?\s?(?:https?:)?//"
             r"[^>\n]{0,200}[?&][^>\n]{0,100}>|\bjavascript\s?:\s?\w+[.(]|\bdata:text/html|\]\(\s?(?:javascript|data):|"
-            r"\bstyle\s?=\s?[\"'][^\"'\n]{0,120}(?:display\s?:\s?none|font-size\s?:\s?0|visibility\s?:\s?hidden|"
+            r"<\s?\w+[^>\n]{0,100}\bstyle\s?=\s?[\"'][^\"'\n]{0,120}(?:display\s?:\s?none|font-size\s?:\s?0|visibility\s?:\s?hidden|"
             r"opacity\s?:\s?0|color\s?:\s?(?:white|transparent|\#fff))",
             re.IGNORECASE,
         ),
@@ -77,7 +77,8 @@ _MARKS_OF_PROGRAMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "would send something away",
         re.compile(
-            r"https?://[^\s)\"'>]{3,200}[?&][\w-]+=[^\s)\"'>]{0,200}?(?:\{|%7b|\$|\[REDACTED|\[[A-Z_]+\]|<|[A-Z]+_[A-Z_]+)"
+            r"https?://[^\s)\"'>]{3,200}[?&][\w-]*(?:key|token|secret|data|payload|leak|exfil|pass|memory|dump|chat|prompt|history|"
+            r"conversation|context)[\w-]*=[^\s)\"'>]{0,200}?(?:\{|%7b|\$|\[REDACTED|\[[A-Z_]+\]|<|[A-Z]+_[A-Z_]+)"
         ),
     ),
 )

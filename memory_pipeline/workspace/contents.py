@@ -132,8 +132,8 @@ class Contents:
 
     `memories`: the active ones that may be exported, in order of creation and id; `sources`: archived memories behind
     them, by id; `links`: from each memory to its direct sources; `cases`: by memory of a principle, its patterns;
-    `doubts`: what must be said with a memory: that another one contradicts it, or where it applies; `lasting`: notes
-    that the classifier takes for lasting.
+    `doubts`: what must be said with a memory: that another one contradicts it, where it applies, or the day of its
+    last copy; `lasting`: notes that the classifier takes for lasting.
     """
 
     project: str
@@ -186,6 +186,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         of_agent = tx.extracted.said_by_agent(project)
         unmarked = [memory for memory in every if memory.archived_at is None and memory.memory_type == "other"]
         vectors = tx.vectors.read([memory.id for memory in unmarked], MiniLM.name, MiniLM.dimension)
+        last_told = tx.memories.read_as_last_told(memory.id for memory in every if memory.archived_at is None)
     left_out: Counter[str] = Counter()
     active = []
     for memory in every:
@@ -195,6 +196,14 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
             active += [] if reason else [memory]
     sources = _behind(active, every, links) if with_sources else {}
     kept = {*sources, *(memory.id for memory in active)}
+    doubts = {
+        **dict.fromkeys(of_agent, BY_AGENT),
+        **{side: "another note says otherwise" for one in disputes for side in (one.a, one.b)},
+        **{memory_id: f"applies to {'; '.join(told)}" for memory_id, told in scopes.items()},
+    }
+    for memory in active:
+        if not is_undated(memory) and (day := last_told[memory.id].day) > memory.day:
+            doubts[memory.id] = "; ".join(filter(None, (doubts.get(memory.id), f"told again {day}")))
     return Contents(
         project=project,
         memories=active,
@@ -204,11 +213,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         cases=cases,
         left_out=left_out,
         lasting=lasting_among(unmarked, dict(zip(*vectors, strict=True))),
-        doubts={
-            **dict.fromkeys(of_agent, BY_AGENT),
-            **{side: "another note says otherwise" for one in disputes for side in (one.a, one.b)},
-            **{memory_id: f"applies to {'; '.join(told)}" for memory_id, told in scopes.items()},
-        },
+        doubts=doubts,
     )
 
 

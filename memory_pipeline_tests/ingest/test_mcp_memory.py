@@ -52,6 +52,11 @@ def test_a_bad_line_costs_itself_alone(store: Store, tmp_path: Path) -> None:
     assert brought.summary.quarantined == 7 and brought.skipped == {"observations without words": 2}
 
 
+def test_a_last_line_that_cannot_be_read_is_no_line_to_come(store: Store, tmp_path: Path) -> None:
+    brought = bring_twice(store, written(tmp_path / "memory.jsonl", DANA, '{"type": "entity", "na'), "mcp-memory")
+    assert brought.summary.quarantined == 1 and len(brought.words) == 2
+
+
 def test_the_same_words_of_two_entities_are_two_memories(store: Store, tmp_path: Path) -> None:
     omar = {**DANA, "name": "Omar", "observations": ["Prefers CSV"]}
     brought = bring_twice(store, written(tmp_path / "memory.jsonl", DANA, omar), "mcp-memory")

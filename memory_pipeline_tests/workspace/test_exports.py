@@ -120,6 +120,14 @@ def test_what_an_agent_should_not_load_is_left_out(store: Store, tmp_path: Path)
     assert "instructions" not in (tmp_path / "MEMORY.md").read_text()
 
 
+def test_a_value_that_came_back_has_the_day_of_its_last_copy(store: Store, tmp_path: Path) -> None:
+    known(store, "The printer is at 10.0.0.40.")
+    fill(store, [candidate("The printer is at 10.0.0.40.", FIRST + timedelta(days=9), native_id="again")])
+    run(store, DAY + timedelta(days=14))
+    export(store, "openclaw", tmp_path)
+    assert "10.0.0.40. (told again 2026-03-10)" in (tmp_path / "MEMORY.md").read_text()
+
+
 def test_an_echo_of_an_exported_line_is_an_exact_duplicate(store: Store, tmp_path: Path) -> None:
     known(store, "The port is 5432.")
     export(store, "openclaw", tmp_path)

@@ -35,7 +35,7 @@ class McpMemoryImporter(Importer):
     def read_file(self, file: OneFile) -> Reading:
         """Every observation and every relation, each said about its entity."""
         with opened(file.path) as text:
-            for record in json_records(text, file.name, MAX_LINE_BYTES, file.skipped):
+            for record in json_records(text, file.name, MAX_LINE_BYTES, file.skipped, grows=False):
                 if isinstance(record, Rejected):
                     yield record
                     continue

@@ -43,6 +43,7 @@ from memory_pipeline.recall.question_generation import generate_questions
 from memory_pipeline.reporting.pages import EVALUATION_MARK, evaluation_page
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.quoting import clipped
 
 review_app = Commands(
     help="Everything that waits for your decision, and the commands that decide it.", invoke_without_command=True
@@ -56,6 +57,8 @@ review_app.command("quarantine")(quarantine)
 
 #: Entries of one kind that are shown.
 _SHOWN = 10
+#: Characters of each side of what waits: enough to tell both apart.
+_LONGEST_SIDE = 300
 #: Places of secrets, and of attempts to steer, that are named on the screen.
 _MOST_PLACES = 20
 #: Questions without an answer that the screen names.
@@ -81,7 +84,9 @@ def _inbox_lines(inbox: Inbox) -> list[str]:
         of_kind = [one for one in inbox.waiting if one.kind == kind]
         lines += ["", how_many(len(of_kind), kind)]
         for one in of_kind[:_SHOWN]:
-            lines += [f"  {one.id[:8]}  {one.project}: {one.text[:100]}", f"            {one.decide}"]
+            first, *others = [clipped(side, _LONGEST_SIDE) for side in one.text.split("\n")]
+            lines += [f"  {one.id[:8]}  {one.project}: {first}", *(f"            {side}" for side in others)]
+            lines.append(f"            {one.decide}")
         if len(of_kind) > _SHOWN:
             lines.append(f"  and {len(of_kind) - _SHOWN} more: memory-pipeline review {kind}s list")
     if inbox.quarantined:
