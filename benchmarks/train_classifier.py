@@ -31,7 +31,7 @@ from planted_reversals import plant_reversals
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.reading import classifier
 from memory_pipeline.reading.classifier import KIND_PLACES, KINDS, Machine, Namer, Numbers, Sentence
-from memory_pipeline.text.orders import PLACES, features_of
+from memory_pipeline.text.orders import BITS, features_of
 
 LABELS = Path(__file__).parent / "labels"
 _FOLDS, _LANDMARKS, _SEED = 5, 1200, 17
@@ -185,11 +185,11 @@ def fit_runs(places: Sequence[NDArray[np.int64]], labels: NDArray[np.bool_], wei
     sizes = np.array([max(1, len(one)) for one in places])
     row, column = np.repeat(np.arange(len(places)), [len(one) for one in places]), np.concatenate(places)
     value, shares = (1 / np.sqrt(sizes))[row], weights / weights.sum()
-    found, ahead, pace, bias = np.zeros(PLACES), np.zeros(PLACES), 1.0, 0.0
+    found, ahead, pace, bias = np.zeros(1 << BITS), np.zeros(1 << BITS), 1.0, 0.0
     for _ in range(_STEPS):
         likely = 1 / (1 + np.exp(-np.bincount(row, value * ahead[column], len(places)) - bias))
         off = shares * (likely - labels)
-        new = ahead - 2 * (np.bincount(column, value * off[row], PLACES) + _PENALTY * ahead)
+        new = ahead - 2 * (np.bincount(column, value * off[row], 1 << BITS) + _PENALTY * ahead)
         bias -= 2 * float(off.sum())
         following = (1 + np.sqrt(1 + 4 * pace * pace)) / 2
         ahead = new + (pace - 1) / following * (new - found)

@@ -37,6 +37,7 @@ _DRAWN = 6
 _MOST_ORDERS, _MOST_NEAR, _MOST_OF_ANY = 0.1, 0.02, 0.002
 #: Labelled conversations: those that are trained on, and the one that sets the bars.
 _TAUGHT, _FOR_BARS = ("conversations_a", "conversations_b"), "conversations_c"
+_PLACES = 1 << orders.ORDER_BITS
 _PENALTY, _STEPS = 1e-6, 2500
 #: What each sentence of this repository counts beside a labelled line.
 _ORDINARY_SHARE = 0.3
@@ -89,7 +90,7 @@ class Rows:
     """Sentences as rows of features, each of length one."""
 
     def __init__(self, sentences: Iterable[str]) -> None:
-        places = [orders.features_of(sentence) for sentence in sentences]
+        places = [orders.features_of(sentence, orders.ORDER_BITS) for sentence in sentences]
         sizes = np.array([len(one) for one in places])
         self.places, self.row = np.concatenate(places), np.repeat(np.arange(len(places)), sizes)
         self.value = (1 / np.sqrt(np.maximum(sizes, 1)))[self.row]
@@ -101,7 +102,7 @@ class Rows:
 
     def transposed_times(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The product of the transposed rows with a value each, float64 (places,)."""
-        return np.bincount(self.places, self.value * values[self.row], orders.PLACES)
+        return np.bincount(self.places, self.value * values[self.row], _PLACES)
 
 
 def train(ordering: Groups, honest: Groups, beside: Sequence[str]) -> tuple[NDArray[np.float64], float]:
@@ -114,7 +115,7 @@ def train(ordering: Groups, honest: Groups, beside: Sequence[str]) -> tuple[NDAr
     for label in (0, 1):
         shares[labels == label] /= 2 * shares[labels == label].sum()
     rows = Rows(sentence for group in groups for sentence in group)
-    weights, bias, ahead, ahead_bias, pace = np.zeros(orders.PLACES), 0.0, np.zeros(orders.PLACES), 0.0, 1.0
+    weights, bias, ahead, ahead_bias, pace = np.zeros(_PLACES), 0.0, np.zeros(_PLACES), 0.0, 1.0
     step = 1 / (0.5 + _PENALTY)
     for _ in range(_STEPS):
         off = shares * (1 / (1 + np.exp(-rows.times(ahead) - ahead_bias)) - labels)

@@ -21,7 +21,7 @@ from memory_pipeline.ingest.candidates import Rejected, RowError, Skipped
 from memory_pipeline.ingest.values import first_line
 
 #: A line that its program is still writing has no end yet.
-UNFINISHED = "lines that were not written to their end"
+UNFINISHED = "lines that were cut off at the end"
 #: The start of the reason for a line without any object.
 NO_OBJECT = "is not a JSON object"
 #: Byte order marks; UTF-32's starts with UTF-16's, so it is tried first.

@@ -22,11 +22,10 @@ from memory_pipeline.text.memo import remembered
 from memory_pipeline.text.normalise import spaced
 
 #: SHA-256 of the file with the weights.
-WEIGHTS_SHA256 = "a0103155b978a0dac584ec19326a487a240508086647858ffff63f6231e813eb"
+WEIGHTS_SHA256 = "965e1c76d7a8033881e87a9aafe8921c3b93d970bfeafbace1e7692f9de7c1cc"
 FILE = "orders.npz"
-#: Features are hashed into places of so many bits.
-_BITS = 16
-PLACES = 1 << _BITS
+#: Features are hashed into places of so many bits: here, and for other classifiers.
+ORDER_BITS, BITS = 18, 16
 _LETTERS, _WORDS = (2, 3, 4), (1, 2)
 _TOKEN, _DIGITS = re.compile(r"\w+|[^\w\s]"), re.compile(r"\d+")
 #: Words of an order at least: of fewer, one that was never seen decides.
@@ -59,24 +58,25 @@ def _strengths(sentence: str) -> tuple[float, float]:
     gives: logits."""
     if len(spaced(sentence).split()) < _LEAST_WORDS:
         return -math.inf, -math.inf
-    places = features_of(sentence)
+    places = features_of(sentence, ORDER_BITS)
     learnt = _weights()
     order, never = learnt.of_places[:, places].sum(axis=1) / np.sqrt(len(places)) + learnt.biases
     return float(order), float(never)
 
 
-def features_of(sentence: str) -> NDArray[np.int64]:
-    """The places of the runs of 2 to 4 letters and 1 to 2 words in a sentence, each once; figures are all alike."""
+def features_of(sentence: str, bits: int = BITS) -> NDArray[np.int64]:
+    """The places of the runs of 2 to 4 letters and 1 to 2 words in a sentence, each once, of 2 to the power of
+    `bits`; figures are all alike."""
     tokens = _TOKEN.findall(_DIGITS.sub("0", unicodedata.normalize("NFKC", as_read(sentence)).casefold()))
     tokens = tokens[:_MOST_TOKENS]
     if not tokens:
         return np.empty(0, dtype=np.int64)
     letters = np.frombuffer(f" {' '.join(tokens)} ".encode("utf-32-le", "replace"), np.uint32).astype(np.uint64)
     words = np.array([zlib.crc32(token.encode("utf-8", "replace")) for token in tokens], dtype=np.uint64)
-    return np.unique(np.concatenate([*_runs(letters, _LETTERS, 0), *_runs(words, _WORDS, 100)]))
+    return np.unique(np.concatenate([*_runs(letters, _LETTERS, 0, bits), *_runs(words, _WORDS, 100, bits)]))
 
 
-def _runs(units: NDArray[np.uint64], lengths: tuple[int, ...], salt: int) -> list[NDArray[np.int64]]:
+def _runs(units: NDArray[np.uint64], lengths: tuple[int, ...], salt: int, bits: int) -> list[NDArray[np.int64]]:
     """The places of the runs of these lengths: a polynomial hash of each, mixed."""
     found = []
     with np.errstate(over="ignore"):
@@ -86,12 +86,12 @@ def _runs(units: NDArray[np.uint64], lengths: tuple[int, ...], salt: int) -> lis
             if length in lengths:
                 mixed = (hashes ^ np.uint64(salt + length)) * _MIX
                 mixed = (mixed ^ (mixed >> np.uint64(29))) * _MIX
-                found.append((mixed >> np.uint64(64 - _BITS)).astype(np.int64))
+                found.append((mixed >> np.uint64(64 - bits)).astype(np.int64))
     return found
 
 
 class _Weights(NamedTuple):
-    """For both questions of `_strengths`: the weights float32 (2, PLACES), the biases, and the bars of `is_attempt`."""
+    """For both questions of `_strengths`: the weights float32 (2, places), the biases, and the bars of `is_attempt`."""
 
     of_places: NDArray[np.float32]
     biases: NDArray[np.float64]

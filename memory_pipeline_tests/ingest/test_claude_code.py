@@ -242,7 +242,7 @@ def test_broken_lines_are_quarantined_and_one_without_end_waits(store: Store, tm
     )  # fmt: skip
     summary = bring(store, folder, FORMAT)
     assert (summary.imported, summary.quarantined) == (1, 6)
-    assert summary.skipped == {"lines that were not written to their end": 1}
+    assert summary.skipped == {"lines that were cut off at the end": 1}
     assert [row.line for row in summary.rejected] == [2, 3, 4, 5, 6, 7]
     project(tmp_path, good, half)
     assert bring(store, folder, FORMAT).imported == 1

@@ -277,7 +277,7 @@ def test_short_ids_of_earlier_versions_are_counted_in_their_session_and_a_reset_
     path = lines(folder / "s1.jsonl", *rows, half, end="")
     summary = bring(store, tmp_path / "agents", FORMAT)
     assert (summary.imported, summary.quarantined) == (1, 0)
-    assert summary.skipped == {"lines that were not written to their end": 1}
+    assert summary.skipped == {"lines that were cut off at the end": 1}
     assert memories_of(store)[0].id == "openclaw-sessions:s1:a1b2c3d4"
     lines(folder / "s1.trajectory.jsonl", *rows)  # a trace of the model's calls, which repeats what was said
     path.rename(folder / "s1.jsonl.reset.2026-03-02T00-00-00.000Z")

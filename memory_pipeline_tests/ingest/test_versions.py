@@ -53,8 +53,8 @@ def test_what_is_critical_or_pinned_stays_beside_its_new_words(store: Store, tmp
 
 def test_who_said_a_turn_is_told(store: Store, tmp_path: Path) -> None:
     turns = [
-        {"role": role, "content": f"I prefer the {role}.", "timestamp": "2026-03-01T09:00:00Z"}
-        for role in ("user", "assistant", "Dana")
+        {"role": role, "content": f"I prefer the {drink}.", "timestamp": "2026-03-01T09:00:00Z"}
+        for role, drink in (("user", "tea"), ("assistant", "juice"), ("Dana", "milk"))
     ]
     bring(store, lines(tmp_path / "a.jsonl", *turns), "jsonl")
     project = memories_of(store)[0].project_id

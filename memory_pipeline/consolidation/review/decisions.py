@@ -315,9 +315,7 @@ def read_inbox(opened: Store, project: str | None, today: date) -> Inbox:
                 kind="conflict",
                 id=one.id,
                 project=one.project_id,
-                text="\n".join(
-                    f"{side.day or 'undated'}: {' '.join(side.content.split())}" for side in (one.a, one.b)
-                ),
+                text="\n".join(f"{side.day or 'undated'}: {' '.join(side.content.split())}" for side in (one.a, one.b)),
                 decide=f"{command} conflicts resolve {one.id[:8]} --keep {'newer' if one.newer_id else 'b'}",
             )
             for one in conflicts
