@@ -34,7 +34,7 @@ from memory_pipeline.records import Statement
 from memory_pipeline.text.facts import Fact, find_facts
 from memory_pipeline.text.hidden import without_scaffolding
 from memory_pipeline.text.normalise import spaced
-from memory_pipeline.text.orders import tells_reader
+from memory_pipeline.text.orders import is_order
 from memory_pipeline.text.preservation import find_invention
 from memory_pipeline.text.redaction import redact
 from memory_pipeline.text.steering import attempt_by, attempt_in
@@ -123,7 +123,7 @@ def check_answer(
     for said in answer.statements:
         found = _statement(said, items, standing, likeness, named, spoken=spoken, general=least > 1)
         # Of single notes, what is to be done may be said as it stands there: `Restart the proxy after a change`.
-        if not isinstance(found, str) and (spoken or least > 1) and tells_reader(found.text):
+        if not isinstance(found, str) and (spoken or least > 1) and is_order(found.text):
             found = _ORDER
         if not isinstance(found, str) and (behind := len(set(found.item_ids) - set(steering))) < least:
             found = f"it rests on {behind}, and needs {least} at least"

@@ -40,6 +40,12 @@ def tells_reader(sentence: str) -> bool:
     return _strengths(sentence)[0] > 0
 
 
+def is_order(sentence: str) -> bool:
+    """Whether a sentence is more of an order to its reader than half the way to an attempt: of some 400 statements that
+    readers wrote about humans and their rules none is."""
+    return _strengths(sentence)[0] > _weights().bars[0] / 2
+
+
 def is_attempt(sentences: Sequence[str], *, by_human: bool = False) -> bool:
     """Whether a text tries to steer an agent that reads it. `by_human`: it is of the agent's own human, whose rules and
     wishes are none.
