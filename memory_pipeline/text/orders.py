@@ -43,7 +43,7 @@ def tells_reader(sentence: str) -> bool:
 def is_order(sentence: str) -> bool:
     """Whether a sentence is more of an order to its reader than half the way to an attempt: of some 400 statements that
     readers wrote about humans and their rules none is."""
-    return _strengths(sentence)[0] > _weights().bars[0] / 2
+    return _strengths(sentence)[0] > float(_weights().bars[0]) / 2
 
 
 def is_attempt(sentences: Sequence[str], *, by_human: bool = False) -> bool:
