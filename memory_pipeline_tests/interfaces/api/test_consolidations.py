@@ -73,7 +73,9 @@ def test_a_consolidation_is_a_run_in_dagster_and_its_status_is_dagsters(client: 
     started = told(admin.post(START, asked), 202)
     assert list(started) == ["job_id", "status", "message", "estimated_duration_seconds"]
     assert started["status"] in ("pending", "running") and started["estimated_duration_seconds"] > 0
-    assert told(admin.post(START, {}), 409)["error"] == "conflict"
+    again = admin.post(START, {})
+    if told(admin.get(f"{STATUS}/{started['job_id']}"))["status"] in ("pending", "running"):
+        assert (again.status_code, again.json()["error"]) == (409, "conflict")
     deadline = time.monotonic() + 120
     while (job := told(admin.get(f"{STATUS}/{started['job_id']}")))["status"] in ("pending", "running"):
         assert time.monotonic() < deadline
