@@ -531,7 +531,7 @@ def forgotten_text(done: Forgotten) -> str:
         lines.append(f"Removed, because it could not be read: {', '.join(done.removed)}.")
     lines.append(f"{len(done.files)} files beside the store were cleaned.")
     if done.searched and not done.left:
-        lines.append(f"Searched {done.searched} files afterwards: none says any of it.")
+        lines.append(f"Searched the {done.searched} files of this store and beside it afterwards: none says any of it.")
     lines += [f"Still there: {each}" for each in done.left]
     lines += [f"Could not be made again: {each}" for each in done.problems]
     lines.append(f"Snapshot {done.snapshot} was taken afterwards.")
