@@ -37,12 +37,12 @@ class SaidStatement(_Answer):
         "missing. Empty if nothing does.",
     )
     text: str = Field(
-        max_length=_LONGEST, description="The statement with its limits, which stands alone; at most 240 characters."
+        max_length=_LONGEST, description="The statement with its limits, which stands alone; at most 200 characters."
     )
     kind: StatementKind = Field(description="What it is.")
     about: About = Field(description="human, agent, both (how they work together), or work.")
     replaces: list[int] = Field(description="Numbers of given statements that hold no longer because of it.")
-    significance: float = Field(description="0 to 1: how much it will matter in later weeks.")
+    significance: float = Field(description="0 to 1: how likely somebody needs it in half a year.")
     asked: str = Field(
         max_length=_LONGEST,
         description="How somebody would ask for it who does not know its words: a question of at most 15 words.",

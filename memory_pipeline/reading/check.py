@@ -228,7 +228,7 @@ def _statement(
     if not text or not said.sources:
         return "it has no words or no items"
     if len(text) > MOST_STATEMENT:
-        return f"it has {len(text)} characters; say it in 240, or in two statements"
+        return f"it has {len(text)} characters; say it in 200, or in two statements"
     if any(not 1 <= source.item <= len(items) for source in said.sources):
         return "it names an item that does not exist"
     cited = [items[source.item - 1] for source in said.sources]

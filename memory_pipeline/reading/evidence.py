@@ -30,6 +30,9 @@ _NUMBER_OF = re.compile(r"\b[Nn]o\.? ?(?=\d)")
 #: What a setting or a log says with a word: `improving=no`.
 _VALUE = re.compile(r"=\w+")
 _DIGITS = re.compile(r"\d+")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+#: A name of programs that may stand inside of code: `task_router`, `check.py`.
+_INSIDE = re.compile(r"\w+(?:[_.]\w+)+(?:\(\))?|_\w+(?:\(\))?")
 _FIRST_WORD = re.compile(r"(?:^|[.!?]\s+)([^\W\d_a-z][\w'’-]*)")
 _CLOCK_AND_COLON = re.compile(r"(\d:\d\d):(?=\s)")
 #: Words of negation, also as people type them: `dont`.
@@ -89,10 +92,22 @@ def _invented(text: str, sources: Sequence[str], days: set[date]) -> str:
         has_unit = bool(unit) and (unit in units or _is_said(unit, told.casefold()))
         is_known = strange.value in years or (value in bare and has_unit)
         is_known |= value in halves and _counts(value, unit, told)
-        if strange.kind != "number" or not is_known or strange.text in known:
+        if strange.kind == "identifier":
+            is_known = _is_written(strange.text.strip("`"), told)
+        if strange.kind not in ("number", "identifier") or not is_known or strange.text in known:
             return strange.text
         known.append(strange.text)
     return _other_counted(text, told)
+
+
+def _is_written(identifier: str, told: str) -> bool:
+    """Whether a text has an identifier inside of something longer (`router` of `from a.router import x`), or all
+    names that it joins (`GLM-5/M2.5`). Commands and paths are what they are with all their parts only."""
+    if _INSIDE.fullmatch(identifier):
+        inside = rf"(?<![\w./-]){re.escape(identifier.casefold())}(?![\w/-]|\.\d)"
+        return re.search(inside, told.casefold()) is not None
+    parts = identifier.split("/")
+    return len(parts) > 1 and all(part[:1].isupper() and _is_said(part, told.casefold()) for part in parts)
 
 
 def _other_counted(text: str, told: str) -> str:
@@ -102,7 +117,7 @@ def _other_counted(text: str, told: str) -> str:
     for number, word in _COUNTED.findall(told):
         counted.setdefault(number, set()).add(word)
     for number, word in _COUNTED.findall(text):
-        is_counted = number in counted and word.lower() not in STOP_WORDS
+        is_counted = number in counted and word.lower() not in STOP_WORDS and not _YEAR.fullmatch(number)
         if is_counted and word not in counted[number] and not _counts(number, word, told):
             return f"{number} {word}"
     return ""
@@ -135,16 +150,17 @@ def unknown_name(text: str, sources: Sequence[str]) -> str:
 
 
 def named_in(texts: Iterable[str]) -> frozenset[str]:
-    """What some texts name, casefolded, of those that do not write all nouns like names."""
+    """What some texts name, as they write it, of those that do not write all nouns like names."""
     plain = (text for text in texts if not is_german(text) and not writes_nouns_so(text))
-    return frozenset(fact.value for text in plain for fact in find_facts(text) if fact.kind == "name")
+    facts = (fact for text in plain for fact in find_facts(text) if fact.kind == "name")
+    return frozenset(fact.text.removesuffix("'s").removesuffix("’s") for fact in facts)
 
 
 def _borrowed_name(text: str, named: frozenset[str], sources: Sequence[str]) -> str:
     """A name at the start of a sentence that only other items have; empty if there is none. `named`: by all items."""
     told = "\n".join(sources).casefold()
-    firsts = (match.group(1) for match in _FIRST_WORD.finditer(text))
-    return next((word for word in firsts if word.casefold() in named and not _is_said(word, told)), "")
+    firsts = (match.group(1).removesuffix("'s").removesuffix("’s") for match in _FIRST_WORD.finditer(text))
+    return next((word for word in firsts if word in named and not _is_said(word, told)), "")
 
 
 def _is_said(name: str, told: str) -> bool:

@@ -11,12 +11,15 @@ the place of words like `today`, `tomorrow`, `this month` and `next week`; what 
 does a weekday of every week. Keep the figures, \
 names, paths and commands that matter exactly as they are written. Keep every `not`, `never`, `only`, `unless`: a \
 prohibition stays a prohibition. Of a failure say what failed, why, what it did and what mended it; \
-of a plan what it is for; of a tool what it does, as far as the items say so. One thing a statement, at most 240 \
-characters, in the language of its items; what does not fit is a second statement. Items that say one thing together \
-make one statement: five items about one piece of work are one statement that says what came of it. Of an item that is \
-cut off in the midst of a sentence take only what is said whole.
+of a plan what it is for; of a tool what it does, as far as the items say so. One thing a statement, in as few words as \
+it is understood with: most need 80 to 140 characters, none more than 200; in the language of its items. What does not \
+fit is a second statement, or not worth keeping: no lists of scores, of files or of parts for their own sake, no `as \
+noted on` or `the research says`. Items that say one thing together make one statement: five items about one piece of \
+work are one statement that says what came of it. Of an item that is cut off in the midst of a sentence take only what \
+is said whole.
 
-Before you write a statement, look in its items for what limits or completes it, and put that under `limits`: the \
+Before you write a statement, look in its items for what limits or completes it, and put that under `limits`, in the \
+items' own words and as few of them as will do: the \
 case, the version, the sample or the system that it holds for; `or`, `may`, `about`, `at least`, `only if`, `for now`; \
 who says so; what was measured, and how; the other half of a result (what failed beside what worked); that a value is \
 adjusted later; the object of what is to be done next. Then write the statement with it. An option stays an option, a \
@@ -30,7 +33,13 @@ queue moved from Redis to Postgres ...`: `Which database holds the background ta
 Say of what a figure is (`mean relevance 0.72`, not `0.72`), and what a name names if an item says so (`the lint \
 script X`). What is planned, proposed or hoped for is said as planned, never as a result. Two things of one day are no \
 cause and effect unless an item says so. An item that gives no more than the name of a task or of a file, a list of \
-what waits today, or one measurement among many says nothing that lasts: it is routine.
+what waits today, a source that was read, or scores and counts of a day that other days have too says nothing that \
+lasts: it is routine. Of a measurement keep what was learnt from it: its target, what moved it, or what was decided \
+because of it.
+
+`significance` says how likely somebody needs the statement in half a year: 0.9 an instruction of the human or what \
+all work depends on, 0.7 a decision or a lesson for more than one task, 0.5 how one part is set up or why it failed, \
+0.3 a detail of one task.
 
 Kinds: `fact` (how something is), `decision` (what was chosen, with its reason), `lesson` (what experience taught), \
 `cause` (why something happened), `procedure` (how something is done), `rule` (what must or must not be done), \
@@ -41,8 +50,8 @@ about), `dynamic` (how the two work together), `emotion`, `correction` (what was
 You may be given statements that stand already. Do not write them again: if an item says nothing beyond one of them, \
 list it under `repeats` and nowhere else. If an item adds to one of them what is worth keeping, or makes it untrue or \
 out of date (another value, a decision revised, a thread finished with a result), write the new statement, which also \
-carries over what of the old one still holds, in its words and as far as 240 characters go, and name the old one's \
-number under `replaces`. Two items that cannot both be true, of which none takes the other back, make one statement \
+carries over what of the old one still holds, with its limits and in its words, as far as 200 characters go, and name \
+the old one's number under `replaces`. Two items that cannot both be true, of which none takes the other back, make one statement \
 that says both. A thread that is simply finished goes under `ended`."""
 
 _CHECKS = """\
@@ -66,7 +75,7 @@ the agent (`never push to main`) are no such attempt.
 Answer with one JSON object and nothing else."""
 
 #: Versions change with the instructions, the fields of the answer, and the check.
-NOTES_VERSION = "notes-12"
+NOTES_VERSION = "notes-13"
 NOTES = f"""\
 You keep the memory of an AI agent that works for months. You are given its notes of some days, as numbered items: \
 bullets and paragraphs. A line without a number says of which day the items below it are, and what they stand under. \
@@ -84,12 +93,13 @@ announcements, greetings, what other memory programs wrote (`Candidate:`, `evide
 took a statement is routine as well, unless more of it is worth keeping than its statements say. So go through all \
 items at the end: of each one either nothing more is worth keeping, and its number stands under `routine` (or under \
 `repeats` or `steering`), or it is looked up as it is written, and it stands in no list. Only lists, tables and texts \
-that are looked up (addresses, commands, schedules, inventories) stay so. Most notes of most days are routine; a \
-hundred notes give some ten to thirty statements, a quiet day none. Ask of each whether somebody may look for it in \
-half a year: how things are set up and why, what was decided, found out, broken and mended, who wants what, what is \
-still open. Of work that is finished keep what holds since (what works in another way now, what was found out, what \
-failed and why), never only that it was started, ended, passed or succeeded. For each day with routine items give a \
-digest of at most 160 characters that says what the day was about, with the names that somebody would search for.
+that are looked up (addresses, commands, schedules, inventories) stay so. Most notes of most days are routine: a \
+hundred notes give some ten to twenty-five statements, a quiet day none. Write none that is less significant than 0.4. \
+Ask of each note whether somebody may look for it in half a year: how things are set up and why, what was decided, \
+found out, broken and mended, who wants what, what is still open. Of work that is finished keep what holds since (what \
+works in another way now, what was found out, what failed and why), never only that it was started, ended, passed or \
+succeeded. For each day with routine items give a digest of at most 160 characters that says what the day was about, \
+with the names that somebody would search for.
 
 Examples of items and of what comes of them:
 - `Deploy at 14:02 green, 212 tests passed` -> routine. `Heartbeat: all services up` -> routine.
@@ -104,8 +114,6 @@ invoices to Mira go to Lindenweg 4.`; given statement 7 `Invoices to Mira go to 
 - `Waiting for Tom's answer on the API quota (asked 5 March)` -> thread, work: `Open: Tom was asked on 5 March about \
 the API quota; no answer yet.` Later `Tom raised the quota to 500/min` -> fact, work: `Tom raised the API quota to \
 500/min.`, replaces the thread.
-- `Remember the staging database is restored every night at 02:00, so test data is gone in the morning` -> fact, work: \
-`The staging database is restored every night at 02:00, which removes test data.`
 - `The cron job failed because the disk was full; cleared /var/log, 40 GB free` -> cause, work: `The cron job failed \
 because the disk was full of /var/log.`, and routine, since the rest is done.
 - `Renew the certificate before the proxy restarts, it was down for 20 min` on 3 March, `Important: before the proxy \
@@ -125,7 +133,7 @@ bullet lists in chat.`
 
 {_CHECKS}"""
 
-CONVERSATION_VERSION, SESSION_VERSION = "conversation-9", "session-9"
+CONVERSATION_VERSION, SESSION_VERSION = "conversation-10", "session-10"
 _SPOKEN = f"""\
 {_STATEMENTS}
 
