@@ -28,6 +28,7 @@ from memory_pipeline.errors import EmbeddingError, StoreBusyError, StoreError
 from memory_pipeline.models.embedders import Embedder, check_model
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.catalogue import Beside, Catalogue
+from memory_pipeline.recall.changes import other_values
 from memory_pipeline.recall.disk import Addition, DamagedIndexError, IndexFiles, Kind, Opened
 from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
@@ -173,7 +174,8 @@ class ProjectIndex:
             rows, scores = worth_showing(rows, scores)
         by_score = rows
         if not times:
-            rows = newest_first(rows, scores, matrix, catalogue.told, rowwise)
+            gives_other = partial(self._other_values, query, catalogue)
+            rows = newest_first(rows, scores, matrix, catalogue.told, rowwise, gives_other)
         # What was put away is found through what stands for it, and answers as well as it did.
         looked_at = np.concatenate([rows[:_LOOKED_AT], gone[:_LOOKED_AT]])
         strength = self._strength(query, vector, state, looked_at)
@@ -188,6 +190,10 @@ class ProjectIndex:
                 for match, row, is_lifted in zip(matches, shown, lifted, strict=True)
             ]
         return self._with_sources_found(query, matches, rows[:limit], gone, catalogue), len(rows)
+
+    def _other_values(self, query: str, catalogue: Catalogue, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        texts = [memory.content for memory in catalogue.memories(rows.tolist())]
+        return other_values(query, texts, self._settings.recall.language)
 
     def _explained(
         self,

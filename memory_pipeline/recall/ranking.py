@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Protocol
@@ -36,6 +36,10 @@ _BACK_TO_DIGESTS = 0.45
 #: this was chosen on). With .5 and half of the score it is 24, but then one of the demo's 28 questions is not answered
 #: within 200 tokens any more, and within 50 tokens 18 are answered before its nights, of 24 without lifting.
 _ONE_THING, _LOOKED_AT, _LITTLE_LESS = 0.55, 20, 0.65
+#: The same of two that give different values for what the query asks (`gives_other`). Chosen on ten of the 20 BEAM
+#: conversations: there the new value stands first in 16 of 20 (13 without), in the ten others in 12 of 19 (8 without);
+#: the evidence within 150 tokens is .444 and .421 (.459, .439), within 1,000 as before.
+_OTHER_VALUE, _HALF_AS_WELL = 0.4, 0.5
 #: The day of what nobody knows the day of: README promises that it counts as old.
 _LONG_AGO = np.datetime64("0001-01-01")
 
@@ -184,30 +188,46 @@ def worth_showing(rows: Rows, scores: Floats) -> tuple[Rows, Floats]:
 
 
 def newest_first(
-    rows: Rows, scores: Floats, matrix: Matrix | None, told: NDArray[np.datetime64], rowwise: Rowwise
+    rows: Rows,
+    scores: Floats,
+    matrix: Matrix | None,
+    told: NDArray[np.datetime64],
+    rowwise: Rowwise,
+    gives_other: Callable[[Rows], NDArray[np.bool_]],
 ) -> Rows:
     """The rows, before each of which stands the best of the later ones that say something of the same thing, if it
-    answers little worse: who asks wants to know what holds. Only active memories are lifted. `told`: as of
-    `last_told`, so that of one day the last is known too."""
+    answers little worse, or gives another value and answers half as well: who asks wants to know what holds. Only
+    active memories are lifted. `told`: as of `last_told`, so that of one day the last is known too; `gives_other`: of
+    some rows, bool (n, n), whether the second gives another value than the first for what is asked."""
     if matrix is None or not len(matrix):
         return rows
     head = rows[:_LOOKED_AT]
     vectors, best = matrix.rows(head), scores[:_LOOKED_AT]
     of = told[head]
     is_active = rowwise.stands_for_it[head] == head
-    lifts = (np.einsum("ik,jk->ij", vectors, vectors) >= _ONE_THING) & (of[None, :] > of[:, None]) & is_active[None, :]
-    lifts &= best[None, :] >= _LITTLE_LESS * best[:, None]
-    order: list[int] = []
-    waiting = list(range(len(head)))
+    cosines, share = np.einsum("ik,jk->ij", vectors, vectors), best[None, :] / best[:, None]
+    is_later = (of[None, :] > of[:, None]) & is_active[None, :]
+    of_one_thing = is_later & (cosines >= _ONE_THING) & (share >= _LITTLE_LESS)
+    of_other_value = is_later & (cosines >= _OTHER_VALUE) & (share >= _HALF_AS_WELL)
+    order = _lifted(list(range(len(head))), of_one_thing, best)
+    if of_other_value.any():
+        order = _lifted(order, of_other_value & gives_other(head), best)
+    return np.concatenate([head[order], rows[_LOOKED_AT:]])
+
+
+def _lifted(order: list[int], lifts: NDArray[np.bool_], best: Floats) -> list[int]:
+    """Places in a new order, in which before each stands the best of those after it that it is to give way to."""
+    found: list[int] = []
+    waiting = list(order)
     while waiting:
         lifted = [waiting.pop(0)]
         # One of the later ones alone, and of those that are later still one again, if it says something of the first
         # too: in a crowd of near copies, what answers best stays near the top.
         while later := [place for place in waiting if lifts[lifted[-1], place] and lifts[lifted[0], place]]:
-            lifted.append(max(later, key=lambda place: (best[place], of[place])))
+            lifted.append(max(later, key=lambda place: best[place]))
             waiting.remove(lifted[-1])
-        order += reversed(lifted)
-    return np.concatenate([head[order], rows[_LOOKED_AT:]])
+        found += reversed(lifted)
+    return found
 
 
 def last_told(

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_pipeline.errors import InputError
+from memory_pipeline.recall.changes import other_values
 from memory_pipeline.recall.documents import MOST_RESULTS, SHORTEST_QUERY, Mode
 from memory_pipeline.recall.neighbours import Matrix
 from memory_pipeline.recall.ranking import (
@@ -90,7 +91,7 @@ class SearchIndex(Generic[_Searchable]):
         self._weights = Weights()
         self._listed = listed(self._memories, self._superseded, copies)
         self._matrix = _matrix(self._listed.ids, vectors)
-        self._words = WordIndex(language)
+        self._words, self._language = WordIndex(language), language
         texts = [_text_of(one) for one in self._memories]
         self._words.add(0, texts)
 
@@ -123,7 +124,15 @@ class SearchIndex(Generic[_Searchable]):
         if few:
             rows, scores = worth_showing(rows, scores)
         if not times:
-            rows = newest_first(rows, scores, self._matrix, self._listed.told, self._listed.rowwise)
+            listed = self._listed
+            rows = newest_first(
+                rows,
+                scores,
+                self._matrix,
+                listed.told,
+                listed.rowwise,
+                lambda some: other_values(query, [self._memories[row].content for row in some], self._language),
+            )
         chosen = [(self._memories[row], float(score)) for row, score in zip(rows[:limit], scores, strict=False)]
         return [Hit(memory, score, self._superseded.get(memory.id)) for memory, score in chosen]
 

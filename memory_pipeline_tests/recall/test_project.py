@@ -229,6 +229,21 @@ def test_what_nobody_knows_the_day_of_is_not_the_newest(store: Store, quality: s
     assert found[0].id == first
 
 
+def test_a_later_value_in_other_words_stands_before_the_one_that_answers_better(store: Store) -> None:
+    notes = [
+        candidate("The monthly budget for books is 40 euros.", FIRST, native_id="old"),
+        candidate(
+            "We raised the budget for books to 55 euros for the summer.", FIRST + timedelta(hours=2), native_id="new"
+        ),
+        *(candidate(f"Note {n} on ships.", FIRST, native_id=f"n{n}") for n in range(5)),
+    ]
+    fill(store, notes, project="shop")
+    shop = ProjectMemory(store, settings_for(store), "shop", actor="agent")
+    first, second = shop.search("What is the monthly budget for books?", explain=True).results[:2]
+    assert (first.id, second.id) == ("new", "old")
+    assert first.explanation is not None and first.explanation.lifted
+
+
 @pytest.mark.parametrize(("quality", "newer"), [("exact", "b"), ("mtime", None)])
 def test_what_nobody_knows_the_day_of_supersedes_nothing(quality: str, newer: str | None) -> None:
     older = memory("a", "The billing service uses PostgreSQL 15.")

@@ -1,0 +1,31 @@
+"""Which of some memories give another value for what a query asks, and that the newest of them stands first."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory_pipeline.recall.changes import other_values
+
+BUDGET = "What is the monthly budget for books?"
+OLD = "The monthly budget for books is 40 euros. The shelf has 6 boards."
+
+
+@pytest.mark.parametrize(
+    ("newer", "changes"),
+    [
+        ("The monthly budget for books is 55 euros now.", True),
+        ("Raised what may be spent: a budget for books of 55 euros.", True),
+        ("The monthly budget for books is still 40 euros.", False),
+        ("The monthly budget for books was talked about.", False),
+        ("The cat weighs 5 kg, says the vet.", False),
+        ("The shelf has 8 boards now.", False),
+    ],
+)
+def test_another_value_is_of_what_is_asked(newer: str, changes: bool) -> None:
+    found = other_values(BUDGET, [OLD, newer], "english")
+    assert bool(found[0, 1]) is changes and not found.diagonal().any()
+
+
+def test_a_value_of_another_kind_is_no_other_value() -> None:
+    found = other_values(BUDGET, [OLD, "The monthly budget for books is checked on 3 March at 09:30."], "english")
+    assert not found[0, 1]
