@@ -41,7 +41,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
     created_from = night.as_of - timedelta(days=night.options.days) if night.options.days else None
     copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
     with night.store.reading() as tx:
-        readings = tx.series.reading_ids(night.plan.fresh_after, LEAST_READINGS)
+        readings = tx.series.reading_ids(tx.series.reading_shapes(night.plan.fresh_after, LEAST_READINGS))
         left_alone = copies | held_by_proposals(tx) | readings
         left_alone |= tx.extracted.turns_kept_elsewhere(night.as_of)
     eligible: list[EligibleMemory] = []

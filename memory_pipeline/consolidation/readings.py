@@ -21,6 +21,7 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillation import session_of
 from memory_pipeline.consolidation.gates import refusals_of
 from memory_pipeline.consolidation.review.proposals import propose_distillation
+from memory_pipeline.consolidation.series import find_series
 from memory_pipeline.errors import EmbeddingError, ModelError, in_words
 from memory_pipeline.models import Declined, ModelClient
 from memory_pipeline.models.choose import model_reads
@@ -52,7 +53,6 @@ from memory_pipeline.records import (
     fingerprint_of,
     offset_of_newest,
 )
-from memory_pipeline.records.cluster import LEAST_READINGS
 from memory_pipeline.store import AWAITS_REVIEW, Replacement, Transaction
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.entries import is_entry
@@ -154,12 +154,14 @@ def read_notes(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Archi
 
 
 def find_unread(night: Night, room: Room, left_out: Iterable[str] = ()) -> list[Unread]:
-    """The notes that no night has read, by project, in the questions that they make. Notes that try to steer their
-    reader are shown to no model, and notes that are longer than what it takes wait for one that takes more."""
+    """The notes that no night has read, by project, in the questions that they make. What a series stands for is told
+    by it, or will be tonight. Notes that try to steer their reader are shown to no model, and notes that are longer
+    than what it takes wait for one that takes more."""
     gone = set(left_out)
     with night.store.reading() as tx:
         memories = tx.readings.unread(created_before=night.plan.fresh_after, as_of=night.as_of)
-        readings = tx.series.reading_ids(night.plan.fresh_after, LEAST_READINGS)
+        new = find_series(tx, night.plan, gone) if memories else []
+        readings = tx.series.reading_ids({(one.project_id, shape) for one in new for shape in one.shapes})
     floor = night.settings.compression.critical_floor
     found = []
     for project, group in groupby(memories, key=lambda memory: memory.project_id):

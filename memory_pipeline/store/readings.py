@@ -6,7 +6,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from memory_pipeline.records import DIGEST, MADE, READ, READING, ROUTINE, Memory, ModelAnswer, ModelBatch, ModelCall
+from memory_pipeline.records import (
+    DIGEST,
+    MADE,
+    READ,
+    READING,
+    ROUTINE,
+    SERIES,
+    Memory,
+    ModelAnswer,
+    ModelBatch,
+    ModelCall,
+)
 from memory_pipeline.store.memories import MEMORIES, RIPE
 from memory_pipeline.store.rows import RowsOf, Statements, to_utc
 
@@ -42,6 +53,27 @@ class Readings(Statements):
             {"created_before": to_utc(created_before), "as_of": to_utc(as_of), "read": READ},
         )
         return found
+
+    def left_as_they_are(self, project_id: str) -> set[str]:
+        """The active notes of a project of which a night took nothing that lasts: those that a reader left, and
+        readings out of the usual, which their series names."""
+        return self._sql.string_set(
+            """
+            select m.id
+            from memories m
+            join compression_log l on l.cluster_fingerprint = sha256(m.id)
+            where m.project_id = $1 and m.archived_at is null and l.policy = $2 and l.rolled_back_at is null
+            union
+            select m.id
+            from memories m
+            where m.project_id = $1 and m.archived_at is null and m.shape_hash in (
+                select r.shape_hash
+                from memories r
+                join memories s on s.id = r.consolidated_into_id
+                where r.project_id = $1 and s.source_connector = $3 and s.source_file = $4)
+            """,
+            [project_id, READ, MADE, SERIES],
+        )
 
     def standing(self, project_id: str, as_of: datetime) -> list[Memory]:
         """The active statements of a project that were known by a time, by id: what readers found, what conversations

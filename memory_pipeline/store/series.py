@@ -213,12 +213,10 @@ class SeriesMemories(Statements):
         rows = self._sql.rows(_READING_SHAPES, {"as_of": to_utc(as_of), "least": least})
         return {(str(row[0]), str(row[1])) for row in rows}
 
-    def reading_ids(self, as_of: datetime, least: int) -> set[str]:
-        """The active memories that are readings, or that belong to or break a series: they take no part in
-        comparing."""
+    def reading_ids(self, shapes: set[tuple[str, str]]) -> set[str]:
+        """The active memories of some projects and shapes, and those that belong to or break a series."""
         series = self.active()
-        shapes = {(one.project_id, shape) for one in series for shape in one.facts.shapes}
-        shapes |= self.reading_shapes(as_of, least)
+        shapes = shapes | {(one.project_id, shape) for one in series for shape in one.facts.shapes}
         breaking = {memory_id for one in series for memory_id in one.facts.breaking_ids}
         if not shapes:
             return breaking

@@ -184,7 +184,10 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         disputes = clear_conflicts(disputes, tx.memories.read({side for one in disputes for side in (one.a, one.b)}))
         scopes = tx.conflicts.scopes_of([memory.id for memory in every])
         of_agent = tx.extracted.said_by_agent(project)
-        unmarked = [memory for memory in every if memory.archived_at is None and memory.memory_type == "other"]
+        left = tx.readings.left_as_they_are(project)
+        unmarked = [
+            one for one in every if one.archived_at is None and one.memory_type == "other" and one.id not in left
+        ]
         vectors = tx.vectors.read([memory.id for memory in unmarked], MiniLM.name, MiniLM.dimension)
         last_told = tx.memories.read_as_last_told(memory.id for memory in every if memory.archived_at is None)
     left_out: Counter[str] = Counter()

@@ -254,6 +254,24 @@ def test_routine_can_be_kept(store: Store) -> None:
     assert not made(store, "digest")
 
 
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_lines_of_one_shape_are_read_unless_a_series_stands_for_them(tmp_path: Path, dry_run: bool) -> None:
+    """Names that change from line to line make no series, and such lines are no reason to stay for ever."""
+    names = [f"learnings_202602{20 + n}_17{n}7{n}8" for n in range(6)]
+    lines = {
+        **{name: f"**worker**: recorded the outcome under {name}" for name in names},
+        **{f"run{n}": f"**ci**: run finished in {31 + n}s, tests=80{n}" for n in range(6)},
+    }
+    store = Store(tmp_path / "store.duckdb")
+    days = (FIRST - timedelta(days=n % 6) for n in range(len(lines)))
+    fill(store, [candidate(text, day, native_id=name) for (name, text), day in zip(lines.items(), days, strict=True)])
+    model = Model(store, lambda asked: answer())
+    model.night(NIGHT, dry_run=dry_run)
+    shown = "".join(asked.user for asked in model.asked)
+    assert all(name in shown for name in names)
+    assert "run finished" not in shown
+
+
 def test_a_dry_run_reads_and_writes_nothing(store: Store) -> None:
     model = Model(store, read)
     model.night(NIGHT, dry_run=True)
