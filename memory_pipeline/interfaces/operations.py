@@ -27,6 +27,7 @@ from memory_pipeline.recall.documents import (
     LONGEST_QUERY,
     MOST_BUDGET,
     MOST_RESULTS,
+    NOTHING_NEAR,
     SHORTEST_QUERY,
     Feedback,
     Filters,
@@ -166,7 +167,8 @@ def search_lines(found: SearchResults, width: int | None) -> list[str]:
     if not found.results:
         return ["Nothing was found."]
     several = len({memory.project_id for memory in found.results}) > 1
-    lines = [line for memory in found.results for line in _memory_lines(memory, width, with_project=several)]
+    lines = [NOTHING_NEAR, ""] if found.nothing_near else []
+    lines += [line for memory in found.results for line in _memory_lines(memory, width, with_project=several)]
     if found.total_found > len(found.results) and width is not None:
         lines.append(f"{len(found.results)} of {how_many(found.total_found, 'memory', 'memories')}; --limit shows more")
     return lines

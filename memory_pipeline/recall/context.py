@@ -19,6 +19,7 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document
 from memory_pipeline.recall.documents import (
+    NOTHING_NEAR,
     Context,
     ContextItem,
     DayContext,
@@ -61,17 +62,19 @@ def build_context(
     count_tokens: Callable[[str], int],
     *,
     with_sources: bool = False,
+    nothing_near: bool = False,
 ) -> Context:
     """The context of a task: of the pieces, which come best first, those that fit, as Markdown of at most `budget`
-    tokens. `with_sources`: each line names where it was read, too."""
+    tokens. `with_sources`: each line names where it was read, too; `nothing_near`: the text says so first."""
     count_tokens = cache(count_tokens)
     chosen: list[Piece] = []
+    head = f"{NOTHING_NEAR}\n" if nothing_near else ""
     if any(piece.relevance >= _LEAST_RELEVANCE for piece in pieces):
         chosen = _Filling(budget, task, count_tokens, with_sources).fill(pieces)
-    while chosen and count_tokens(text_of(group_pieces(chosen), with_sources)) > budget:
+    while chosen and count_tokens(head + text_of(group_pieces(chosen), with_sources)) > budget:
         chosen.pop()  # to a tokenizer, a text may be more than its lines
     groups = group_pieces(chosen)
-    text = text_of(groups, with_sources)
+    text = head + text_of(groups, with_sources)
     return Context(
         project=project,
         task=task,
@@ -94,6 +97,7 @@ def build_context(
             for piece in group
         ),
         text=text,
+        nothing_near=nothing_near,
     )
 
 

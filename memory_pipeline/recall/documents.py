@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args
@@ -41,6 +42,9 @@ def _known(values: tuple[Any, ...], what: str) -> BeforeValidator:
 
 
 #: In JSON, `10.0` is a whole number too.
+#: What a person reads then.
+NOTHING_NEAR = "Nothing here is near your question."
+_NOTHING_NEAR = "There, and true, if nothing here is nearer to it than questions about something else are."
 _AS_WHOLE = BeforeValidator(lambda value: int(value) if isinstance(value, float) and value.is_integer() else value)
 Whole = Annotated[int, _AS_WHOLE]
 Level = Annotated[int, Field(ge=0, le=3), _AS_WHOLE, _known((0, 1, 2, 3), "level")]
@@ -230,6 +234,7 @@ class SearchResults(Listing):
     results: tuple[RecalledMemory, ...] = Field(description="The memories found, best first.")
     total_found: int = Field(description="How many memories match at all; `results` holds the first of them.")
     search_time_ms: float = Field(description="How long the search took.")
+    nothing_near: bool = Field(default=False, exclude_if=operator.not_, description=_NOTHING_NEAR)
 
 
 ItemKind = Literal["principle", "pattern", "playbook", "atom", "series", "memory"]
@@ -260,6 +265,7 @@ class Context(Listing):
     tokens: int = Field(description="Tokens of `text`; never more than the budget.")
     items: tuple[ContextItem, ...] = Field(description="The pieces, in the order of `text`.")
     text: str = Field(description="The context as Markdown.")
+    nothing_near: bool = Field(default=False, exclude_if=operator.not_, description=_NOTHING_NEAR)
 
 
 class DayItem(Document):

@@ -95,7 +95,7 @@ class Evaluation(Document):
     changed: int = Field(description="Questions about something that has changed.")
     newest_first: int = Field(description="Of these, how many find the newest answer before the stale one.")
     absent: int = Field(description="Questions that the memory does not answer.")
-    absent_said: int = Field(description="Of these, how many find nothing: a search says so.")
+    absent_said: int = Field(description="Of these, how many find nothing near: a search says so.")
     made: int = Field(description="Memories that nights made of several and that are active.")
     sample: tuple[Merge, ...] = Field(description="Some of them, drawn by the project's name, for you to judge.")
     judge: str = Field(default="you", description="Who judged the sample: `you`, or the name of a model.")
@@ -267,7 +267,7 @@ def evaluate(
             changed = [one for one in with_answer if one.stale]
             newest = sum(_newest_first([_said_by(r) for r in now.search(q.question).results], q) for q in changed)
             absent = [one for one in asked if one.absent]
-            nothing = sum(not now.search(one.question).results for one in absent)
+            nothing = sum((found := now.search(q.question)).nothing_near or not found.results for q in absent)
     everything = "\n".join(with_subject(note) for note in notes)
     active = [one for one in memories if one.archived_at is None]
     made = [one for one in active if _is_joined(one) and len(sources[one.id]) > 1]

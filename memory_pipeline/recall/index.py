@@ -34,6 +34,7 @@ from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
 from memory_pipeline.recall.ranking import DEPTH, Parts, Weights, newest_first, rank, worth_showing
 from memory_pipeline.recall.search import named_times, newness_for
+from memory_pipeline.recall.unrelated import nearest_of, nearest_unrelated
 from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores, query_terms, terms_of
 from memory_pipeline.records import Memory, with_asked
 from memory_pipeline.records.identifiers import Handles
@@ -52,6 +53,8 @@ _QUERIES_KEPT = 256
 #: Of how many of the best memories it is asked how well they answer at all; cosines of texts that have nothing to do
 #: with each other, and of a question and its answer (the default model's, on the demo and a real workspace).
 _LOOKED_AT, _FAR, _NEAR, _LEAST_STRENGTH = 5, 0.2, 0.6, 0.05
+#: A memory of this score has half of the words of a query, or the cosine between far and near.
+_SURELY_NEAR = 0.5
 #: After reading so many memories, the memory that reading took is given back.
 _MANY = 10_000
 
@@ -100,6 +103,8 @@ class ProjectIndex:
         self._naming = threading.Lock()
         self._handles, self._named = Handles(), list[str]()
         self._queries: OrderedDict[str, Vectors] = OrderedDict()
+        #: How many rows there were, and how near unrelated questions came to them.
+        self._unrelated: tuple[int, float] | None = None
 
     def search(
         self,
@@ -252,6 +257,17 @@ class ProjectIndex:
             nearest = float(state.files.matrix.cosines(rows, vector).max())
             strength = max(strength, (nearest - _FAR) / (_NEAR - _FAR))
         return min(strength, 1.0)
+
+    def is_nothing_near(self, query: str, matches: Sequence[Match]) -> bool:
+        """Whether nothing is nearer to a query than unrelated questions are to the memories of this store, and none of
+        the matches has half of its words."""
+        vector, state = self.vector_of(query), self.fresh()
+        if vector is None or not len(state.files.matrix) or any(match.score >= _SURELY_NEAR for match in matches):
+            return False
+        count = len(state.files.matrix)
+        if not self._unrelated or not 0.9 * count <= self._unrelated[0] <= count:
+            self._unrelated = count, nearest_unrelated(state.files.matrix, self.vector_of)
+        return nearest_of(state.files.matrix, vector) <= self._unrelated[1]
 
     def find(self, memory_ids: Sequence[str]) -> list[Match]:
         """The memories of the project with these ids, in their order; unknown ids are left out."""

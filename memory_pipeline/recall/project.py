@@ -161,7 +161,12 @@ class ProjectMemory:
         results = self._described(matches, include_sources)
         self._uses.add(match.memory.id for match in matches)
         took = round(1000 * (time.perf_counter() - began), 3)
-        return SearchResults(results=tuple(results), total_found=total, search_time_ms=took)
+        return SearchResults(
+            results=tuple(results),
+            total_found=total,
+            search_time_ms=took,
+            nothing_near=chosen.as_of is None and self._index.is_nothing_near(query, matches),
+        )
 
     def context(self, task: str, budget: int = DEFAULT_BUDGET, *, with_sources: bool = False) -> Context:
         """What an agent should know for a task, within a budget of tokens: what a search for it prints within the same
@@ -180,7 +185,13 @@ class ProjectMemory:
             self._index.handles().shorten,
         )
         context = build_context(
-            self.project, task, budget, pieces, self._embedder.count_tokens, with_sources=with_sources
+            self.project,
+            task,
+            budget,
+            pieces,
+            self._embedder.count_tokens,
+            with_sources=with_sources,
+            nothing_near=self._index.is_nothing_near(task, found),
         )
         self._uses.add(item.id for item in context.items if item.handle)
         return context

@@ -212,6 +212,7 @@ def _joined(found: Sequence[SearchResults], limit: int) -> SearchResults:
             "results": tuple(best[:limit]),
             "total_found": sum(results.total_found for results in found),
             "search_time_ms": sum(results.search_time_ms for results in found),
+            "nothing_near": all(results.nothing_near for results in found),
         }
     )
 
