@@ -18,6 +18,7 @@ import yaml
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.files.markers import is_as_written
+from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store
 from memory_pipeline.text.normalise import normalise
@@ -354,6 +355,21 @@ def test_lines_of_a_log_come_last_and_fill_half_of_the_budget_at_most(store: Sto
     text = (tmp_path / "MEMORY.md").read_text()
     assert text.index("5432") < text.index("Looked at item") and done.tokens <= 200 + 40
     assert done.left_out["routine notes that nobody marked or used"] > 30
+
+
+def test_readings_out_of_the_usual_come_after_what_is_known(store: Store, tmp_path: Path) -> None:
+    """A series names them: a page of them hides what an agent needs."""
+    usual = "Redis lost its jobs because the disk was full: queue {}s, decided by the team"
+    readings = [candidate(usual.format(30 + n % 3), FIRST + timedelta(days=n), native_id=f"n{n}") for n in range(12)]
+    readings.append(candidate(usual.format(9000), FIRST + timedelta(days=12), native_id="odd"))
+    notes = [*readings, candidate("The port is 5432.", native_id="fact", memory_type="fact")]
+    fill(store, notes, embedder=MiniLM())
+    run(store, (FIRST + timedelta(days=14)).date())
+    with store.reading() as tx:
+        assert tx.readings.left_as_they_are("p") == {"odd"}
+    export(store, "openclaw", tmp_path)
+    chosen, _, log = (tmp_path / "MEMORY.md").read_text().partition("## From the log")
+    assert "queue 9000s" in log and "queue 9000s" not in chosen
 
 
 def test_a_vault_shows_categories(store: Store, tmp_path: Path) -> None:
