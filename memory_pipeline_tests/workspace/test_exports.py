@@ -363,8 +363,10 @@ def test_readings_out_of_the_usual_come_after_what_is_known(store: Store, tmp_pa
     readings = [candidate(usual.format(30 + n % 3), FIRST + timedelta(days=n), native_id=f"n{n}") for n in range(12)]
     readings.append(candidate(usual.format(9000), FIRST + timedelta(days=12), native_id="odd"))
     notes = [*readings, candidate("The port is 5432.", native_id="fact", memory_type="fact")]
-    fill(store, notes, embedder=MiniLM())
+    fill(store, notes)
     run(store, (FIRST + timedelta(days=14)).date())
+    with store.writing("test") as tx:
+        tx.vectors.add(["odd"], MiniLM().embed([usual.format(9000)]), MiniLM.name)
     with store.reading() as tx:
         assert tx.readings.left_as_they_are("p") == {"odd"}
     export(store, "openclaw", tmp_path)
