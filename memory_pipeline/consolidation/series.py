@@ -269,8 +269,6 @@ def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
     told = [(version.content, version.facts.breaking_ids) for version in found.versions]
     if not found.absorbed and told == [(text, found.breaking_ids)]:
         return None
-    with night.store.reading() as tx:
-        earlier += tx.series.active_parts(earlier)
     there = night.reader.memories([*earlier, *(memory.id for memory in found.absorbed)])
     ids = tuple(sorted(there))
     members = [there[i] for i in ids]

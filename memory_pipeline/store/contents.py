@@ -150,19 +150,17 @@ class Contents(Statements):
         )
         return {memory_id: from_utc(created) for memory_id, created in rows}
 
-    def digest(self, *, active_only: bool = False, with_log: bool = False, playbook: bool = True) -> str:
+    def digest(self, *, active_only: bool = False, with_log: bool = False) -> str:
         """SHA-256 over all memories and their lineage, in id order; only over the active ones if requested, then
         without the counts of their use, so that a search between a run and its undoing changes nothing.
 
         It does not depend on row order, on when a run happened, or on its id. `with_log` adds the compression log,
-        the conflicts and, if there are any, the atoms, the playbook and what was extracted from conversations (without
-        `playbook`: as before the playbook was included).
+        the conflicts and, if there are any, the atoms, the playbook and what was extracted from conversations.
         """
         digests = [self._sql.value(part, [active_only]) or _NONE for part in (_MEMORIES, _LINEAGE)]
         if with_log:
-            knowledge = (_ATOMS, _PLAYBOOK, _EXTRACTIONS) if playbook else (_ATOMS, _EXTRACTIONS)
             digests += [self._sql.value(part) or _NONE for part in (_LOG, _CONFLICTS)]
-            digests += [self._sql.value(part) or "" for part in knowledge]
+            digests += [self._sql.value(part) or "" for part in (_ATOMS, _PLAYBOOK, _EXTRACTIONS)]
         return hashlib.sha256("".join(digests).encode()).hexdigest()
 
     def knowledge_digest(self) -> str:

@@ -35,7 +35,7 @@ class Event(Document):
     run_id: str | None = Field(description="The run that did it.")
     table: str = Field(description="The table that changed.")
     row_id: str = Field(description="The key of the row.")
-    action: str = Field(description="`insert`, `update`, `delete`, `forget`, or `baseline` at the start of the log.")
+    action: str = Field(description="`insert`, `update`, `delete` or `forget`.")
     before: dict[str, Any] | None = Field(description="The row before the change.")
     after: dict[str, Any] | None = Field(description="The row after the change.")
 

@@ -16,8 +16,7 @@ from memory_pipeline.store.rows import RowsOf, Statements, from_utc, only_one, t
 from memory_pipeline.store.runs import Runs
 
 _LOG = RowsOf(LogRow, "compression_log")
-#: Reports from before there were kinds are those of nights.
-_OF_NIGHT = "coalesce(report ->> 'kind', 'night') = 'night'"
+_OF_NIGHT = "report ->> 'kind' = 'night'"
 
 
 class Journal(Statements):
@@ -126,7 +125,7 @@ class Journal(Statements):
             select report, run_id
             from night_reports
             where case when $1 is not null then run_id = $1
-                  else $2 is null or coalesce(report ->> 'kind', 'night') = $2 end
+                  else $2 is null or report ->> 'kind' = $2 end
             order by written_at desc, run_id
             limit 1
             """,

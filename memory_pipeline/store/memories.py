@@ -293,7 +293,7 @@ class Memories(Statements):
             with arrivals as (
                 select row_id, min(sequence) as sequence
                 from audit_log
-                where table_name = 'memories' and action in ('insert', 'baseline')
+                where table_name = 'memories' and action = 'insert'
                 group by 1
             )
             select a.sequence, m.project_id

@@ -125,9 +125,6 @@ class Rollbacks(Statements):
             raise AlreadyRolledBackError(
                 f"abstraction '{memory_id}' was already rolled back on {row[1]:%Y-%m-%d %H:%M:%S} UTC"
             )
-        main = self._sql.row("select source_id from lineage where memory_id = $1 and relation = 'part'", [memory_id])
-        if main is not None:
-            raise InputError(f"memory '{memory_id}' is a part of the series memory '{main[0]}'; name that one")
         sources = self._sql.strings(
             """
             select m.id
@@ -268,7 +265,6 @@ class Rollbacks(Statements):
     def _with_dependents(
         self, scope: str, run_ids: tuple[str, ...], restored: set[str], retired: set[str], *, cascade: bool
     ) -> RollbackPlan:
-        retired |= self._parts_of(retired)
         while True:
             dependents = self._dependents(restored - retired, retired)
             if not dependents or not cascade:
@@ -283,18 +279,6 @@ class Rollbacks(Statements):
             dependents=tuple(Dependent(memory_id, why) for memory_id, (why, _) in sorted(dependents.items())),
         )
 
-    def _parts_of(self, memory_ids: set[str]) -> set[str]:
-        """The parts of series memories: they go with these."""
-        return self._sql.string_set(
-            """
-            select m.id
-            from lineage l
-            join memories m on m.id = l.memory_id
-            where l.relation = 'part' and m.rolled_back_at is null and l.source_id in (select unnest($1::text[]))
-            """,
-            [sorted(memory_ids)],
-        )
-
     def _dependents(self, restored: set[str], retired: set[str]) -> dict[str, tuple[str, bool]]:
         """By id, how a memory depends on the removed ones, and whether it was made from one (or archived into one)."""
         gone = list(retired)
@@ -305,7 +289,7 @@ class Rollbacks(Statements):
             join memories m on m.id = l.memory_id
             where l.relation not in ('duplicate', 'superseded', 'extracted', 'replaced') and m.rolled_back_at is null
               and (l.source_id in (select unnest($1::text[]))
-                   or (l.relation not in ('principle', 'part', 'stated', 'routine', 'repeated', 'established')
+                   or (l.relation not in ('principle', 'stated', 'routine', 'repeated', 'established')
                        and l.source_id in (select unnest($2::text[]))))
             union
             -- A note that repeated a statement is evidence of the pattern that the statement became.

@@ -155,7 +155,6 @@ RULES = (
         from memories m
         left join compression_log g on g.compressed_memory_id = m.id and g.status = 'compressed'
         where m.source_connector = 'night' and m.archived_at is null and g.id is null
-          and not exists (select 1 from lineage l where l.memory_id = m.id and l.relation = 'part')
           -- What another store made has its log there.
           and exists (
               select 1
@@ -317,18 +316,10 @@ DEEP_RULES = (
         select g.id, 'says ' || g.compression_ratio || ', the tokens give ' || round(t.ratio, 4)
         from compression_log g
         join (
-            select l.memory_id,
-                   sum(s.token_count) / (any_value(a.token_count) + coalesce(any_value(p.tokens), 0))::double as ratio
+            select l.memory_id, sum(s.token_count) / any_value(a.token_count)::double as ratio
             from lineage l
             join memories s on s.id = l.source_id
             join memories a on a.id = l.memory_id
-            left join (
-                select l.source_id, sum(m.token_count) as tokens
-                from lineage l
-                join memories m on m.id = l.memory_id
-                where l.relation = 'part'
-                group by 1
-            ) p on p.source_id = l.memory_id
             where l.relation not in ('duplicate', 'superseded', 'replaced', 'repeated')
             group by 1
         ) t on t.memory_id = g.compressed_memory_id
@@ -461,10 +452,7 @@ DEEP_RULES = (
               and after_state ->> 'archived_at' is not null
             group by 1
         ) a on a.run_id = r.run_id
-        -- Failed nights were reported without their figures before reports had kinds.
-        where (r.verdict <> 'FAIL' or r.report ->> 'kind' is not null)
-          and (r.report ->> 'memories_archived')::integer is distinct from coalesce(a.n, 0)
-          -- Runs from before the log kept states cannot be counted.
+        where (r.report ->> 'memories_archived')::integer is distinct from coalesce(a.n, 0)
           and r.run_id in (select run_id from audit_log where after_state is not null)
         """,
         "the memories are whole; the figure of that report is wrong",

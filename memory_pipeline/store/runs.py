@@ -117,7 +117,7 @@ class Runs(Statements):
         """Every reported run of the night of a day (YYYY-MM-DD) with its kind, oldest first; none for another text."""
         return self._sql.mapping(
             """
-            select run_id, coalesce(report ->> 'kind', 'night')
+            select run_id, report ->> 'kind'
             from night_reports
             where cast(partition_date as text) = $1
             order by written_at, run_id
@@ -131,7 +131,7 @@ class Runs(Statements):
             """
             select run_id
             from night_reports
-            where partition_date = $1 and coalesce(report ->> 'kind', 'night') = 'night'
+            where partition_date = $1 and report ->> 'kind' = 'night'
             order by written_at desc, run_id
             limit 1
             """,

@@ -112,19 +112,6 @@ class SeriesMemories(Statements):
             if (facts := facts_in(str(row[4]))) is not None
         ]
 
-    def active_parts(self, memory_ids: Sequence[str]) -> list[str]:
-        """The active memories in which an earlier version of this program said more of these series, by id."""
-        return self._sql.strings(
-            """
-            select m.id
-            from lineage l
-            join memories m on m.id = l.memory_id
-            where l.relation = 'part' and l.source_id in (select unnest($1::text[])) and m.archived_at is null
-            order by 1
-            """,
-            [list(memory_ids)],
-        )
-
     def series_of(self, one: SeriesMemory) -> Series:
         """The readings behind an active series memory, with those that break it."""
         sources = self._sql.strings(

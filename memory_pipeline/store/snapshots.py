@@ -54,7 +54,7 @@ class Snapshot(Document):
     store_hash: str = Field(
         description="SHA-256 over its memories, archived ones included, lineage, log, conflicts, atoms and playbook."
     )
-    contents: str = Field(default="", description="SHA-256 over every table; empty in snapshots of an earlier version.")
+    contents: str = Field(description="SHA-256 over every table.")
 
 
 def snapshot_directory(store: Store) -> Path:
@@ -190,17 +190,14 @@ def verify_snapshot(store: Store, name: str) -> Snapshot:
             )
         contents = _short(verify_whole(file))
         with engine.attached_copy(file, read_only=True) as connection:
-            # Snapshots from before the playbook was part of the hash are equally valid.
-            knowledge = {
-                Transaction(connection).contents.digest(with_log=True, playbook=part) for part in (True, False)
-            }
+            knowledge = Transaction(connection).contents.digest(with_log=True)
     except OSError as error:
         raise SnapshotError(
             f"snapshot '{name}' cannot be read: {error.strerror or error}; check '{file}', or use another one"
         ) from error
     except (DamagedStoreError, duckdb.Error) as error:
         raise SnapshotError(f"snapshot '{name}' is damaged: {str(error).splitlines()[0]}; use another one") from error
-    if contents != (snapshot.contents or contents) or snapshot.store_hash not in knowledge:
+    if (contents, knowledge) != (snapshot.contents, snapshot.store_hash):
         raise SnapshotError(f"snapshot '{name}' does not contain what was recorded; use another one")
     return snapshot
 
