@@ -36,14 +36,6 @@ _PAGE = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """What a person wants forgotten: memories by id, and rejected rows by file and line."""
-
-    memory_ids: tuple[str, ...]
-    rejected: tuple[tuple[str, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Erased:
     """The memories that go, and what a rollback of those among them that nights made would do."""
 
