@@ -11,7 +11,7 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -162,16 +162,11 @@ def _told_as_damage() -> Iterator[None]:
         raise DamagedStoreError(f"DuckDB reports: {said_by(error)}") from error
 
 
-def put_in_place(
-    incoming: Path, path: Path, lock: StoreLock, aside: Callable[[Path, Path], None] | None = None
-) -> None:
+def put_in_place(incoming: Path, path: Path, lock: StoreLock) -> None:
     """Replace a store that is held exclusively with a whole database file that includes or supersedes its log.
 
-    `aside` receives the store's previous file and log, to keep them under another name. After a kill, either the old
-    or the new store is there: the seal announces the next file.
+    After a kill, either the old or the new store is there: the seal announces the next file.
     """
-    if aside is not None:
-        aside(path, log_path(path))
     if path.exists():
         old = read_seal(lock)
         if old is None or old.header != header_of(path):
