@@ -121,7 +121,7 @@ def renew_files(
         problems += [f"{one.file}: {one.problem}" for one in made if one.problem]
     problems += write_files(store, settings, holder, run_id).problems
     with store.reading() as tx:
-        projects, newest = tx.memories.projects(), tx.journal.newest_night()
+        projects, newest = tx.memories.projects(), tx.journal.reported_nights()[1]
     for project in projects:
         try:
             problems += write_memory(store, settings, project).problems.values()

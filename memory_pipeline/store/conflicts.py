@@ -33,18 +33,7 @@ class Conflicts(Statements):
 
     def record(self, conflicts: Sequence[Conflict], found_at: datetime) -> None:
         """Link conflicting pairs; a pair that is already linked stays unchanged."""
-        if not conflicts:
-            return
-        with self._sql.given(incoming=_CONFLICTS.table(conflicts)):
-            self._sql.run(
-                """
-                insert into conflicts by name
-                select i.*, $1 as found_at
-                from incoming i
-                anti join (select a, b from conflicts) c on i.a = c.a and i.b = c.b
-                """,
-                [to_utc(found_at)],
-            )
+        _CONFLICTS.insert(self._sql, conflicts, "on conflict do nothing", found_at=to_utc(found_at))
 
     def resolve(self, pairs: Sequence[tuple[str, str]], resolution: str) -> None:
         """Record how these conflicts were settled; conflicts that are already settled stay unchanged."""
@@ -66,7 +55,7 @@ class Conflicts(Statements):
             return []
         projects, shapes = zip(*sorted(readings), strict=True)
         with self._sql.given(readings=pa.table({"project_id": pa.array(projects), "shape": pa.array(shapes)})):
-            rows = self._sql.rows(
+            return self._sql.rows(
                 """
                 select c.a, c.b
                 from conflicts c
@@ -81,7 +70,6 @@ class Conflicts(Statements):
                 """,
                 [list(kinds)],
             )
-        return [(str(row[0]), str(row[1])) for row in rows]
 
     def settle_within(self, memory_ids: Sequence[str], resolution: str) -> None:
         """Record how every open conflict between two of these memories was settled."""

@@ -343,7 +343,7 @@ class Transfer(Statements):
 
     def text_columns(self) -> list[tuple[str, str, str]]:
         """Every column of texts, or of lists of them, with its type, of the tables that have or had rows."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             """
             select c.table_name, c.column_name, c.data_type
             from duckdb_columns() c
@@ -353,7 +353,6 @@ class Transfer(Statements):
             order by c.table_name, c.column_index
             """
         )
-        return [(str(table), str(column), str(kind)) for table, column, kind in rows]
 
     def texts(self) -> Iterator[str]:
         """Every text in the store, of whatever table and column."""

@@ -173,8 +173,7 @@ class Conversations(Statements):
 
     def taken_back(self) -> set[tuple[str, date]]:
         """The projects and days that a rollback took back, and for which nobody has asked since."""
-        rows = self._sql.rows("select distinct project_id, night from conversation_days where is_taken_back")
-        return {(str(project), night) for project, night in rows}
+        return set(self._sql.rows("select distinct project_id, night from conversation_days where is_taken_back"))
 
     def digests(self, project_id: str, night: date | None = None) -> dict[date, str]:
         """By day, or of one day, a hash of what stands of it as far as later days depend on it."""
@@ -191,10 +190,9 @@ class Conversations(Statements):
 
     def unwritten(self) -> list[tuple[str, date]]:
         """The projects and days whose files may not say what the store holds."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             "select distinct project_id, night from conversation_days where not is_written order by 1, 2"
         )
-        return [(str(project), night) for project, night in rows]
 
     def nights(self, project_id: str) -> list[date]:
         """The nights that ever read something of a project, also those that were taken back."""
@@ -331,7 +329,7 @@ class Conversations(Statements):
 
     def told_again(self, project_id: str) -> list[tuple[str, date]]:
         """The extractions that were told again, each with the day, in order."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             """
             select distinct pair ->> 0, night
             from (
@@ -343,7 +341,6 @@ class Conversations(Statements):
             """,
             [project_id],
         )
-        return [(str(extraction_id), night) for extraction_id, night in rows]
 
     def find(self, project_id: str, extraction_or_memory_id: str) -> KeptExtraction | None:
         """What was extracted with an id, or went to the memory with it; the one that stands, if one does."""
@@ -375,7 +372,7 @@ class ExtractedMemories(Statements):
     """Which of them are in use, and what they stand for."""
 
     def put_in_use(self, turns: Mapping[str, str]) -> None:
-        """Let memories that were taken out of use be in use again, by id each with its turn, unchanged."""
+        """Let memories that were taken out of use be in use again, by id each with its turn, unchanged; others stay."""
         if not turns:
             return
         Memories(self._sql).revive(list(turns))

@@ -136,7 +136,7 @@ class Refusals(Statements):
         extracted = ExtractedMemories(self._sql)
         if one.memory_id and decision.decision == "rejected":
             extracted.retire([one.memory_id], decision.decided_at, f"refused:{decision.decided_by}")
-        elif one.memory_id and self._is_out_of_use(one.memory_id):
+        elif one.memory_id:
             extracted.put_in_use({one.memory_id: one.turn_id})
         self._sql.run(
             """
@@ -153,6 +153,3 @@ class Refusals(Statements):
             "select id from memories where id in (select unnest($1::text[])) and rolled_back_at is null order by 1",
             [list(memory_ids)],
         )
-
-    def _is_out_of_use(self, memory_id: str) -> bool:
-        return bool(self._sql.rows("select 1 from memories where id = $1 and rolled_back_at is not null", [memory_id]))

@@ -94,7 +94,7 @@ class Erasure(Statements):
 
     def alike(self, ids: Sequence[str], least: float) -> list[tuple[str, float]]:
         """Other memories that say nearly the same as one of these, as nights have compared them, with the likeness."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             """
             with pairs as (
                 select a, b, score from similarity_edges
@@ -114,7 +114,6 @@ class Erasure(Statements):
             """,
             [list(ids), least],
         )
-        return [(str(memory_id), float(score)) for memory_id, score in rows]
 
     def saying(self, words: Sequence[str], project_id: str | None) -> list[Memory]:
         """Every memory that was read, in whatever state, that contains all of these words in any case, by creation and
@@ -159,7 +158,7 @@ class Erasure(Statements):
 
     def rejected(self, file: str | None, words: Sequence[str]) -> list[tuple[str, int]]:
         """The rejected rows of a file, or those whose excerpt contains all of these words."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             """
             select distinct file, line
             from quarantine
@@ -170,7 +169,6 @@ class Erasure(Statements):
             """,
             [file, list(words)],
         )
-        return [(str(name), int(line)) for name, line in rows]
 
     def counts(self, ids: Sequence[str]) -> dict[str, int]:
         """By what it is, how much else is known of these memories."""

@@ -173,10 +173,6 @@ class Journal(Statements):
         )
         return [json.loads(report) for report in reversed(rows)]
 
-    def tokens_by_night(self, limit: int = 40) -> list[int]:
-        """The active tokens after each of the last `limit` nights, oldest first."""
-        return [int(report["tokens_after"]) for report in self.reports(limit)]
-
     def verdicts_of(self, run_ids: Sequence[str]) -> dict[str, str]:
         """The verdicts of those of these runs that have a report."""
         return self._sql.mapping(
@@ -200,20 +196,15 @@ class Journal(Statements):
             """
         )
 
+    def reported_nights(self) -> tuple[date | None, date | None]:
+        """The oldest and the newest partition whose night was reported."""
+        row = self._sql.row(f"select min(partition_date), max(partition_date) from night_reports where {_OF_NIGHT}")
+        return row or (None, None)
+
     def newest_reported_day(self) -> date | None:
-        """The newest partition with a report."""
+        """The newest partition with a report of any kind."""
         newest: date | None = self._sql.value("select max(partition_date) from night_reports")
         return newest
-
-    def newest_night(self) -> date | None:
-        """The newest partition whose night was reported."""
-        newest: date | None = self._sql.value(f"select max(partition_date) from night_reports where {_OF_NIGHT}")
-        return newest
-
-    def oldest_reported_day(self) -> date | None:
-        """The oldest partition whose night was reported."""
-        oldest: date | None = self._sql.value(f"select min(partition_date) from night_reports where {_OF_NIGHT}")
-        return oldest
 
     def keep_notice(self, notice: Notice) -> bool:
         """Put a notice into the outbox; False if it is already there."""

@@ -46,7 +46,7 @@ class Lineage(Statements):
 
     def active_versions(self, ids: Sequence[str]) -> list[tuple[str, str]]:
         """Each of these ids with each active memory that has it, or is a version of it, by both."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             """
             with asked as (select unnest($1::text[]) as own)
             select own, id from asked join memories on id = own where archived_at is null
@@ -59,7 +59,6 @@ class Lineage(Statements):
             """,
             [list(ids)],
         )
-        return [(str(own), str(memory_id)) for own, memory_id in rows]
 
     def of(self, memory_ids: Iterable[str]) -> list[LineageLink]:
         """The direct sources of these memories, by memory and source id."""
@@ -200,7 +199,7 @@ class Lineage(Statements):
     def replaced_since(self, memory_ids: Iterable[str]) -> list[tuple[str, str, str]]:
         """Of some statements, those that a later one stands for: each with that one, and with what archived its
         sources."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             """
             select l.source_id, l.memory_id, min(a.archived_by)
             from lineage l
@@ -212,7 +211,6 @@ class Lineage(Statements):
             """,
             [list(memory_ids)],
         )
-        return [(str(old), str(new), str(by)) for old, new, by in rows]
 
     def turned_at(self, memory_ids: Iterable[str]) -> dict[str, datetime]:
         """Of those of some memories that stand no more because something else holds since, the time of what took their

@@ -288,7 +288,7 @@ class Memories(Statements):
     ) -> list[tuple[int, str]]:
         """Active raw memories that may be touched and that no night has compared: the position of their arrival in
         the audit log (after the entry `after`), and their project."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             f"""
             with arrivals as (
                 select row_id, min(sequence) as sequence
@@ -310,7 +310,6 @@ class Memories(Statements):
                 "floor": critical_floor,
             },
         )
-        return [(int(row[0]), str(row[1])) for row in rows]
 
     def same_content(self, *, created_before: datetime, as_of: datetime, critical_floor: float) -> list[SameContent]:
         """Memories with the same project and content hash as another one, oldest first within each group. Memories

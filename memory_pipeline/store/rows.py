@@ -197,11 +197,13 @@ class RowsOf(Generic[_Record]):
         """The records of the rows that a query of these columns returns."""
         return [self.read(row) for row in sql.rows(query, parameters)]
 
-    def insert(self, sql: Sql, records: Sequence[_Record], conflict: str = "") -> None:
-        """Add records in one statement. `conflict`: what happens to those whose keys are there."""
+    def insert(self, sql: Sql, records: Sequence[_Record], conflict: str = "", **more: object) -> None:
+        """Add records in one statement. `conflict`: what happens to those whose keys are there. `more`: values of
+        further columns, the same for all."""
         if records:
+            given = "".join(f", ${name} as {name}" for name in more)
             with sql.given(incoming=self.table(records)):
-                sql.run(f"insert into {self._table} by name select * from incoming {conflict}")
+                sql.run(f"insert into {self._table} by name select *{given} from incoming {conflict}", more)
 
     def put(self, sql: Sql, records: Sequence[_Record], *, only_new: bool = False) -> None:
         """Add records, and bring those up to date whose keys are there, or with `only_new` leave them. An upsert in one

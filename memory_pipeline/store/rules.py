@@ -379,40 +379,6 @@ DEEP_RULES = (
         """,
     ),
     Rule(
-        "model calls have a cost that can be",
-        """
-        select id, 'cost ' || cost_usd || ', tokens ' || input_tokens || ' and ' || output_tokens
-        from model_calls
-        where not isfinite(cost_usd) or cost_usd < 0 or input_tokens < 0 or output_tokens < 0
-        """,
-        "the memories are whole; the bill of that run is wrong",
-    ),
-    Rule(
-        "reports bill what the calls cost",
-        """
-        select r.run_id,
-               'the report says ' || (r.report ->> 'estimated_cost_usd')
-                   || ' USD, its calls ' || round(coalesce(c.cost, 0), 6)
-        from night_reports r
-        left join (
-            select run_id, sum(cost_usd) as cost
-            from model_calls
-            where mode <> 'cache'
-            group by 1
-        ) c on c.run_id = r.run_id
-        where abs((r.report ->> 'estimated_cost_usd')::double - coalesce(c.cost, 0)) > 1e-6
-        """,
-        "the memories are whole; the bill of that report is wrong",
-    ),
-    Rule(
-        "token counts are positive",
-        """
-        select id, 'token_count is ' || token_count
-        from memories
-        where token_count < 1
-        """,
-    ),
-    Rule(
         "the audit log is one unbroken chain for every memory",
         """
         select row_id, 'entry ' || sequence || ' does not begin where the one before ended'
@@ -436,25 +402,5 @@ DEEP_RULES = (
                or (before_state is not null and before_hash is distinct from sha256(before_state)))
         """,
         "the audit log was changed; compare with a snapshot",
-    ),
-    Rule(
-        "reports count what the audit log shows",
-        """
-        select r.run_id,
-               'the report says ' || (r.report ->> 'memories_archived')
-                   || ' archived, the audit log ' || coalesce(a.n, 0)
-        from night_reports r
-        left join (
-            select run_id, count(*) as n
-            from audit_log
-            where table_name = 'memories' and action = 'update'
-              and before_state ->> 'archived_at' is null
-              and after_state ->> 'archived_at' is not null
-            group by 1
-        ) a on a.run_id = r.run_id
-        where (r.report ->> 'memories_archived')::integer is distinct from coalesce(a.n, 0)
-          and r.run_id in (select run_id from audit_log where after_state is not null)
-        """,
-        "the memories are whole; the figure of that report is wrong",
     ),
 )

@@ -127,19 +127,10 @@ class Runs(Statements):
 
     def of_night(self, day: date) -> str:
         """The newest run of a night. Raises InputError if that night was never run."""
-        run_id = self._sql.value(
-            """
-            select run_id
-            from night_reports
-            where partition_date = $1 and report ->> 'kind' = 'night'
-            order by written_at desc, run_id
-            limit 1
-            """,
-            [day],
-        )
-        if run_id is None:
+        nights = [run_id for run_id, kind in self.on(f"{day}").items() if kind == "night"]
+        if not nights:
             raise InputError(f"the night of {day} has not been run on this store")
-        return str(run_id)
+        return nights[-1]
 
 
 _NAME = "night"

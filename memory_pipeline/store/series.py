@@ -58,7 +58,7 @@ class SeriesMemories(Statements):
 
     def without_shape(self, most: int) -> list[tuple[str, str]]:
         """Id and content of raw memories whose shape is not known yet, by id: the first `most`."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             """
             select id, content
             from memories
@@ -69,7 +69,6 @@ class SeriesMemories(Statements):
             """,
             [most],
         )
-        return [(str(row[0]), str(row[1])) for row in rows]
 
     def keep_shapes(self, shapes: Mapping[str, str]) -> None:
         """Store the shape of raw memories, by id."""
@@ -197,8 +196,7 @@ class SeriesMemories(Statements):
     def reading_shapes(self, as_of: datetime, least: int) -> set[tuple[str, str]]:
         """Project and shape of all readings: at least `least` raw memories of one shape with different texts, on
         however many days. Archived ones count, so that a night's own work changes nothing."""
-        rows = self._sql.rows(_READING_SHAPES, {"as_of": to_utc(as_of), "least": least})
-        return {(str(row[0]), str(row[1])) for row in rows}
+        return set(self._sql.rows(_READING_SHAPES, {"as_of": to_utc(as_of), "least": least}))
 
     def reading_ids(self, as_of: datetime, least: int) -> set[str]:
         """The active memories that are readings, or that belong to or break a series: they take no part in

@@ -24,7 +24,7 @@ class Sources(Statements):
 
     def contents_of(self, project_id: str, connector: str, files: Sequence[str]) -> list[tuple[str, str]]:
         """What active memories say that a connector brought from files of these names: the file, and the words."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             """
             select source_file, content
             from memories
@@ -34,7 +34,6 @@ class Sources(Statements):
             """,
             [project_id, connector, list(files)],
         )
-        return [(str(file), str(content)) for file, content in rows]
 
     def projects(self) -> dict[str, list[str]]:
         """The projects of the memories that each source brought."""
@@ -54,10 +53,8 @@ class Sources(Statements):
 
     def keep_reading(self, run_id: str, reading: SourceReading) -> None:
         """Record what a run read of a source."""
-        with self._sql.given(incoming=_READINGS.table([reading])):
-            self._sql.run(
-                "insert or replace into source_readings by name select $1 as run_id, * from incoming", [run_id]
-            )
+        self._sql.run("delete from source_readings where run_id = $1 and source = $2", [run_id, reading.source])
+        _READINGS.insert(self._sql, [reading], run_id=run_id)
 
     def readings(self, run_id: str) -> list[SourceReading]:
         """What a run read of each source, by name."""
@@ -113,8 +110,9 @@ class Sources(Statements):
     ) -> set[tuple[str, str]]:
         """The words of these memories (project and hash) that stand in one of the sources, not counting these files of
         one of them."""
-        rows = self._sql.rows(
-            """
+        return set(
+            self._sql.rows(
+                """
             select distinct m.project_id, m.content_hash
             from source_entries e
             join memories m on m.id = e.memory_id
@@ -124,9 +122,9 @@ class Sources(Statements):
             where e.gone_at is null and e.source in (select unnest($2::text[]))
               and not (e.source = $3 and e.file in (select unnest($4::text[])))
             """,
-            [list(memory_ids), list(sources), source, list(files)],
+                [list(memory_ids), list(sources), source, list(files)],
+            )
         )
-        return {(str(project), str(told)) for project, told in rows}
 
     def moved(self, source: str, memory_ids: Sequence[str]) -> dict[tuple[str, str], list[str]]:
         """By the words of these memories (project and hash), the other memories of the source with these words that are

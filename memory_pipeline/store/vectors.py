@@ -150,38 +150,26 @@ class Vectors(Statements):
 
         Pairs of one group in different cells of it are omitted.
         """
-        edges = self._sql.table(
-            """
-            with usable as (
-                select c.memory_id
-                from compared c
-                join memories m on m.id = c.memory_id
-                where c.project_id = $project and c.model = $model and c.floor <= $floor and m.archived_at is null
-            )
-            select project_id, a, b, score, conflict_kind, conflict_detail
-            from similarity_edges
-            where project_id = $project and model = $model and score >= $floor
-              and a in (from usable) and b in (from usable)
-            order by a, b
-            """,
-            {"project": project_id, "model": model, "floor": floor},
-        )
-        return self._within_cells(edges, _CELLS.table(list(cells)))
-
-    def _within_cells(self, edges: pa.Table, cells: pa.Table) -> pa.Table:
-        """The pairs that are not of one group in different cells of it."""
-        if not cells.num_rows:
-            return edges
-        with self._sql.given(edges=edges, cells=cells):
+        with self._sql.given(cells=_CELLS.table(list(cells))):
             return self._sql.table(
                 """
-                select e.*
-                from edges e
+                with usable as (
+                    select c.memory_id
+                    from compared c
+                    join memories m on m.id = c.memory_id
+                    where c.project_id = $project and c.model = $model and c.floor <= $floor
+                      and m.archived_at is null
+                )
+                select e.project_id, a, b, score, conflict_kind, conflict_detail
+                from similarity_edges e
                 left join cells ca on ca.memory_id = a
                 left join cells cb on cb.memory_id = b
-                where not coalesce(ca.member_of = cb.member_of and ca.cell <> cb.cell, false)
+                where e.project_id = $project and model = $model and score >= $floor
+                  and a in (from usable) and b in (from usable)
+                  and not coalesce(ca.member_of = cb.member_of and ca.cell <> cb.cell, false)
                 order by a, b
-                """
+                """,
+                {"project": project_id, "model": model, "floor": floor},
             )
 
     def count_edges(self) -> int:
@@ -261,13 +249,4 @@ class Cells(Statements):
 
     def keep(self, model: str, cells: Iterable[Cell]) -> None:
         """Store new cells; a memory that already has one of the kind keeps it."""
-        with self._sql.given(incoming=_CELLS.table(list(cells))):
-            self._sql.run(
-                """
-                insert into comparison_cells by name
-                select $1 as model, *
-                from incoming
-                on conflict do nothing
-                """,
-                [model],
-            )
+        _CELLS.insert(self._sql, list(cells), "on conflict do nothing", model=model)
