@@ -8,7 +8,7 @@ from datetime import datetime
 import pyarrow as pa
 
 from memory_pipeline.records import Conflict, ConflictCase
-from memory_pipeline.store.rows import RowsOf, Statements, only_one, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, only_one
 
 _CONFLICTS, _CASES = RowsOf(Conflict, "conflicts"), RowsOf(ConflictCase, "conflicts")
 #: Whether a conflict `c` is open. One with a side that was archived into something nearly equal is linked again through
@@ -33,7 +33,7 @@ class Conflicts(Statements):
 
     def record(self, conflicts: Sequence[Conflict], found_at: datetime) -> None:
         """Link conflicting pairs; a pair that is already linked stays unchanged."""
-        _CONFLICTS.insert(self._sql, conflicts, "on conflict do nothing", found_at=to_utc(found_at))
+        _CONFLICTS.insert(self._sql, conflicts, "on conflict do nothing", found_at=found_at)
 
     def resolve(self, pairs: Sequence[tuple[str, str]], resolution: str) -> None:
         """Record how these conflicts were settled; conflicts that are already settled stay unchanged."""
@@ -68,7 +68,7 @@ class Conflicts(Statements):
                 where c.resolution is null and c.kind in (select unnest($1::text[]))
                 order by 1, 2
                 """,
-                [list(kinds)],
+                [kinds],
             )
 
     def settle_within(self, memory_ids: Sequence[str], resolution: str) -> None:
@@ -79,7 +79,7 @@ class Conflicts(Statements):
             set resolution = $2
             where resolution is null and a in (select unnest($1::text[])) and b in (select unnest($1::text[]))
             """,
-            [list(memory_ids), resolution],
+            [memory_ids, resolution],
         )
 
     def open(self) -> list[Conflict]:
@@ -164,7 +164,7 @@ class Conflicts(Statements):
                or (resolution_run is not null
                    and case when kept_id = a then b when kept_id = b then a end in (select unnest($2::text[])))
             """,
-            [list(run_ids), list(restored_ids)],
+            [run_ids, restored_ids],
         )
 
     def scopes_of(self, memory_ids: Sequence[str] | None = None) -> dict[str, list[str]]:
@@ -180,5 +180,5 @@ class Conflicts(Statements):
             where scope is not null and ($1 is null or id in (select unnest($1::text[])))
             group by id
             """,
-            [None if memory_ids is None else list(memory_ids)],
+            [memory_ids],
         )

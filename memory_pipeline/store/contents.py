@@ -20,7 +20,7 @@ import duckdb
 from memory_pipeline.moments import FIRST_MEMORY, LAST_MEMORY
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import AUDIT_LOG, KEYS, TABLES, Row, Statements, from_utc, rows_digest, to_utc
+from memory_pipeline.store.rows import AUDIT_LOG, KEYS, TABLES, Row, Statements, from_utc, rows_digest
 
 #: Columns that came later are left out where they say nothing, so that earlier stores keep their digests. No text can
 #: hold these words: JSON escapes its quotation marks.
@@ -126,7 +126,7 @@ class Contents(Statements):
 
     def first_moment(self) -> datetime | None:
         """When the first memory was created, of those with a time that a memory can have; None if there is none."""
-        first = self._sql.value("select min(created_at) from memories where created_at >= $1", [to_utc(FIRST_MEMORY)])
+        first = self._sql.value("select min(created_at) from memories where created_at >= $1", [FIRST_MEMORY])
         return from_utc(first) if first is not None else None
 
     def last_noted(self) -> datetime | None:
@@ -138,7 +138,7 @@ class Contents(Statements):
             where created_at <= $1 and created_at_quality in ('exact', 'date')
               and source_connector not in ('night', 'conversations')
             """,
-            [to_utc(LAST_MEMORY)],
+            [LAST_MEMORY],
         )
         return from_utc(last) if last is not None else None
 
@@ -146,7 +146,7 @@ class Contents(Statements):
         """When the memories were created that have a time that no memory can have, by id."""
         rows = self._sql.rows(
             "select id, created_at from memories where created_at < $1 or created_at > $2 order by created_at, id",
-            [to_utc(FIRST_MEMORY), to_utc(LAST_MEMORY)],
+            [FIRST_MEMORY, LAST_MEMORY],
         )
         return {memory_id: from_utc(created) for memory_id, created in rows}
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from memory_pipeline.records import ConversationDay, KeptExtraction, Memory
 from memory_pipeline.store.memories import MEMORIES, Memories
-from memory_pipeline.store.rows import RowsOf, Statements, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements
 
 _EXTRACTIONS = RowsOf(KeptExtraction, "extractions")
 _DAYS = RowsOf(ConversationDay, "conversation_days")
@@ -168,7 +168,7 @@ class Conversations(Statements):
             group by 1
             order by 1
             """,
-            [list(run_ids)],
+            [run_ids],
         )
 
     def taken_back(self) -> set[tuple[str, date]]:
@@ -236,7 +236,7 @@ class Conversations(Statements):
                 set gone_at = $3, gone_by = $4
                 where project_id = $1 and night = $2 and gone_at is null
                 """,
-                [*of_day, to_utc(at), day.run_id],
+                [*of_day, at, day.run_id],
             )
             # A run that was killed, and goes on.
             self._sql.run(
@@ -249,21 +249,19 @@ class Conversations(Statements):
 
     def note_written(self, days: Collection[tuple[str, date]]) -> None:
         """Record that the files of these projects and days say what the store holds."""
-        for project_id, night in days:
-            self._sql.run(
-                """
-                update conversation_days
-                set is_written = true
-                where project_id = $1 and night = $2 and not is_written
-                """,
-                [project_id, night],
-            )
+        self._sql.run(
+            """
+            update conversation_days
+            set is_written = true
+            where not is_written and (project_id, night) in (select (unnest($1::text[]), unnest($2::date[])))
+            """,
+            [[project_id for project_id, _ in days], [night for _, night in days]],
+        )
 
     def withdraw(self, run_ids: Sequence[str], rollback_id: str, at: datetime) -> None:
         """Take back what runs extracted: what they replaced stands again, unless a later run has replaced theirs."""
-        runs, now, by = list(run_ids), to_utc(at), f"rollback:{rollback_id}"
         if not self._sql.rows(
-            "select 1 from conversation_days where run_id in (select unnest($1::text[])) limit 1", [runs]
+            "select 1 from conversation_days where run_id in (select unnest($1::text[])) limit 1", [run_ids]
         ):
             return
         self._sql.run(
@@ -273,7 +271,7 @@ class Conversations(Statements):
             from conversation_days
             where run_id in (select unnest($1::text[])) and gone_at is null
             """,
-            [runs],
+            [run_ids],
         )
         self._sql.run(
             """
@@ -282,7 +280,7 @@ class Conversations(Statements):
             from taken_back b
             where t.project_id = b.project_id and t.night = b.night and t.run_id in (select unnest($1::text[]))
             """,
-            [runs],
+            [run_ids],
         )
         for table in ("extractions", "conversation_days"):
             self._sql.run(
@@ -291,7 +289,7 @@ class Conversations(Statements):
                 set gone_at = coalesce(gone_at, $2), gone_by = $3
                 where run_id in (select unnest($1::text[]))
                 """,
-                [runs, now, by],
+                [run_ids, at, f"rollback:{rollback_id}"],
             )
             self._sql.run(
                 f"""
@@ -301,7 +299,7 @@ class Conversations(Statements):
                 where t.project_id = b.project_id and t.night = b.night and t.gone_by in (select unnest($1::text[]))
                   and t.run_id not in (select unnest($1::text[]))
                 """,
-                [runs],
+                [run_ids],
             )
         self._sql.run(
             """
@@ -316,7 +314,7 @@ class Conversations(Statements):
 
     def _revive(self) -> None:
         """Let memories be in use again of which something stands again."""
-        back = self._sql.rows(
+        back = self._sql.mapping(
             """
             select m.id, e.turn_id
             from extractions e
@@ -325,7 +323,7 @@ class Conversations(Statements):
               and e.id not in (select id from relationship_patterns where decision = 'rejected')
             """
         )
-        ExtractedMemories(self._sql).put_in_use({str(memory_id): str(turn_id) for memory_id, turn_id in back})
+        ExtractedMemories(self._sql).put_in_use(back)
 
     def told_again(self, project_id: str) -> list[tuple[str, date]]:
         """The extractions that were told again, each with the day, in order."""
@@ -396,7 +394,7 @@ class ExtractedMemories(Statements):
             where id in (select unnest($1::text[])) and archived_at is null and source_connector = 'conversations'
             returning id
             """,
-            [list(memory_ids), by, to_utc(at)],
+            [memory_ids, by, at],
         )
         self._sql.run("delete from lineage where memory_id in (select unnest($1::text[]))", [retired])
 
@@ -411,7 +409,7 @@ class ExtractedMemories(Statements):
               and m.consolidated_into_id in (select unnest($1::text[]))
             order by 1
             """,
-            [list(memory_ids)],
+            [memory_ids],
         )
 
     def turns_kept_elsewhere(self, as_of: datetime) -> set[str]:
@@ -423,7 +421,7 @@ class ExtractedMemories(Statements):
             join memories m on m.id = l.memory_id
             where l.relation = 'extracted' and m.rolled_back_at is null and m.created_at <= $1
             """,
-            [to_utc(as_of)],
+            [as_of],
         )
 
     def said_by_agent(self, project_id: str) -> set[str]:

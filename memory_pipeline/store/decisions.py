@@ -8,7 +8,7 @@ from datetime import datetime
 
 from memory_pipeline.records import ExtractionFeedback, KeptExtraction, PatternDecision, Proposal
 from memory_pipeline.store.conversations import ExtractedMemories
-from memory_pipeline.store.rows import RowsOf, Statements, from_utc, only_one, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, from_utc, only_one
 
 #: Why a night leaves a cluster alone that waits for a person's decision, or that a person has rejected.
 AWAITS_REVIEW, REJECTED = "awaits review", "rejected in review"
@@ -22,8 +22,8 @@ class Proposals(Statements):
         """Store a proposal; returns False if it is already waiting or was decided. A withdrawn one waits again."""
         status = self._sql.value("select status from proposals where id = $1", [proposal.id])
         if status is None:
-            row = [to_utc(value) if isinstance(value, datetime) else value for value in astuple(proposal)]
-            self._sql.run("insert into proposals values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", row)
+            places = ", ".join(f"${place}" for place in range(1, 13))
+            self._sql.run(f"insert into proposals values ({places})", astuple(proposal))
             return True
         if status != "withdrawn":
             return False
@@ -34,7 +34,7 @@ class Proposals(Statements):
                 decided_at = null, decided_by = null, reason = null
             where id = $1
             """,
-            [proposal.id, proposal.run_id, proposal.partition, proposal.draft, to_utc(proposal.proposed_at)],
+            [proposal.id, proposal.run_id, proposal.partition, proposal.draft, proposal.proposed_at],
         )
         return True
 
@@ -56,7 +56,7 @@ class Proposals(Statements):
         """Record a person's decision."""
         self._sql.run(
             "update proposals set status = $2, decided_at = $3, decided_by = $4, reason = $5 where id = $1",
-            [proposal_id, status, to_utc(at), decided_by, reason],
+            [proposal_id, status, at, decided_by, reason],
         )
 
     def reviewed_fingerprints(self) -> dict[tuple[str, str], str]:
@@ -102,7 +102,7 @@ class Opinions(Statements):
             where project_id = $1 and said_at < $2
             group by 1
             """,
-            [project_id, to_utc(before)],
+            [project_id, before],
         )
 
 
@@ -151,5 +151,5 @@ class Refusals(Statements):
         """Those of some memories that are in use, or say what a memory in use was made of."""
         return self._sql.strings(
             "select id from memories where id in (select unnest($1::text[])) and rolled_back_at is null order by 1",
-            [list(memory_ids)],
+            [memory_ids],
         )

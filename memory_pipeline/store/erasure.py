@@ -80,7 +80,7 @@ class Erasure(Statements):
             union all
             select said from ({_TOLD}) where id in (select unnest($1::text[])) or turn_id in (select unnest($1::text[]))
             """,
-            [list(ids)],
+            [ids],
         )
         return [text for text in found if text and text != FORGOTTEN]
 
@@ -112,7 +112,7 @@ class Erasure(Statements):
             group by b
             order by 2 desc, 1
             """,
-            [list(ids), least],
+            [ids, least],
         )
 
     def saying(self, words: Sequence[str], project_id: str | None) -> list[Memory]:
@@ -126,7 +126,7 @@ class Erasure(Statements):
               and content <> $4
             order by created_at, id
             """,
-            [list(words), project_id, MADE, FORGOTTEN],
+            [words, project_id, MADE, FORGOTTEN],
         )
 
     def from_file(self, file: str, project_id: str | None) -> list[Memory]:
@@ -167,7 +167,7 @@ class Erasure(Statements):
                    and list_bool_and(list_transform($2::text[], lambda w: contains(lower(excerpt), lower(w)))))
             order by 1, 2
             """,
-            [file, list(words)],
+            [file, words],
         )
 
     def counts(self, ids: Sequence[str]) -> dict[str, int]:
@@ -234,6 +234,6 @@ class Erasure(Statements):
                 where m.source_connector <> $2 and g.content <> $3
                   and (m.memory_type <> 'conversation' or m.created_at = g.created_at)
                 """,
-                [list(ids), MADE, FORGOTTEN],
+                [ids, MADE, FORGOTTEN],
             )
         ) & set(self._sql.strings("select id from memories"))

@@ -130,7 +130,7 @@ class Integrity(Statements):
 
     def _contents_behind(self, ids: Sequence[str]) -> list[str]:
         return self._sql.strings(
-            "select content from memories where id in (select unnest($1::text[])) order by id", [list(ids)]
+            "select content from memories where id in (select unnest($1::text[])) order by id", [ids]
         )
 
     def _wrong_hashes(self) -> list[Finding]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from memory_pipeline.records import DEFERRED_REASONS, MOVED, LogRow, NightError, Notice
 from memory_pipeline.store.forgotten import Forgotten
-from memory_pipeline.store.rows import RowsOf, Statements, from_utc, only_one, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, from_utc, only_one
 from memory_pipeline.store.runs import Runs
 
 _LOG = RowsOf(LogRow, "compression_log")
@@ -52,7 +52,7 @@ class Journal(Statements):
               and rolled_back_at is null
             order by created_at, cluster_fingerprint
             """,
-            [list(memory_ids)],
+            [memory_ids],
         )
 
     def settled_fingerprints(self, as_of: datetime, ttl_days: int) -> dict[tuple[str, str], str]:
@@ -69,7 +69,7 @@ class Journal(Statements):
               and not list_contains($3::text[], coalesce(reason, ''))
             group by 1, 2
             """,
-            [to_utc(as_of), to_utc(as_of - timedelta(days=ttl_days)), list(DEFERRED_REASONS)],
+            [as_of, as_of - timedelta(days=ttl_days), DEFERRED_REASONS],
         )
         return {(str(row[0]), str(row[1])): str(row[2]) for row in rows}
 
@@ -77,7 +77,7 @@ class Journal(Statements):
         """Store an error in one cluster of a run, for the report at its end."""
         self._sql.run(
             "insert into night_errors values ($1, $2, $3, $4, $5)",
-            [run_id, error.cluster_id, error.stage, error.error, to_utc(error.timestamp)],
+            [run_id, error.cluster_id, error.stage, error.error, error.timestamp],
         )
 
     def errors_of(self, run_id: str) -> list[NightError]:
@@ -103,7 +103,7 @@ class Journal(Statements):
         self, run_id: str, partition: date, verdict: str, report: dict[str, Any], written_at: datetime
     ) -> None:
         """Store a night's report; if the same run reports again, it replaces its own."""
-        values = [run_id, partition, verdict, json.dumps(report, sort_keys=True), to_utc(written_at)]
+        values = [run_id, partition, verdict, json.dumps(report, sort_keys=True), written_at]
         self._sql.run(
             """
             update night_reports
@@ -181,7 +181,7 @@ class Journal(Statements):
             from night_reports
             where run_id in (select unnest($1::text[]))
             """,
-            [list(run_ids)],
+            [run_ids],
         )
 
     def nights_by_verdict(self) -> dict[str, int]:
@@ -215,7 +215,7 @@ class Journal(Statements):
             on conflict do nothing
             returning id
             """,
-            {**asdict(notice), "created_at": to_utc(notice.created_at)},
+            asdict(notice),
         )
         return bool(kept)
 
@@ -227,7 +227,7 @@ class Journal(Statements):
             set delivered_at = case when $3 is null then $2 end, delivery_error = $3
             where id = $1
             """,
-            [notice_id, to_utc(at), error],
+            [notice_id, at, error],
         )
 
     def keep_quarantine(self, rows: Sequence[tuple[str, int, str, str]], seen_at: datetime) -> None:
@@ -245,7 +245,7 @@ class Journal(Statements):
                 from incoming
                 on conflict do nothing
                 """,
-                [to_utc(seen_at)],
+                [seen_at],
             )
 
     def rejected(self, file: str | None = None) -> list[tuple[str, int, str, str, datetime]]:

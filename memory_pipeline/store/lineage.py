@@ -41,7 +41,7 @@ class Lineage(Statements):
               on l.memory_id = m.consolidated_into_id and l.source_id = m.id and l.relation = 'superseded'
             where m.id in (select unnest($1::text[])) and m.archived_at is not null and m.rolled_back_at is null
             """,
-            [list(memory_ids)],
+            [memory_ids],
         )
 
     def active_versions(self, ids: Sequence[str]) -> list[tuple[str, str]]:
@@ -57,7 +57,7 @@ class Lineage(Statements):
               on id[:-14] = own
             order by own, id
             """,
-            [list(ids)],
+            [ids],
         )
 
     def of(self, memory_ids: Iterable[str]) -> list[LineageLink]:
@@ -68,7 +68,7 @@ class Lineage(Statements):
             where memory_id in (select unnest($1::text[]))
             order by memory_id, source_id
             """,
-            [list(memory_ids)],
+            [memory_ids],
         )
 
     def stood_for(self, memory_ids: Iterable[str]) -> dict[str, list[str]]:
@@ -81,7 +81,7 @@ class Lineage(Statements):
             where memory_id in (select unnest($1::text[])) and relation in ('merged', 'series')
             group by 1
             """,
-            [list(memory_ids)],
+            [memory_ids],
         )
 
     def principles_on(self, pattern_ids: Iterable[str]) -> list[LineageLink]:
@@ -97,7 +97,7 @@ class Lineage(Statements):
                   and l.source_id in (select unnest($1::text[])))
             order by memory_id, source_id
             """,
-            [list(pattern_ids)],
+            [pattern_ids],
         )
 
     def of_levels(self) -> dict[str, list[str]]:
@@ -138,7 +138,7 @@ class Lineage(Statements):
             where m.source_connector <> 'night'
             group by 1
             """,
-            [list(ids)],
+            [ids],
         )
 
     def replaced_by(self, ids: Sequence[str]) -> dict[str, list[str]]:
@@ -154,7 +154,7 @@ class Lineage(Statements):
             )
             select top, list(distinct id order by id) from walk group by 1
             """,
-            [list(ids)],
+            [ids],
         )
         return {i: [] for i in ids} | {str(top): [str(i) for i in found] for top, found in rows}
 
@@ -209,7 +209,7 @@ class Lineage(Statements):
             group by 1, 2
             order by 1, 2
             """,
-            [list(memory_ids)],
+            [memory_ids],
         )
 
     def turned_at(self, memory_ids: Iterable[str]) -> dict[str, datetime]:
@@ -225,7 +225,7 @@ class Lineage(Statements):
             where l.relation in ('superseded', 'replaced')
             group by c.start
             """,
-            [list(memory_ids)],
+            [memory_ids],
         )
         return {str(start): from_utc(at) for start, at in rows}
 

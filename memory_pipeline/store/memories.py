@@ -114,7 +114,7 @@ class Memories(Statements):
               and m.rolled_back_at is null and m.created_at_quality not in (select unnest($2::text[]))
             group by 1
             """,
-            [list(memories), list(UNDATED)],
+            [memories, UNDATED],
         )
         told = {str(into): (from_utc(at), int(offset)) for into, at, offset in rows}
         return {
@@ -127,7 +127,7 @@ class Memories(Statements):
     def contents(self, ids: Collection[str]) -> dict[str, tuple[str, str]]:
         """The project and the content of the memories with these ids, by id; unknown ids are omitted."""
         rows = self._sql.rows(
-            "select id, project_id, content from memories where id in (select unnest($1::text[]))", [list(ids)]
+            "select id, project_id, content from memories where id in (select unnest($1::text[]))", [ids]
         )
         return {memory_id: (project, content) for memory_id, project, content in rows}
 
@@ -167,7 +167,7 @@ class Memories(Statements):
             where ($1 or archived_at is null) and ($2 or rolled_back_at is null) and ($3 is null or created_at <= $3)
             order by created_at, id
             """,
-            [include_archived, include_rolled_back, to_utc(created_by) if created_by else None],
+            [include_archived, include_rolled_back, created_by],
         )
 
     def of_project(self, project_id: str, *, include_archived: bool = True) -> list[Memory]:
@@ -208,14 +208,14 @@ class Memories(Statements):
             order by created_at, id
             limit $4
             """,
-            [to_utc(created_by), to_utc(after.created_at) if after else None, after.id if after else None, most],
+            [created_by, after.created_at if after else None, after.id if after else None, most],
         )
         return [_text(row) for row in rows]
 
     def of_connectors(self, connectors: Sequence[str]) -> list[Memory]:
         """Every memory, in any state, that these connectors brought, by id."""
         return MEMORIES.select(
-            self._sql, "where source_connector in (select unnest($1::text[])) order by id", [list(connectors)]
+            self._sql, "where source_connector in (select unnest($1::text[])) order by id", [connectors]
         )
 
     def count(self) -> int:
@@ -225,7 +225,7 @@ class Memories(Statements):
     def existing(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Project and content hash of those ids that are in the store."""
         rows = self._sql.rows(
-            "select id, project_id, content_hash from memories where id in (select unnest($1::text[]))", [list(ids)]
+            "select id, project_id, content_hash from memories where id in (select unnest($1::text[]))", [ids]
         )
         return {row[0]: (row[1], row[2]) for row in rows}
 
@@ -263,10 +263,10 @@ class Memories(Statements):
             """,
             {
                 "floor": critical_floor,
-                "created_before": to_utc(created_before),
-                "first": to_utc(created_from) if created_from else None,
-                "as_of": to_utc(as_of),
-                "after": to_utc(after.created_at) if after else None,
+                "created_before": created_before,
+                "first": created_from,
+                "as_of": as_of,
+                "after": after.created_at if after else None,
                 "after_id": after.id if after else None,
                 "most": most,
             },
@@ -280,7 +280,7 @@ class Memories(Statements):
             from memories
             where source_connector = 'night' and created_at = $1 and archived_at is null
             """,
-            [to_utc(at)],
+            [at],
         )
 
     def unconsolidated(
@@ -305,8 +305,8 @@ class Memories(Statements):
             """,
             {
                 "after": after,
-                "created_before": to_utc(created_before),
-                "as_of": to_utc(as_of),
+                "created_before": created_before,
+                "as_of": as_of,
                 "floor": critical_floor,
             },
         )
@@ -333,7 +333,7 @@ class Memories(Statements):
             qualify count(*) over same > 1 and bool_or(may_be_archived) over same
             order by project_id, content_hash, created_at, importance desc, memory_type, content, categories, tags, id
             """,
-            {"as_of": to_utc(as_of), "created_before": to_utc(created_before), "floor": critical_floor},
+            {"as_of": as_of, "created_before": created_before, "floor": critical_floor},
         )
         return [SameContent(*row)._replace(headings=tuple(row[5]), effective_date=from_utc(row[6])) for row in rows]
 
@@ -358,7 +358,7 @@ class Memories(Statements):
                   and (m.abstraction_level <= 1 or (r.is_version and m.abstraction_level = 2))
                 returning m.id
                 """,
-                [to_utc(archived_at), critical_floor],
+                [archived_at, critical_floor],
             )
         return set(archived)
 
@@ -371,7 +371,7 @@ class Memories(Statements):
               and rolled_back_at is null and created_at < $1 and importance < $3 and not pinned
             order by id
             """,
-            [to_utc(before), policy, critical_floor],
+            [before, policy, critical_floor],
         )
 
     def supersede(self, loser: str, *, winner: str, archived_by: str, at: datetime, critical_floor: float) -> bool:
@@ -385,7 +385,7 @@ class Memories(Statements):
             where id = $1 and archived_at is null and importance < $5 and not pinned
             returning id
             """,
-            [loser, archived_by, to_utc(at), winner, critical_floor],
+            [loser, archived_by, at, winner, critical_floor],
         )
         return bool(archived)
 
@@ -401,7 +401,7 @@ class Memories(Statements):
               and l.memory_id = consolidated_into_id and l.source_id = id and l.relation = 'superseded'
             returning id
             """,
-            [list(ids), to_utc(at)],
+            [ids, at],
         )
         self._sql.run(
             "delete from lineage where relation = 'superseded' and source_id in (select unnest($1::text[]))", [restored]
@@ -445,7 +445,7 @@ class Memories(Statements):
                 rolled_back_at = null
             where id in (select unnest($1::text[])) and rolled_back_at is not null
             """,
-            [list(ids)],
+            [ids],
         )
 
     def count_uses(self, recalled: Mapping[str, int], useful: Mapping[str, int]) -> None:
@@ -474,7 +474,7 @@ class Memories(Statements):
             from memories
             where created_at < $1 and (archived_at is null or archived_at = $1) and rolled_back_at is null
             """,
-            [to_utc(as_of)],
+            [as_of],
         )
 
 

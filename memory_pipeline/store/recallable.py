@@ -132,7 +132,7 @@ class Recallable(Statements):
             )
             where pair ->> 0 in (select unnest($2::text[]))
             """,
-            [project_id, list(by)],
+            [project_id, by],
         )
         told = self._sql.rows(
             """

@@ -26,7 +26,7 @@ from memory_pipeline.store import engine
 from memory_pipeline.store.folding import contents_digest, remove_database, said_by, sync, verify_whole
 from memory_pipeline.store.forgotten import Stone, new_id_of, rejected_hash
 from memory_pipeline.store.migrations import create_schema, create_triggers, drop_triggers, memory_state, migrate
-from memory_pipeline.store.rows import AUDIT_LOG, EMBEDDINGS, KEYS, LINEAGE, MEMORIES, MIGRATIONS, TABLES, Sql, to_utc
+from memory_pipeline.store.rows import AUDIT_LOG, EMBEDDINGS, KEYS, LINEAGE, MEMORIES, MIGRATIONS, TABLES, Sql
 from memory_pipeline.store.transaction import Transaction
 from memory_pipeline.text.normalise import hashes_of
 from memory_pipeline.text.own_words import FORGOTTEN, OwnWords
@@ -180,7 +180,7 @@ class _Erasing:
         for row in rows:
             self._sql.run(
                 "insert into forgotten values ($1, $2, $3, $4, $5, $6) on conflict do nothing",
-                [*row, to_utc(now.at), now.actor, now.id],
+                [*row, now.at, now.actor, now.id],
             )
 
     def _new_names(self, ids: Sequence[str], made: Sequence[str]) -> dict[str, str]:
@@ -200,7 +200,7 @@ class _Erasing:
             from proposals p, (select unnest($2::text[]) as gone)
             where contains(p.draft, to_json(gone)::text)
             """,
-            [list(made), list(ids)],
+            [made, ids],
         )
         # What archived a memory may also be a memory that stays, or a person.
         kept = set(self._sql.strings("select id from memories union select run_id from audit_log")) - set(ids)
@@ -259,7 +259,7 @@ class _Erasing:
             where entry_id in (select entry_id from playbook_contributions where memory_id {_GONE})
             returning entry_id
             """,
-            [to_utc(self._forgetting.at)],
+            [self._forgetting.at],
         )
         for table, column, ids in (
             ("atom_embeddings", "atom_id", atoms),
@@ -279,7 +279,7 @@ class _Erasing:
             set before_state = null, after_state = null, before_hash = null, after_hash = null
             where table_name in (select unnest($1::text[])) and row_id in (select unnest($2::text[]))
             """,
-            [list(tables), list(row_ids)],
+            [tables, row_ids],
         )
 
     def _forget_answers(self) -> None:
@@ -315,7 +315,7 @@ class _Erasing:
         )
         self._sql.run(
             "update model_batches set status = 'lost', settled_at = $1 where status in ('sending', 'sent')",
-            [to_utc(self._forgetting.at)],
+            [self._forgetting.at],
         )
         self._sql.run(
             """
@@ -345,7 +345,7 @@ class _Erasing:
                 rolled_back_at = $5, updated_at = $5
             where id {_GONE}
             """,
-            [FORGOTTEN, content, shape, f"forget:{now.id}", to_utc(now.at)],
+            [FORGOTTEN, content, shape, f"forget:{now.id}", now.at],
         )
 
     def _rename_and_rewrite(self, renamed: dict[str, str]) -> None:
@@ -362,7 +362,7 @@ class _Erasing:
                             {column}, lambda each: coalesce(map($1::text[], $2::text[])[each], each))
                         where list_has_any({column}, $1::text[])
                         """,
-                        [list(renamed), list(renamed.values())],
+                        [renamed, renamed.values()],
                     )
                 elif (table, column) != (MEMORIES, "content"):
                     self._sql.run(f"update {table} t set {column} = g.new from gone g where t.{column} = g.old")

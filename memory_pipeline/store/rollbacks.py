@@ -19,7 +19,7 @@ from memory_pipeline.store.conflicts import Conflicts
 from memory_pipeline.store.conversations import Conversations
 from memory_pipeline.store.knowledge import Atoms, Playbook
 from memory_pipeline.store.rollups import Rollups
-from memory_pipeline.store.rows import Statements, to_utc
+from memory_pipeline.store.rows import Statements
 from memory_pipeline.store.runs import Runs
 from memory_pipeline.store.sources import Sources
 from memory_pipeline.text.counts import how_many
@@ -110,7 +110,7 @@ class Rollbacks(Statements):
         """Undo every run that wrote at or after a time, each as a whole."""
         run_ids = self._sql.strings(
             "select distinct run_id from audit_log where happened_at >= $1 and run_id is not null order by 1",
-            [to_utc(since)],
+            [since],
         )
         return self._plan(f"since {since.isoformat()}", run_ids, cascade=cascade)
 
@@ -148,14 +148,14 @@ class Rollbacks(Statements):
             where archived_at is not null and rolled_back_at is null
               and consolidated_into_id in (select unnest($1::text[])) and id not in (select unnest($1::text[]))
             """,
-            [list(ids)],
+            [ids],
         )
         return replace(self._with_dependents(scope, (), set(restored), set(made_ids), cascade=True), dependents=())
 
     def apply(self, plan: RollbackPlan, rollback_id: str, at: datetime, actor: str) -> None:
         """Execute a plan within the caller's transaction. Raises InputError while it has dependents."""
         plan.check_no_dependents()
-        restored, retired, now = list(plan.restored_ids), list(plan.retired_ids), to_utc(at)
+        restored, retired = plan.restored_ids, plan.retired_ids
         self._sql.run(
             """
             update memories
@@ -163,7 +163,7 @@ class Rollbacks(Statements):
                 archived_at = null, consolidated_into_id = null, updated_at = $2
             where id in (select unnest($1::text[]))
             """,
-            [restored, now],
+            [restored, at],
         )
         self._sql.run(
             """
@@ -172,7 +172,7 @@ class Rollbacks(Statements):
                 archived_at = $3, consolidated_into_id = null, rolled_back_at = $3, updated_at = $3
             where id in (select unnest($1::text[]))
             """,
-            [retired, f"rollback:{rollback_id}", now],
+            [retired, f"rollback:{rollback_id}", at],
         )
         self._sql.run(
             """
@@ -190,7 +190,7 @@ class Rollbacks(Statements):
             where rolled_back_at is null
               and (run_id in (select unnest($1::text[])) or compressed_memory_id in (select unnest($2::text[])))
             """,
-            [list(plan.run_ids), retired, now],
+            [plan.run_ids, retired, at],
         )
         self._sql.run(
             """
@@ -201,7 +201,7 @@ class Rollbacks(Statements):
                    and cluster_fingerprint in (
                        select cluster_fingerprint from compression_log where rolled_back_at = $2))
             """,
-            [list(plan.run_ids), now, actor],
+            [plan.run_ids, at, actor],
         )
         self._sql.run("delete from compared where memory_id in (select unnest($1::text[]))", [restored + retired])
         Conflicts(self._sql).reopen(plan.run_ids, restored)
@@ -212,7 +212,7 @@ class Rollbacks(Statements):
         Rollups(self._sql).mark_stale([*restored, *retired])
         self._sql.run(
             "insert into rollbacks values ($1, $2, $3, $4, $5, $6, $7)",
-            [rollback_id, now, actor, plan.scope, list(plan.run_ids), restored, retired],
+            [rollback_id, at, actor, plan.scope, plan.run_ids, restored, retired],
         )
 
     def _plan(self, scope: str, run_ids: list[str], *, cascade: bool) -> RollbackPlan:
@@ -299,7 +299,7 @@ class Rollbacks(Statements):
             join memories m on m.id = l.memory_id
             where r.relation = 'repeated' and m.rolled_back_at is null and r.source_id in (select unnest($2::text[]))
             """,
-            [gone, list(restored)],
+            [gone, restored],
         )
         archived = self._sql.rows(
             """

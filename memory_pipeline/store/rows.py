@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass
 from datetime import UTC, date, datetime
@@ -28,7 +28,8 @@ _MOST_PARSED = 1024
 class Sql:
     """Runs the statements of one transaction.
 
-    Parameters are `$1`, `$2`, ... of a sequence, or `$name` of a mapping.
+    Parameters are `$1`, `$2`, ... of a sequence, or `$name` of a mapping. Times are aware, and whatever has several
+    values is a list in SQL.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -36,11 +37,11 @@ class Sql:
 
     def run(self, statement: str, parameters: Parameters = ()) -> None:
         """Run a statement without a result."""
-        self._connection.execute(self._statement(statement), parameters)
+        self._connection.execute(self._statement(statement), _stored(parameters))
 
     def rows(self, statement: str, parameters: Parameters = ()) -> list[Row]:
         """Every row of a result."""
-        return self._connection.execute(self._statement(statement), parameters).fetchall()
+        return self._connection.execute(self._statement(statement), _stored(parameters)).fetchall()
 
     def row(self, statement: str, parameters: Parameters = ()) -> Row | None:
         """The first row of a result; None if there is none."""
@@ -84,7 +85,7 @@ class Sql:
 
     def table(self, statement: str, parameters: Parameters = ()) -> pa.Table:
         """A result as an Arrow table."""
-        return self._connection.sql(statement, params=parameters).to_arrow_table()
+        return self._connection.sql(statement, params=_stored(parameters)).to_arrow_table()
 
     @contextmanager
     def given(self, **tables: pa.Table) -> Iterator[None]:
@@ -107,6 +108,19 @@ class Sql:
                 _parsed.clear()
             known = _parsed[text] = statements[0] if len(statements) == 1 else text
         return known
+
+
+def _stored(parameters: Parameters) -> Parameters:
+    """Parameters as DuckDB takes them: times in UTC, several values as a list."""
+    if isinstance(parameters, Mapping):
+        return {name: _as_stored(value) for name, value in parameters.items()}
+    return [_as_stored(value) for value in parameters]
+
+
+def _as_stored(value: Any) -> Any:
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return to_utc(value)
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes) else value
 
 
 class Statements:

@@ -13,7 +13,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.processes import is_running
 from memory_pipeline.records import SessionUsage, TriggerEvent
 from memory_pipeline.records.conversation import TriggerOutcome
-from memory_pipeline.store.rows import Row, RowsOf, Statements, from_utc, only_one, to_utc
+from memory_pipeline.store.rows import Row, RowsOf, Statements, from_utc, only_one
 
 #: Seconds without a heartbeat after which the lease of a run on another machine is free: long enough for a machine
 #: that is busy, short enough that a night after a crash is not missed.
@@ -150,11 +150,11 @@ class Lease(Statements):
         if row and row[3] != run_id and _is_alive(row, now):
             return _words(row)
         if row and row[3] == run_id and row[2] == os.getpid():
-            self._sql.run("update lease set heartbeat_at = $2 where name = $1", [_NAME, to_utc(now)])
+            self._sql.run("update lease set heartbeat_at = $2 where name = $1", [_NAME, now])
         else:
             self._sql.run(
                 "insert or replace into lease values ($1, $2, $3, $4, $5, $6, $6)",
-                [_NAME, holder, socket.gethostname(), os.getpid(), run_id, to_utc(now)],
+                [_NAME, holder, socket.gethostname(), os.getpid(), run_id, now],
             )
         return None
 
@@ -217,7 +217,7 @@ class Sessions(Statements):
 
     def reported_since(self, moment: datetime) -> list[SessionUsage]:
         """What sessions have reported since a moment, by project and session."""
-        return _USAGE.select(self._sql, "where reported_at >= $1 order by project_id, session_id", [to_utc(moment)])
+        return _USAGE.select(self._sql, "where reported_at >= $1 order by project_id, session_id", [moment])
 
 
 _EVENTS = RowsOf(TriggerEvent, "trigger_events")
@@ -232,9 +232,7 @@ class Triggers(Statements):
 
     def end(self, event_id: str, outcome: TriggerOutcome, now: datetime) -> None:
         """Record what became of an event."""
-        self._sql.run(
-            "update trigger_events set outcome = $2, done_at = $3 where id = $1", [event_id, outcome, to_utc(now)]
-        )
+        self._sql.run("update trigger_events set outcome = $2, done_at = $3 where id = $1", [event_id, outcome, now])
 
     def read(self, ids: Sequence[str]) -> list[TriggerEvent]:
         """The events with these ids, in the order in which they fired."""

@@ -13,7 +13,7 @@ import pyarrow as pa
 from memory_pipeline.records import Memory
 from memory_pipeline.records.cluster import SERIES, SeriesFacts
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import Statements, from_utc, to_utc
+from memory_pipeline.store.rows import Statements, from_utc
 from memory_pipeline.text.normalise import line_shape
 from memory_pipeline.text.readings import Reading, Series, read_memory, series_of
 from memory_pipeline.text.series_words import WORDS_VERSION, is_true
@@ -89,7 +89,7 @@ class SeriesMemories(Statements):
             having count(*) > 1 and count(distinct (effective_date + to_minutes(utc_offset))::date) >= $2
             order by 1, 2
             """,
-            [to_utc(as_of), least_days],
+            [as_of, least_days],
         )
         return [Shape(*row) for row in rows]
 
@@ -131,7 +131,7 @@ class SeriesMemories(Statements):
               and abstraction_level = 0
             order by id
             """,
-            [project_id, sorted(shapes), to_utc(as_of), critical_floor],
+            [project_id, sorted(shapes), as_of, critical_floor],
         )
 
     def merges(self, project_id: str, shapes: Collection[str], as_of: datetime, critical_floor: float) -> list[Memory]:
@@ -162,7 +162,7 @@ class SeriesMemories(Statements):
             where m.id in (select top from alike)
             order by m.id
             """,
-            [project_id, sorted(shapes), to_utc(as_of), critical_floor],
+            [project_id, sorted(shapes), as_of, critical_floor],
         )
 
     def saying(self, project_id: str, words: str, as_of: datetime, critical_floor: float) -> list[Memory]:
@@ -175,7 +175,7 @@ class SeriesMemories(Statements):
               and abstraction_level = 0
             order by id
             """,
-            [project_id, words, to_utc(as_of), critical_floor],
+            [project_id, words, as_of, critical_floor],
         )
 
     def is_said_since(self, project_id: str, words: str, since: datetime, until: datetime) -> bool:
@@ -189,14 +189,14 @@ class SeriesMemories(Statements):
                   and contains(lower(content), lower($2))
                 limit 1
                 """,
-                [project_id, words, to_utc(since), to_utc(until)],
+                [project_id, words, since, until],
             )
         )
 
     def reading_shapes(self, as_of: datetime, least: int) -> set[tuple[str, str]]:
         """Project and shape of all readings: at least `least` raw memories of one shape with different texts, on
         however many days. Archived ones count, so that a night's own work changes nothing."""
-        return set(self._sql.rows(_READING_SHAPES, {"as_of": to_utc(as_of), "least": least}))
+        return set(self._sql.rows(_READING_SHAPES, {"as_of": as_of, "least": least}))
 
     def reading_ids(self, as_of: datetime, least: int) -> set[str]:
         """The active memories that are readings, or that belong to or break a series: they take no part in
@@ -243,7 +243,7 @@ class SeriesMemories(Statements):
                      or m.archived_at <= $3)
             order by m.id
             """,
-            [everything, list(breaking_ids), to_utc(until)],
+            [everything, breaking_ids, until],
         )
 
 

@@ -32,7 +32,7 @@ class Sources(Statements):
               and archived_at is null
             order by source_file, source_line, id
             """,
-            [project_id, connector, list(files)],
+            [project_id, connector, files],
         )
 
     def projects(self) -> dict[str, list[str]]:
@@ -84,7 +84,7 @@ class Sources(Statements):
     def forget_files(self, source: str, files: Sequence[str]) -> None:
         """Forget files that no longer exist; the memories from them stay."""
         self._sql.run(
-            "delete from source_files where source = $1 and file in (select unnest($2::text[]))", [source, list(files)]
+            "delete from source_files where source = $1 and file in (select unnest($2::text[]))", [source, files]
         )
 
     def keep_entries(self, entries: Sequence[SourceEntry]) -> None:
@@ -102,7 +102,7 @@ class Sources(Statements):
             where e.source = $1 and e.file in (select unnest($2::text[]))
             order by e.file, m.created_at, m.source_line, e.memory_id
             """,
-            [source, list(files)],
+            [source, files],
         )
 
     def standing_elsewhere(
@@ -122,7 +122,7 @@ class Sources(Statements):
             where e.gone_at is null and e.source in (select unnest($2::text[]))
               and not (e.source = $3 and e.file in (select unnest($4::text[])))
             """,
-                [list(memory_ids), list(sources), source, list(files)],
+                [memory_ids, sources, source, files],
             )
         )
 
@@ -139,7 +139,7 @@ class Sources(Statements):
             where e.source = $1 and e.gone_at is not null and e.superseded_by is null
             order by e.memory_id
             """,
-            [source, list(memory_ids)],
+            [source, memory_ids],
         )
         found: dict[tuple[str, str], list[str]] = {}
         for project, told, memory_id in rows:
@@ -157,7 +157,7 @@ class Sources(Statements):
                 from gone
                 where e.source = $1 and e.memory_id = gone.id
                 """,
-                [source, to_utc(at), run_id],
+                [source, at, run_id],
             )
 
     def mark_back(self, source: str, ids: Sequence[str], run_id: str) -> None:
@@ -168,7 +168,7 @@ class Sources(Statements):
             set gone_at = null, superseded_by = null, run_id = $3
             where source = $1 and memory_id in (select unnest($2::text[]))
             """,
-            [source, list(ids), run_id],
+            [source, ids, run_id],
         )
 
     def gone(self, as_of: datetime | None = None) -> list[SourceEntry]:
@@ -189,7 +189,7 @@ class Sources(Statements):
                     and (there.gone_at is null or there.gone_at > $1))
             order by e.memory_id, e.source
             """,
-            [to_utc(as_of) if as_of else None],
+            [as_of],
         )
 
     def withdraw(self, run_ids: Sequence[str]) -> None:
@@ -204,7 +204,7 @@ class Sources(Statements):
                 from source_entries e
                 where e.source = f.source and e.file = f.file and e.run_id in (select unnest($1::text[])))
             """,
-            [list(run_ids)],
+            [run_ids],
         )
         self._sql.run(
             """
@@ -215,7 +215,7 @@ class Sources(Statements):
             where e.gone_at is not null and e.run_id in (select unnest($1::text[]))
             group by e.source, e.file
             """,
-            [list(run_ids)],
+            [run_ids],
         )
         self._sql.run(
             """
@@ -223,5 +223,5 @@ class Sources(Statements):
             set gone_at = null, superseded_by = null, run_id = null
             where run_id in (select unnest($1::text[]))
             """,
-            [list(run_ids)],
+            [run_ids],
         )

@@ -80,7 +80,7 @@ class Vectors(Statements):
             from embeddings
             where model = $1 and dimension = $2 and memory_id in (select unnest($3::text[]))
             """,
-            [model, dimension, list(ids)],
+            [model, dimension, ids],
         )
         return set(found)
 
@@ -238,7 +238,7 @@ class Cells(Statements):
     def in_filling_order(self, ids: Sequence[str]) -> list[str]:
         """These memories by creation and id."""
         return self._sql.strings(
-            "select id from memories where id in (select unnest($1::text[])) order by created_at, id", [list(ids)]
+            "select id from memories where id in (select unnest($1::text[])) order by created_at, id", [ids]
         )
 
     def of_project(self, project_id: str, model: str) -> list[Cell]:
