@@ -158,7 +158,7 @@ def _look_at(
             return None
     floor = plan.settings.compression.critical_floor
     merges = tx.series.merges(project, shapes, plan.fresh_after, floor)
-    active = [*tx.series.touchable(project, shapes, plan.fresh_after, floor), *merges]
+    active = [*tx.series.touchable(project, plan.fresh_after, floor, shapes=shapes), *merges]
     if any(memory.id in waiting for memory in active):
         return None  # a person has yet to decide about one of them
     ids = [memory.id for memory in active]
@@ -230,7 +230,7 @@ def _strangers(
         return []
     others = {
         memory.id: memory
-        for memory in tx.series.saying(project, words, plan.fresh_after, floor)
+        for memory in tx.series.touchable(project, plan.fresh_after, floor, words=words)
         if memory.id not in known and (project, line_shape(memory.content)) not in told
     }
     alike = series_of(readings, map(reading_in, others.values())).strangers

@@ -39,37 +39,37 @@ class Conflicts(Statements):
         """Record how these conflicts were settled; conflicts that are already settled stay unchanged."""
         if not pairs:
             return
-        with self._sql.given(settled=pa.table({"a": [a for a, _ in pairs], "b": [b for _, b in pairs]})):
-            self._sql.run(
-                """
-                update conflicts
-                set resolution = $1
-                where resolution is null and (a, b) in (select (a, b) from settled)
-                """,
-                [resolution],
-            )
+        self._sql.run(
+            """
+            update conflicts
+            set resolution = $1
+            where resolution is null and (a, b) in (select (a, b) from settled)
+            """,
+            [resolution],
+            settled=pa.table({"a": [a for a, _ in pairs], "b": [b for _, b in pairs]}),
+        )
 
     def of_readings(self, readings: Collection[tuple[str, str]], kinds: Sequence[str]) -> list[tuple[str, str]]:
         """The pairs of every open conflict of these kinds in which both sides are readings (by project and shape)."""
         if not readings:
             return []
         projects, shapes = zip(*sorted(readings), strict=True)
-        with self._sql.given(readings=pa.table({"project_id": pa.array(projects), "shape": pa.array(shapes)})):
-            return self._sql.rows(
-                """
-                select c.a, c.b
-                from conflicts c
-                join memories m on m.id = c.a
-                join memories n on n.id = c.b
-                join line_shapes o on o.memory_id = m.id
-                join line_shapes p on p.memory_id = n.id
-                join readings r on r.project_id = m.project_id and r.shape = o.shape
-                join readings s on s.project_id = n.project_id and s.shape = p.shape
-                where c.resolution is null and c.kind in (select unnest($1::text[]))
-                order by 1, 2
-                """,
-                [kinds],
-            )
+        return self._sql.rows(
+            """
+            select c.a, c.b
+            from conflicts c
+            join memories m on m.id = c.a
+            join memories n on n.id = c.b
+            join line_shapes o on o.memory_id = m.id
+            join line_shapes p on p.memory_id = n.id
+            join readings r on r.project_id = m.project_id and r.shape = o.shape
+            join readings s on s.project_id = n.project_id and s.shape = p.shape
+            where c.resolution is null and c.kind in (select unnest($1::text[]))
+            order by 1, 2
+            """,
+            [kinds],
+            readings=pa.table({"project_id": pa.array(projects), "shape": pa.array(shapes)}),
+        )
 
     def settle_within(self, memory_ids: Sequence[str], resolution: str) -> None:
         """Record how every open conflict between two of these memories was settled."""

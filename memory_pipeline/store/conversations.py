@@ -374,15 +374,15 @@ class ExtractedMemories(Statements):
         if not turns:
             return
         Memories(self._sql).revive(list(turns))
-        with self._sql.given(links=pa.table({"memory_id": list(turns), "source_id": list(turns.values())})):
-            self._sql.run(
-                """
-                insert into lineage by name
-                select memory_id, source_id, 'extracted' as relation, 1.0 as similarity
-                from links l
-                where (memory_id, source_id) not in (select (memory_id, source_id) from lineage)
-                """
-            )
+        self._sql.run(
+            """
+            insert into lineage by name
+            select memory_id, source_id, 'extracted' as relation, 1.0 as similarity
+            from links l
+            where (memory_id, source_id) not in (select (memory_id, source_id) from lineage)
+            """,
+            links=pa.table({"memory_id": list(turns), "source_id": list(turns.values())}),
+        )
 
     def retire(self, memory_ids: Sequence[str], at: datetime, by: str) -> None:
         """Take memories out of use of which nothing stands any more; one that a night has archived stays archived."""

@@ -118,42 +118,34 @@ class Erasure(Statements):
     def saying(self, words: Sequence[str], project_id: str | None) -> list[Memory]:
         """Every memory that was read, in whatever state, that contains all of these words in any case, by creation and
         id."""
-        return MEMORIES.select(
-            self._sql,
-            """
-            where source_connector <> $3 and ($2 is null or project_id = $2)
-              and list_bool_and(list_transform($1::text[], lambda w: contains(lower(content), lower(w))))
-              and content <> $4
-            order by created_at, id
-            """,
-            [words, project_id, MADE, FORGOTTEN],
-        )
+        which = "list_bool_and(list_transform($1::text[], lambda w: contains(lower(content), lower(w))))"
+        return self._noted(f"{which} and content <> '{FORGOTTEN}'", words, project_id)
 
     def from_file(self, file: str, project_id: str | None) -> list[Memory]:
         """Every memory that was read from a file: its name as memories have it, or the end of it."""
-        return MEMORIES.select(
-            self._sql,
+        which = """
+            source_file = $1 or ends_with(source_file, '/' || $1) or starts_with(source_file, $1 || '/')
+            or ends_with($1, '/' || source_file)
             """
-            where source_connector <> $3 and ($2 is null or project_id = $2)
-              and (source_file = $1 or ends_with(source_file, '/' || $1) or starts_with(source_file, $1 || '/')
-                   or ends_with($1, '/' || source_file))
-            order by created_at, id
-            """,
-            [file, project_id, MADE],
-        )
+        return self._noted(which, file, project_id)
 
     def of_conversation(self, name: str, project_id: str | None) -> list[Memory]:
         """Every turn of a conversation: its file, or that with its connector, or the end or the stem of its name."""
+        which = """
+            memory_type = 'conversation' and (
+                source_file = $1 or source_connector || ':' || source_file = $1 or ends_with(source_file, '/' || $1)
+                or regexp_replace(regexp_replace(source_file, '^.*/', ''), '\\.[A-Za-z0-9.]+$', '') = $1)
+            """
+        return self._noted(which, name, project_id)
+
+    def _noted(self, which: str, wanted: object, project_id: str | None) -> list[Memory]:
         return MEMORIES.select(
             self._sql,
-            """
-            where memory_type = 'conversation' and source_connector <> $3 and ($2 is null or project_id = $2)
-              and (source_file = $1 or source_connector || ':' || source_file = $1
-                   or ends_with(source_file, '/' || $1)
-                   or regexp_replace(regexp_replace(source_file, '^.*/', ''), '\\.[A-Za-z0-9.]+$', '') = $1)
+            f"""
+            where source_connector <> $3 and ($2 is null or project_id = $2) and ({which})
             order by created_at, id
             """,
-            [name, project_id, MADE],
+            [wanted, project_id, MADE],
         )
 
     def rejected(self, file: str | None, words: Sequence[str]) -> list[tuple[str, int]]:

@@ -237,16 +237,16 @@ class Journal(Statements):
         if not rows:
             return
         columns = dict(zip(("file", "line", "reason", "excerpt"), map(list, zip(*rows, strict=True)), strict=True))
-        with self._sql.given(incoming=pa.table(columns)):
-            self._sql.run(
-                """
-                insert into quarantine
-                select distinct on (file, line, reason) file, line, reason, excerpt, $1
-                from incoming
-                on conflict do nothing
-                """,
-                [seen_at],
-            )
+        self._sql.run(
+            """
+            insert into quarantine
+            select distinct on (file, line, reason) file, line, reason, excerpt, $1
+            from incoming
+            on conflict do nothing
+            """,
+            [seen_at],
+            incoming=pa.table(columns),
+        )
 
     def rejected(self, file: str | None = None) -> list[tuple[str, int, str, str, datetime]]:
         """File, line, reason, excerpt and first time of every rejected row, or of those of a file; the same words with

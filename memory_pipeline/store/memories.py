@@ -23,6 +23,9 @@ _COUNTS_FROM = """case when created_at_quality = 'mtime'
 RIPE = f"""case when source_connector = 'night' or created_at_quality = 'mtime'
     then {_COUNTS_FROM} <= $as_of else created_at <= $created_before end"""
 _PLACES = pa.schema([("id", pa.string()), ("headings", pa.list_(pa.string())), ("lead_in", pa.string())])
+#: What makes an archived memory active again, as it was.
+RESTORED = """importance = coalesce(importance_before, importance), importance_before = null, archived_by = null,
+    archived_at = null, consolidated_into_id = null"""
 #: Where the counts of use stop.
 _MOST_USES = 1_000_000_000
 #: Characters of the beginning of an id that may stand for it.
@@ -83,15 +86,15 @@ class Memories(Statements):
         ]
         if not placed:
             return
-        with self._sql.given(placed=pa.Table.from_pylist(placed, _PLACES)):
-            self._sql.run(
-                """
-                update memories m
-                set headings = p.headings, lead_in = p.lead_in
-                from placed p
-                where m.id = p.id and (m.headings <> p.headings or m.lead_in <> p.lead_in)
-                """
-            )
+        self._sql.run(
+            """
+            update memories m
+            set headings = p.headings, lead_in = p.lead_in
+            from placed p
+            where m.id = p.id and (m.headings <> p.headings or m.lead_in <> p.lead_in)
+            """,
+            placed=pa.Table.from_pylist(placed, _PLACES),
+        )
 
     def read(self, ids: Iterable[str]) -> dict[str, Memory]:
         """The memories with these ids, by id; unknown ids are omitted."""
@@ -345,21 +348,21 @@ class Memories(Statements):
         """
         if not sources:
             return set()
-        with self._sql.given(replacements=pa.Table.from_pylist([source._asdict() for source in sources])):
-            archived = self._sql.strings(
-                """
-                update memories m
-                set importance_before = m.importance, importance = 0.5, archived_by = r.archived_by, archived_at = $1,
-                    consolidated_into_id = r.into, updated_at = $1
-                from replacements r
-                where m.id = r.id and m.archived_at is null and m.importance < $2 and not m.pinned
-                  and (m.compressed_from is null or (m.source_connector = 'night' and m.source_file = 'series'
-                                                     or r.is_version))
-                  and (m.abstraction_level <= 1 or (r.is_version and m.abstraction_level = 2))
-                returning m.id
-                """,
-                [archived_at, critical_floor],
-            )
+        archived = self._sql.strings(
+            """
+            update memories m
+            set importance_before = m.importance, importance = 0.5, archived_by = r.archived_by, archived_at = $1,
+                consolidated_into_id = r.into, updated_at = $1
+            from replacements r
+            where m.id = r.id and m.archived_at is null and m.importance < $2 and not m.pinned
+              and (m.compressed_from is null or (m.source_connector = 'night' and m.source_file = 'series'
+                                                 or r.is_version))
+              and (m.abstraction_level <= 1 or (r.is_version and m.abstraction_level = 2))
+            returning m.id
+            """,
+            [archived_at, critical_floor],
+            replacements=pa.Table.from_pylist([source._asdict() for source in sources]),
+        )
         return set(archived)
 
     def patterns(self, before: datetime, policy: str, critical_floor: float) -> list[Memory]:
@@ -392,10 +395,9 @@ class Memories(Statements):
     def take_back(self, ids: Sequence[str], *, at: datetime) -> set[str]:
         """Make memories active again that newer words of their source had superseded; returns those that were."""
         restored = self._sql.strings(
-            """
+            f"""
             update memories
-            set importance = coalesce(importance_before, importance), importance_before = null, archived_by = null,
-                archived_at = null, consolidated_into_id = null, updated_at = $2
+            set {RESTORED}, updated_at = $2
             from lineage l
             where id in (select unnest($1::text[])) and archived_at is not null and rolled_back_at is null
               and l.memory_id = consolidated_into_id and l.source_id = id and l.relation = 'superseded'
@@ -414,39 +416,26 @@ class Memories(Statements):
         over = {memory_id: at for memory_id, at in until.items() if at is not None}
         if over:
             rows = {"id": list(over), "at": [to_utc(at) for at in over.values()]}
-            with self._sql.given(over=pa.table(rows)):
-                self._sql.run(
-                    """
-                    update memories m
-                    set importance_before = importance, importance = least(importance, 0.5), archived_by = $1,
-                        archived_at = o.at
-                    from over o
-                    where m.id = o.id and archived_at is null and importance < $2 and not pinned
-                    """,
-                    [EXPIRED, critical_floor],
-                )
+            self._sql.run(
+                """
+                update memories m
+                set importance_before = importance, importance = least(importance, 0.5), archived_by = $1,
+                    archived_at = o.at
+                from over o
+                where m.id = o.id and archived_at is null and importance < $2 and not pinned
+                """,
+                [EXPIRED, critical_floor],
+                over=pa.table(rows),
+            )
         self._sql.run(
-            """
-            update memories
-            set importance = importance_before, importance_before = null, archived_by = null, archived_at = null
-            where archived_by = $1 and id in (select unnest($2::text[]))
-            """,
+            f"update memories set {RESTORED} where archived_by = $1 and id in (select unnest($2::text[]))",
             [EXPIRED, [memory_id for memory_id, at in until.items() if at is None]],
         )
 
     def revive(self, ids: Sequence[str]) -> None:
         """Reactivate memories that were rolled back, unchanged."""
-        if not ids:
-            return
-        self._sql.run(
-            """
-            update memories
-            set importance = importance_before, importance_before = null, archived_by = null, archived_at = null,
-                rolled_back_at = null
-            where id in (select unnest($1::text[])) and rolled_back_at is not null
-            """,
-            [ids],
-        )
+        which = "id in (select unnest($1::text[])) and rolled_back_at is not null"
+        self._sql.run(f"update memories set {RESTORED}, rolled_back_at = null where {which}", [ids])
 
     def count_uses(self, recalled: Mapping[str, int], useful: Mapping[str, int]) -> None:
         """Add to how often memories were recalled and called useful, by id; unknown ids are passed over."""
@@ -454,17 +443,17 @@ class Memories(Statements):
         if not ids:
             return
         uses = {"id": ids, "recalled": [recalled.get(i, 0) for i in ids], "useful": [useful.get(i, 0) for i in ids]}
-        with self._sql.given(uses=pa.table(uses)):
-            self._sql.run(
-                """
-                update memories m
-                set reuse_count = least(m.reuse_count + u.recalled, $1)::integer,
-                    useful_count = least(m.useful_count + u.useful, $1)::integer
-                from uses u
-                where m.id = u.id
-                """,
-                [_MOST_USES],
-            )
+        self._sql.run(
+            """
+            update memories m
+            set reuse_count = least(m.reuse_count + u.recalled, $1)::integer,
+                useful_count = least(m.useful_count + u.useful, $1)::integer
+            from uses u
+            where m.id = u.id
+            """,
+            [_MOST_USES],
+            uses=pa.table(uses),
+        )
 
     def count_before_night(self, as_of: datetime) -> int:
         """The number of active memories at the start of the night of `as_of`, even if it has archived some since."""

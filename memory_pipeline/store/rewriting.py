@@ -408,8 +408,10 @@ class _Erasing:
         """Write these values into the rows of a table that lie `at` these places."""
         if rows:
             assigned = ", ".join(f"{name} = c.{name}" for name in rows[0] if name != "at")
-            with self._sql.given(changed=pa.Table.from_pylist(list(rows))):
-                self._sql.run(f"update {table} t set {assigned} from changed c where t.rowid = c.at")
+            self._sql.run(
+                f"update {table} t set {assigned} from changed c where t.rowid = c.at",
+                changed=pa.Table.from_pylist(list(rows)),
+            )
 
     def _note_in_log(self, ids: Sequence[str], renamed: dict[str, str]) -> None:
         """One entry for each memory."""

@@ -18,6 +18,7 @@ from memory_pipeline.records import MADE
 from memory_pipeline.store.conflicts import Conflicts
 from memory_pipeline.store.conversations import Conversations
 from memory_pipeline.store.knowledge import Atoms, Playbook
+from memory_pipeline.store.memories import RESTORED
 from memory_pipeline.store.rollups import Rollups
 from memory_pipeline.store.rows import Statements
 from memory_pipeline.store.runs import Runs
@@ -157,13 +158,7 @@ class Rollbacks(Statements):
         plan.check_no_dependents()
         restored, retired = plan.restored_ids, plan.retired_ids
         self._sql.run(
-            """
-            update memories
-            set importance = coalesce(importance_before, importance), importance_before = null, archived_by = null,
-                archived_at = null, consolidated_into_id = null, updated_at = $2
-            where id in (select unnest($1::text[]))
-            """,
-            [restored, at],
+            f"update memories set {RESTORED}, updated_at = $2 where id in (select unnest($1::text[]))", [restored, at]
         )
         self._sql.run(
             """

@@ -35,13 +35,14 @@ class Sql:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
 
-    def run(self, statement: str, parameters: Parameters = ()) -> None:
-        """Run a statement without a result."""
-        self._connection.execute(self._statement(statement), _stored(parameters))
+    def run(self, statement: str, parameters: Parameters = (), **tables: pa.Table) -> None:
+        """Run a statement without a result. `tables`: Arrow tables that it reads by their names."""
+        self.rows(statement, parameters, **tables)
 
-    def rows(self, statement: str, parameters: Parameters = ()) -> list[Row]:
-        """Every row of a result."""
-        return self._connection.execute(self._statement(statement), _stored(parameters)).fetchall()
+    def rows(self, statement: str, parameters: Parameters = (), **tables: pa.Table) -> list[Row]:
+        """Every row of a result; `tables` as in `run`."""
+        with self.given(**tables):
+            return self._connection.execute(self._statement(statement), _stored(parameters)).fetchall()
 
     def row(self, statement: str, parameters: Parameters = ()) -> Row | None:
         """The first row of a result; None if there is none."""
@@ -61,9 +62,9 @@ class Sql:
         """The numbers that are the only row of a result."""
         return tuple(map(int, self.rows(statement, parameters)[0]))
 
-    def strings(self, statement: str, parameters: Parameters = ()) -> list[str]:
-        """The first column of every row, as text."""
-        return [str(row[0]) for row in self.rows(statement, parameters)]
+    def strings(self, statement: str, parameters: Parameters = (), **tables: pa.Table) -> list[str]:
+        """The first column of every row, as text; `tables` as in `run`."""
+        return [str(row[0]) for row in self.rows(statement, parameters, **tables)]
 
     def string_set(self, statement: str, parameters: Parameters = ()) -> set[str]:
         """The first column of every row, as text, each once."""
@@ -83,9 +84,10 @@ class Sql:
             with suppress(duckdb.Error):
                 self._connection.abort()  # read the rest: an unfinished result would prevent the commit
 
-    def table(self, statement: str, parameters: Parameters = ()) -> pa.Table:
-        """A result as an Arrow table."""
-        return self._connection.sql(statement, params=_stored(parameters)).to_arrow_table()
+    def table(self, statement: str, parameters: Parameters = (), **tables: pa.Table) -> pa.Table:
+        """A result as an Arrow table; `tables` as in `run`."""
+        with self.given(**tables):
+            return self._connection.sql(statement, params=_stored(parameters)).to_arrow_table()
 
     @contextmanager
     def given(self, **tables: pa.Table) -> Iterator[None]:
@@ -216,8 +218,8 @@ class RowsOf(Generic[_Record]):
         further columns, the same for all."""
         if records:
             given = "".join(f", ${name} as {name}" for name in more)
-            with sql.given(incoming=self.table(records)):
-                sql.run(f"insert into {self._table} by name select *{given} from incoming {conflict}", more)
+            insert = f"insert into {self._table} by name select *{given} from incoming {conflict}"
+            sql.run(insert, more, incoming=self.table(records))
 
     def put(self, sql: Sql, records: Sequence[_Record], *, only_new: bool = False) -> None:
         """Add records, and bring those up to date whose keys are there, or with `only_new` leave them. An upsert in one

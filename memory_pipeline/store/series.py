@@ -72,8 +72,10 @@ class SeriesMemories(Statements):
 
     def keep_shapes(self, shapes: Mapping[str, str]) -> None:
         """Store the shape of raw memories, by id."""
-        with self._sql.given(incoming=pa.table({"memory_id": list(shapes), "shape": list(shapes.values())})):
-            self._sql.run("insert into line_shapes by name select * from incoming")
+        self._sql.run(
+            "insert into line_shapes by name select * from incoming",
+            incoming=pa.table({"memory_id": list(shapes), "shape": list(shapes.values())}),
+        )
 
     def shapes(self, as_of: datetime, least_days: int) -> list[Shape]:
         """Every shape whose lines were created by `as_of` on so many days (of their effective dates, by the clocks of
@@ -119,19 +121,26 @@ class SeriesMemories(Statements):
         return series_of(*_parted(self.readings(sources, one.facts.breaking_ids, one.created_at), one.facts))
 
     def touchable(
-        self, project_id: str, shapes: Collection[str], as_of: datetime, critical_floor: float
+        self,
+        project_id: str,
+        as_of: datetime,
+        critical_floor: float,
+        *,
+        shapes: Collection[str] = (),
+        words: str | None = None,
     ) -> list[Memory]:
-        """The active raw memories of these shapes that a night may archive, by id."""
+        """The active raw memories that a night may archive and that have one of these shapes, or contain these words in
+        any case, by id."""
         return MEMORIES.select(
             self._sql,
             """
-            join line_shapes on memory_id = id
-            where project_id = $1 and shape in (select unnest($2::text[])) and created_at <= $3
-              and source_connector <> 'night' and archived_at is null and importance < $4 and not pinned
-              and abstraction_level = 0
+            where project_id = $1 and created_at <= $2 and importance < $3 and archived_at is null and not pinned
+              and source_connector <> 'night' and abstraction_level = 0
+              and (id in (select memory_id from line_shapes where shape in (select unnest($4::text[])))
+                   or contains(lower(content), lower($5)))
             order by id
             """,
-            [project_id, sorted(shapes), as_of, critical_floor],
+            [project_id, as_of, critical_floor, shapes, words],
         )
 
     def merges(self, project_id: str, shapes: Collection[str], as_of: datetime, critical_floor: float) -> list[Memory]:
@@ -165,19 +174,6 @@ class SeriesMemories(Statements):
             [project_id, sorted(shapes), as_of, critical_floor],
         )
 
-    def saying(self, project_id: str, words: str, as_of: datetime, critical_floor: float) -> list[Memory]:
-        """The active raw memories that contain these words in any case, by id."""
-        return MEMORIES.select(
-            self._sql,
-            """
-            where project_id = $1 and contains(lower(content), lower($2)) and created_at <= $3
-              and source_connector <> 'night' and archived_at is null and importance < $4 and not pinned
-              and abstraction_level = 0
-            order by id
-            """,
-            [project_id, words, as_of, critical_floor],
-        )
-
     def is_said_since(self, project_id: str, words: str, since: datetime, until: datetime) -> bool:
         """Whether a raw memory that was created after one time and by another contains these words in any case."""
         return bool(
@@ -207,16 +203,16 @@ class SeriesMemories(Statements):
         breaking = {memory_id for one in series for memory_id in one.facts.breaking_ids}
         if not shapes:
             return breaking
-        with self._sql.given(readings=_pairs(sorted(shapes))):
-            ids = self._sql.strings(
-                """
-                select m.id
-                from memories m
-                join line_shapes s on s.memory_id = m.id
-                join readings r on r.project_id = m.project_id and r.shape = s.shape
-                where m.archived_at is null
-                """
-            )
+        ids = self._sql.strings(
+            """
+            select m.id
+            from memories m
+            join line_shapes s on s.memory_id = m.id
+            join readings r on r.project_id = m.project_id and r.shape = s.shape
+            where m.archived_at is null
+            """,
+            readings=_pairs(sorted(shapes)),
+        )
         return breaking | set(ids)
 
     def readings(self, member_ids: Sequence[str], breaking_ids: Sequence[str], until: datetime) -> list[Memory]:

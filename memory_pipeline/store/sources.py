@@ -75,8 +75,11 @@ class Sources(Statements):
         gone = Forgotten(self._sql).ids_among(pending)
         pending = {memory_id: at for memory_id, at in pending.items() if memory_id not in gone}
         times = pa.array([to_utc(at) for at in pending.values()], pa.timestamp("us"))
-        with self._sql.given(waiting=pa.table({"id": pa.array(list(pending), pa.string()), "since": times})):
-            self._sql.run("insert or replace into source_pending select $1, id, since from waiting", [source])
+        self._sql.run(
+            "insert or replace into source_pending select $1, id, since from waiting",
+            [source],
+            waiting=pa.table({"id": pa.array(list(pending), pa.string()), "since": times}),
+        )
         self._sql.run(
             "delete from source_pending where source = $1 and memory_id in (select id from memories)", [source]
         )
@@ -149,16 +152,16 @@ class Sources(Statements):
     def mark_gone(self, source: str, gone: Mapping[str, str | None], at: datetime, run_id: str) -> None:
         """Record memories whose words are no longer in the source as of a time, each with the memory of the words that
         replaced them, if any did."""
-        with self._sql.given(gone=pa.table({"id": list(gone), "by": pa.array(list(gone.values()), pa.string())})):
-            self._sql.run(
-                """
-                update source_entries e
-                set gone_at = $2, superseded_by = gone.by, run_id = $3
-                from gone
-                where e.source = $1 and e.memory_id = gone.id
-                """,
-                [source, at, run_id],
-            )
+        self._sql.run(
+            """
+            update source_entries e
+            set gone_at = $2, superseded_by = gone.by, run_id = $3
+            from gone
+            where e.source = $1 and e.memory_id = gone.id
+            """,
+            [source, at, run_id],
+            gone=pa.table({"id": list(gone), "by": pa.array(list(gone.values()), pa.string())}),
+        )
 
     def mark_back(self, source: str, ids: Sequence[str], run_id: str) -> None:
         """Record memories whose words are in the source again."""

@@ -57,17 +57,17 @@ class Vectors(Statements):
         """Ids (sorted) and vectors, float32 (n, dimension), of those memories that have one of this model."""
         if not ids:
             return [], np.empty((0, dimension), dtype=np.float32)
-        with self._sql.given(wanted=pa.table({"id": pa.array(list(ids))})):
-            table = self._sql.table(
-                """
-                select e.memory_id, e.vector
-                from embeddings e
-                join wanted w on e.memory_id = w.id
-                where e.model = $1 and e.dimension = $2
-                order by e.memory_id
-                """,
-                [model, dimension],
-            )
+        table = self._sql.table(
+            """
+            select e.memory_id, e.vector
+            from embeddings e
+            join wanted w on e.memory_id = w.id
+            where e.model = $1 and e.dimension = $2
+            order by e.memory_id
+            """,
+            [model, dimension],
+            wanted=pa.table({"id": pa.array(list(ids))}),
+        )
         found = table.column("memory_id").to_pylist()
         flat = table.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)
         return found, np.asarray(flat, dtype=np.float32).reshape(len(found), dimension)
@@ -150,27 +150,27 @@ class Vectors(Statements):
 
         Pairs of one group in different cells of it are omitted.
         """
-        with self._sql.given(cells=_CELLS.table(list(cells))):
-            return self._sql.table(
-                """
-                with usable as (
-                    select c.memory_id
-                    from compared c
-                    join memories m on m.id = c.memory_id
-                    where c.project_id = $project and c.model = $model and c.floor <= $floor
-                      and m.archived_at is null
-                )
-                select e.project_id, a, b, score, conflict_kind, conflict_detail
-                from similarity_edges e
-                left join cells ca on ca.memory_id = a
-                left join cells cb on cb.memory_id = b
-                where e.project_id = $project and model = $model and score >= $floor
-                  and a in (from usable) and b in (from usable)
-                  and not coalesce(ca.member_of = cb.member_of and ca.cell <> cb.cell, false)
-                order by a, b
-                """,
-                {"project": project_id, "model": model, "floor": floor},
+        return self._sql.table(
+            """
+            with usable as (
+                select c.memory_id
+                from compared c
+                join memories m on m.id = c.memory_id
+                where c.project_id = $project and c.model = $model and c.floor <= $floor
+                  and m.archived_at is null
             )
+            select e.project_id, a, b, score, conflict_kind, conflict_detail
+            from similarity_edges e
+            left join cells ca on ca.memory_id = a
+            left join cells cb on cb.memory_id = b
+            where e.project_id = $project and model = $model and score >= $floor
+              and a in (from usable) and b in (from usable)
+              and not coalesce(ca.member_of = cb.member_of and ca.cell <> cb.cell, false)
+            order by a, b
+            """,
+            {"project": project_id, "model": model, "floor": floor},
+            cells=_CELLS.table(list(cells)),
+        )
 
     def count_edges(self) -> int:
         """The number of cached pairs."""
@@ -199,15 +199,15 @@ class Vectors(Statements):
         self._sql.run(
             f"{gone} delete from compared where model = $1 and memory_id in (from gone)", [model, ids, project_id]
         )
-        with self._sql.given(incoming=edges):
-            self._sql.run(
-                """
-                insert into similarity_edges
-                select $1, project_id, a, b, score, conflict_kind, conflict_detail
-                from incoming
-                """,
-                [model],
-            )
+        self._sql.run(
+            """
+            insert into similarity_edges
+            select $1, project_id, a, b, score, conflict_kind, conflict_detail
+            from incoming
+            """,
+            [model],
+            incoming=edges,
+        )
         self._sql.run("insert into compared select $1, $2, unnest($3::text[]), $4", [model, project_id, ids, floor])
 
 
