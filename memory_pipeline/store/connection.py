@@ -28,9 +28,17 @@ from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
 from memory_pipeline.store.engine import refuse_other_files, was_a_store
 from memory_pipeline.store.folding import copy_files, fold_log, remove_database, said_by, settle, sync, verify_store
-from memory_pipeline.store.lock import InUseError, StoreLock
 from memory_pipeline.store.migrations import migrate
-from memory_pipeline.store.seal import Seal, header_of, log_path, read_seal, seal_in_force, write_seal
+from memory_pipeline.store.seal import (
+    InUseError,
+    Seal,
+    StoreLock,
+    header_of,
+    log_path,
+    read_seal,
+    seal_in_force,
+    write_seal,
+)
 from memory_pipeline.store.transaction import Transaction
 
 _PREFIX = "memory-pipeline-dry-run-"

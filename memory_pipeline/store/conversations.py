@@ -221,7 +221,8 @@ class Conversations(Statements):
             """,
             [day.project_id, day.night],
         )
-        if before and _same(_DAYS, before, day) and _all_same(standing, extractions):
+        one, other = ({each.id: _told(_EXTRACTIONS, each) for each in some} for some in (standing, extractions))
+        if before and _told(_DAYS, before) == _told(_DAYS, day) and one == other:
             if before.basis != day.basis:
                 self._sql.run(
                     "update conversation_days set basis = $3 where project_id = $1 and night = $2 and gone_at is null",
@@ -323,7 +324,7 @@ class Conversations(Statements):
               and e.id not in (select id from relationship_patterns where decision = 'rejected')
             """
         )
-        ExtractedMemories(self._sql).put_in_use(back)
+        self.put_in_use(back)
 
     def told_again(self, project_id: str) -> list[tuple[str, date]]:
         """The extractions that were told again, each with the day, in order."""
@@ -351,23 +352,6 @@ class Conversations(Statements):
             """,
             [project_id, extraction_or_memory_id],
         )
-
-
-def _same(rows: RowsOf[Any], one: object, other: object) -> bool:
-    """Whether two records are the same, but for the run that made them and what became of them."""
-    names = [name for name in rows.names if name not in _OF_THE_RUN]
-    return all(getattr(one, name) == getattr(other, name) for name in names)
-
-
-def _all_same(some: Sequence[KeptExtraction], others: Sequence[KeptExtraction]) -> bool:
-    by_id = {one.id: one for one in some}
-    return len(some) == len(others) and all(
-        one.id in by_id and _same(_EXTRACTIONS, one, by_id[one.id]) for one in others
-    )
-
-
-class ExtractedMemories(Statements):
-    """Which of them are in use, and what they stand for."""
 
     def put_in_use(self, turns: Mapping[str, str]) -> None:
         """Let memories that were taken out of use be in use again, by id each with its turn, unchanged; others stay."""
@@ -431,3 +415,8 @@ class ExtractedMemories(Statements):
             "where project_id = $1 and speaker = 'agent' and memory_id is not null",
             [project_id],
         )
+
+
+def _told(rows: RowsOf[Any], record: object) -> list[object]:
+    """What a record says, but for the run that made it and what became of it."""
+    return [getattr(record, name) for name in rows.names if name not in _OF_THE_RUN]

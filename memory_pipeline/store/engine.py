@@ -27,13 +27,16 @@ import duckdb
 
 from memory_pipeline.errors import DamagedStoreError, StoreError
 from memory_pipeline.killpoints import reached
-from memory_pipeline.store.lock import InUseError, StoreLock, is_wanted, lock_path
 from memory_pipeline.store.seal import (
+    InUseError,
     Seal,
+    StoreLock,
     directory_beside,
     extend,
     has_more,
     header_of,
+    is_wanted,
+    lock_path,
     log_path,
     read_seal,
     seal_in_force,

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from memory_pipeline.records import BESIDE, Atom, AtomDecision, Causal, Contribution, Memory, PlaybookEntry
-from memory_pipeline.store.conflicts import AWAITS_DECISION
+from memory_pipeline.store.decisions import AWAITS_DECISION
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import RowsOf, Statements, to_utc
 from memory_pipeline.store.vectors import keep_vectors

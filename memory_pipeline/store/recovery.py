@@ -29,22 +29,29 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreError
 from memory_pipeline.store import engine
 from memory_pipeline.store.connection import Store
-from memory_pipeline.store.folding import copy_files, make_whole, put_in_place, remove_database, said_by
-from memory_pipeline.store.lock import StoreLock, lock_path
+from memory_pipeline.store.folding import (
+    KeptLog,
+    copy_files,
+    logs_after,
+    logs_between,
+    make_whole,
+    put_in_place,
+    remove_database,
+    said_by,
+    short_hash,
+)
 from memory_pipeline.store.migrations import migrate
 from memory_pipeline.store.rows import AUDIT_LOG, MIGRATIONS, TABLES
 from memory_pipeline.store.seal import (
-    KeptLog,
     Seal,
+    StoreLock,
     header_of,
     headers_read,
+    lock_path,
     log_is_whole,
     log_path,
-    logs_after,
-    logs_between,
     read_seal,
     seal_in_force,
-    short_hash,
 )
 from memory_pipeline.store.snapshots import (
     create_snapshot,

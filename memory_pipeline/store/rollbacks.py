@@ -15,8 +15,8 @@ from datetime import date, datetime
 
 from memory_pipeline.errors import AlreadyRolledBackError, InputError
 from memory_pipeline.records import MADE
-from memory_pipeline.store.conflicts import Conflicts
 from memory_pipeline.store.conversations import Conversations
+from memory_pipeline.store.decisions import Conflicts
 from memory_pipeline.store.knowledge import Atoms, Playbook
 from memory_pipeline.store.memories import RESTORED
 from memory_pipeline.store.rollups import Rollups

@@ -28,13 +28,14 @@ from memory_pipeline.store.connection import Store
 from memory_pipeline.store.folding import (
     copy_files,
     fold_held,
+    forget_logs_before,
     make_whole,
     put_in_place,
     remove_database,
     sync,
     verify_whole,
 )
-from memory_pipeline.store.seal import directory_beside, forget_logs_before, log_path, read_blocks
+from memory_pipeline.store.seal import directory_beside, log_path, read_blocks
 from memory_pipeline.store.transaction import Transaction
 
 _LABEL = re.compile(r"^[a-z0-9][a-z0-9-]{0,40}$")

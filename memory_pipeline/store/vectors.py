@@ -44,7 +44,7 @@ _CELLS = RowsOf(Cell, "comparison_cells")
 
 
 class Vectors(Statements):
-    """The vectors by model, which memories were compared with them, and the resulting pairs."""
+    """The vectors by model, which memories were compared with them and in which cells, and the resulting pairs."""
 
     def add(self, ids: Sequence[str], vectors: NDArray[np.float32], model: str) -> None:
         """Store the vectors of these memories; existing ones of this model stay.
@@ -210,6 +210,22 @@ class Vectors(Statements):
         )
         self._sql.run("insert into compared select $1, $2, unnest($3::text[]), $4", [model, project_id, ids, floor])
 
+    def in_filling_order(self, ids: Sequence[str]) -> list[str]:
+        """These memories by creation and id."""
+        return self._sql.strings(
+            "select id from memories where id in (select unnest($1::text[])) order by created_at, id", [ids]
+        )
+
+    def cells(self, project_id: str, model: str) -> list[Cell]:
+        """Every cell of a project, including those of archived memories."""
+        return _CELLS.select(
+            self._sql, "where project_id = $1 and model = $2 order by kind, memory_id", [project_id, model]
+        )
+
+    def keep_cells(self, model: str, cells: Iterable[Cell]) -> None:
+        """Store new cells; a memory that already has one of the kind keeps it."""
+        _CELLS.insert(self._sql, list(cells), "on conflict do nothing", model=model)
+
 
 def keep_vectors(
     sql: Sql, table: str, keys: Mapping[str, Sequence[str]], vectors: NDArray[np.float32], model: str
@@ -230,23 +246,3 @@ def keep_vectors(
             """,
             [model, dimension],
         )
-
-
-class Cells(Statements):
-    """The stored cells, and the data from which they are assigned."""
-
-    def in_filling_order(self, ids: Sequence[str]) -> list[str]:
-        """These memories by creation and id."""
-        return self._sql.strings(
-            "select id from memories where id in (select unnest($1::text[])) order by created_at, id", [ids]
-        )
-
-    def of_project(self, project_id: str, model: str) -> list[Cell]:
-        """Every cell of a project, including those of archived memories."""
-        return _CELLS.select(
-            self._sql, "where project_id = $1 and model = $2 order by kind, memory_id", [project_id, model]
-        )
-
-    def keep(self, model: str, cells: Iterable[Cell]) -> None:
-        """Store new cells; a memory that already has one of the kind keeps it."""
-        _CELLS.insert(self._sql, list(cells), "on conflict do nothing", model=model)
