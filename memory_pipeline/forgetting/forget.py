@@ -169,7 +169,6 @@ def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPre
             for memory in (memories[i] for i in ids)
             if memory.id not in chosen
         ]
-        with_them = tx.erasure.counts(ids)
         periods = [f"{one.project_id} {one.period}" for one in tx.rollups.about(ids)]
         outside = _outside(tx, settings, erased)
     places = _places(store, settings)
@@ -180,7 +179,6 @@ def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPre
         rejected_rows=len(rejected),
         active_again=tuple(restored),
         made_again=tuple(periods),
-        with_them=with_them,
         snapshots=len(list_snapshots(store)) + len(copies_aside(store)),
         files=tuple(str(path) for path in files_in(places) if quotes(path, words)),
         alike=tuple(
@@ -413,7 +411,6 @@ class ForgetPreview(Document):
         "from them."
     )
     made_again: tuple[str, ...] = Field(description="Rollups that are made again without it.")
-    with_them: dict[str, int] = Field(description="What else is known of these memories, and goes, by kind.")
     snapshots: int = Field(description="Snapshots and copies that are written anew without them.")
     files: tuple[str, ...] = Field(description="Files beside the store that quote them, and are cleaned.")
     alike: tuple[AlikeMemory, ...] = Field(description="Memories that say nearly the same, and stay.")
@@ -459,10 +456,8 @@ def preview_text(shown: ForgetPreview, *, choosing: bool) -> str:
         lines += ["", "With these go"]
         lines += [f"  {one.why}: {one.content}\n    {one.id}" for one in others[:_LINES]]
         lines += [f"  and {len(others) - _LINES} more"] if len(others) > _LINES else []
-    known = [f"{number} {name}" for name, number in shown.with_them.items() if number]
-    known += [f"{shown.rejected_rows} rejected rows"] if shown.rejected_rows else []
-    if known:
-        lines += ["", f"What else is known of them goes too: {', '.join(known)}."]
+    if shown.rejected_rows:
+        lines += ["", f"{shown.rejected_rows} rejected rows go too."]
     if shown.active_again:
         count = len(shown.active_again)
         lines += [

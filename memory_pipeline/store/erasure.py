@@ -162,23 +162,6 @@ class Erasure(Statements):
             [file, words],
         )
 
-    def counts(self, ids: Sequence[str]) -> dict[str, int]:
-        """By what it is, how much else is known of these memories."""
-        having = "in (select unnest($1::text[]))"
-        queries = {
-            "vectors": f"select count(*) from embeddings where memory_id {having}",
-            "contradictions": f"select count(*) from conflicts where a {having} or b {having}",
-            "extractions": f"select count(*) from extractions where turn_id {having} or memory_id {having}",
-            "atoms": f"""
-                select count(*) from atoms
-                where list_has_any(source_ids, $1::text[])
-                   or id in (select atom_id from atom_candidates where memory_id {having})
-                """,
-            "playbook entries": f"select count(distinct entry_id) from playbook_contributions where memory_id {having}",
-            "rollups": "select count(*) from rollups where list_has_any(memory_ids, $1::text[])",
-        }
-        return {name: int(self._sql.value(query, [list(ids)])) for name, query in queries.items()}
-
     def _behind(self, ids: Collection[str]) -> list[str]:
         """The notes from which those of these were made that nights made, through all levels."""
         return self._sql.strings(

@@ -24,6 +24,7 @@ import re
 import struct
 import time
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -176,12 +177,22 @@ class StoreLock:
 
 def is_wanted(path: Path) -> bool:
     """Whether another process waits for the lock of the store at `path`."""
+    return _look(path, StoreLock.is_wanted)
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether there is a seal for a store at `path`."""
+    return _look(path, lambda lock: read_seal(lock) is not None)
+
+
+def _look(path: Path, question: Callable[[StoreLock], bool]) -> bool:
+    """What a lock file says without the lock being taken; no if there is none."""
     try:
         lock = StoreLock(os.open(lock_path(path), os.O_RDONLY | os.O_CLOEXEC))
     except OSError:
         return False
     try:
-        return lock.is_wanted()
+        return question(lock)
     finally:
         lock.close()
 
