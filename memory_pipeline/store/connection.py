@@ -145,7 +145,8 @@ class Store:
                 reached("store.commit.before")
                 attached.commit()
             except BaseException:
-                _roll_back(connection)
+                with suppress(duckdb.Error):  # a fatal error (a full disk) has already ended the transaction
+                    connection.rollback()
                 raise
             reached("store.commit.after")
         settle(self.path, only_if_due=True)
@@ -382,14 +383,6 @@ def _holder_in(error: Exception) -> str | None:
         return f"process {os.getpid()} (this one)"
     held = _HOLDER.search(str(error))
     return f"process {held['pid']} ({Path(held['program']).name})" if held else None
-
-
-def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
-    try:
-        connection.rollback()
-    except duckdb.Error:
-        # A fatal error (a full disk) has already ended the transaction; closing discards it.
-        return
 
 
 @contextmanager

@@ -69,14 +69,6 @@ def contents_digest(connection: duckdb.DuckDBPyConnection) -> str:
     return "\n".join(sorted(" ".join(map(str, row)) for row in rows))
 
 
-def log_is_due(path: Path) -> bool:
-    """Whether the log of a store is long enough to be folded in."""
-    log = log_path(path)
-    if not log.exists():
-        return False
-    return log.stat().st_size > min(_LARGEST_LOG, max(_LEAST_LOG, path.stat().st_size // _SHARE_OF_STORE))
-
-
 def fold_log(path: Path) -> bool:
     """Fold in the log of a store unless another process has it open; returns whether this was done.
 
@@ -190,7 +182,10 @@ def settle(path: Path, *, only_if_due: bool, quietly: bool = False) -> None:
     `quietly` nothing, if the caller reports the store's problem itself.
     """
     try:
-        if log_is_due(path) or (not only_if_due and log_path(path).exists() and path.stat().st_size <= _LEAST_LOG * 16):
+        log, size = log_path(path), path.stat().st_size
+        logged = log.stat().st_size if log.exists() else 0
+        is_due = logged > min(_LARGEST_LOG, max(_LEAST_LOG, size // _SHARE_OF_STORE))
+        if is_due or (not only_if_due and log.exists() and size <= _LEAST_LOG * 16):
             fold_log(path)
     except InUseError:
         return

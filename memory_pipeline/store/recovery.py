@@ -129,7 +129,11 @@ def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
     if not problem:
         store.pending_migrations()
     elif not dry_run:
-        _begin_anew(store)
+        # The logs that are kept from now on continue from this snapshot. No older one is dropped for it.
+        try:
+            create_snapshot(store, "recovered", datetime.now(UTC), keep=None, only_if_changed=False)
+        except StoreError as error:
+            _log.warning("there is no snapshot yet of the recovered store: %s", error)
     return Recovery(
         source=candidate.source,
         problem=problem,
@@ -144,15 +148,6 @@ def _about(store: Store, incoming: Path, text: str) -> str:
     for copy in (f"{incoming}.salvaged", str(incoming)):
         text = text.replace(copy, str(store.path))
     return text
-
-
-def _begin_anew(store: Store) -> None:
-    """Take a snapshot of the recovered store, from which the logs kept from now on continue. No older snapshot is
-    dropped for it."""
-    try:
-        create_snapshot(store, "recovered", datetime.now(UTC), keep=None, only_if_changed=False)
-    except StoreError as error:
-        _log.warning("there is no snapshot yet of the recovered store: %s", error)
 
 
 def _problem_of(path: Path, lock: StoreLock, copy: Path) -> str:
