@@ -145,7 +145,7 @@ def _read_day(night: Night, day: SpokenDay, basis: str, problems: list[ModelErro
     with night.store.reading() as tx:
         memories = tx.conversations.turns(day.project_id, day.night)
         known = standing_in(tx.conversations.standing(day.project_id, before=day.night, also_refused=True))
-        refused = tx.refusals.of(day.project_id)
+        refused = tx.opinions.refused(day.project_id)
         utility = tx.opinions.utility(day.project_id, _end_of(day.night))
     read = turns_of(memories, names_of(night.store, rules, day.project_id, memories))
     found = read_day(
@@ -179,8 +179,8 @@ def _read_day(night: Night, day: SpokenDay, basis: str, problems: list[ModelErro
     with night.writing() as tx:
         left = tx.conversations.keep(row, kept, as_of)
         if left is not None:
-            tx.memories.take_back(tx.extracted.superseded_by(left), at=as_of)
-            tx.extracted.retire(left, as_of, f"conversations:{run_id}")
+            tx.memories.take_back(tx.conversations.superseded_by(left), at=as_of)
+            tx.conversations.retire(left, as_of, f"conversations:{run_id}")
             _put(tx, made, [one for one in kept if one.id not in refused])
             _supersede(tx, known, kept, as_of, rules.compression.critical_floor)
         stands = tx.conversations.day(day.project_id, day.night) or row
@@ -251,7 +251,7 @@ def _put(tx: Transaction, made: Sequence[Memory], kept: Iterable[KeptExtraction]
         del fresh[memory_id]
     tx.memories.add(list(fresh.values()))
     tx.lineage.add([LineageLink(memory_id, turn_of[memory_id], "extracted", 1.0) for memory_id in fresh])
-    tx.extracted.put_in_use(
+    tx.conversations.put_in_use(
         {memory_id: turn_of[memory_id] for memory_id, memory in known.items() if memory.rolled_back_at is not None}
     )
 

@@ -43,7 +43,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
     with night.store.reading() as tx:
         readings = tx.series.reading_ids(tx.series.reading_shapes(night.plan.fresh_after, LEAST_READINGS))
         left_alone = copies | held_by_proposals(tx) | readings
-        left_alone |= tx.extracted.turns_kept_elsewhere(night.as_of)
+        left_alone |= tx.conversations.turns_kept_elsewhere(night.as_of)
     eligible: list[EligibleMemory] = []
     after: Memory | None = None
     while True:

@@ -158,7 +158,7 @@ def _look_at(
             return None
     floor = plan.settings.compression.critical_floor
     merges = tx.series.merges(project, shapes, plan.fresh_after, floor)
-    active = [*tx.series.touchable(project, shapes, plan.fresh_after, floor), *merges]
+    active = [*tx.series.touchable(project, plan.fresh_after, floor, shapes=shapes), *merges]
     if any(memory.id in waiting for memory in active):
         return None  # a person has yet to decide about one of them
     ids = [memory.id for memory in active]
@@ -230,7 +230,7 @@ def _strangers(
         return []
     others = {
         memory.id: memory
-        for memory in tx.series.saying(project, words, plan.fresh_after, floor)
+        for memory in tx.series.touchable(project, plan.fresh_after, floor, words=words)
         if memory.id not in known and (project, line_shape(memory.content)) not in told
     }
     alike = series_of(readings, map(reading_in, others.values())).strangers
@@ -269,8 +269,6 @@ def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
     told = [(version.content, version.facts.breaking_ids) for version in found.versions]
     if not found.absorbed and told == [(text, found.breaking_ids)]:
         return None
-    with night.store.reading() as tx:
-        earlier += tx.series.active_parts(earlier)
     there = night.reader.memories([*earlier, *(memory.id for memory in found.absorbed)])
     ids = tuple(sorted(there))
     members = [there[i] for i in ids]

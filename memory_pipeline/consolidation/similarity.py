@@ -62,7 +62,7 @@ def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) 
         stored = sorted(tx.memories.existing(ids))
         proposed = sorted(set(ids) - set(stored))
         known = tx.vectors.compared(project, model, floor)
-        cells = Cells(tuple(tx.cells.of_project(project, model)))
+        cells = Cells(tuple(tx.vectors.cells(project, model)))
         table = tx.vectors.edges(project, model, floor, cells.all)
     fresh = sorted(set(stored) - set(known))
     new = EDGE_SCHEMA.empty_table()
@@ -71,7 +71,7 @@ def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) 
         link_alike(night, stored, fresh)
     if fresh or cells.new:
         with night.writing() as tx:
-            tx.cells.keep(model, cells.new)
+            tx.vectors.keep_cells(model, cells.new)
             if fresh:
                 tx.vectors.keep_edges(project, model, floor, fresh, new)
     table = pa.concat_tables([table, new])
@@ -389,7 +389,7 @@ class Cells:
 def with_crowd(tx: Transaction, project: str, cells: Cells, members: Sequence[str]) -> Cells:
     """The cells with a cell for each new member of the crowd."""
     filled = len(cells.crowd())
-    ordered = tx.cells.in_filling_order(members)
+    ordered = tx.vectors.in_filling_order(members)
     new = (
         Cell(project, memory_id, "crowd", project, (filled + place) // CROWD_AT_ONCE)
         for place, memory_id in enumerate(ordered)

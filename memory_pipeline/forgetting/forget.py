@@ -7,12 +7,10 @@ import hashlib
 import os
 import secrets
 import shutil
-import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -30,7 +28,6 @@ from memory_pipeline.periods.running import roll_up
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.records.night import ROLLUP_LEVELS
 from memory_pipeline.store import (
-    Chosen,
     Erased,
     Forgetting,
     Store,
@@ -89,8 +86,9 @@ class Selection:
             return tx.erasure.from_file(self.source, self.project)
         return tx.erasure.of_conversation(self.conversation or "", self.project)
 
-    def choose(self, tx: Transaction) -> tuple[list[Memory], Chosen]:
-        """What was found, and what of it is chosen. Raises InputError if that is nothing."""
+    def choose(self, tx: Transaction) -> tuple[list[Memory], tuple[str, ...], tuple[tuple[str, int], ...]]:
+        """What was found, the ids of what of it is chosen, and the rejected rows by file and line. Raises InputError if
+        that is nothing."""
         found = self.find(tx)
         rejected = tx.erasure.rejected(self.source, (self.search or "").split()) if not self.only else []
         if not found and not rejected:
@@ -101,7 +99,7 @@ class Selection:
         if strange:
             raise InputError(f"--only {strange[0]} is not in the list, which has {len(found)} memories")
         chosen = [found[place - 1] for place in sorted(set(self.only))] if self.only else found
-        return found, Chosen(tuple(memory.id for memory in chosen), tuple(rejected))
+        return found, tuple(memory.id for memory in chosen), tuple(rejected)
 
 
 def _unknown(tx: Transaction, memory_id: str) -> str:
@@ -123,7 +121,7 @@ def renew_files(
         problems += [f"{one.file}: {one.problem}" for one in made if one.problem]
     problems += write_files(store, settings, holder, run_id).problems
     with store.reading() as tx:
-        projects, newest = tx.memories.projects(), tx.journal.newest_night()
+        projects, newest = tx.memories.projects(), tx.journal.reported_nights()[1]
     for project in projects:
         try:
             problems += write_memory(store, settings, project).problems.values()
@@ -153,37 +151,34 @@ def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPre
     Raises InputError if there is nothing.
     """
     with store.reading() as tx:
-        found, chosen = selection.choose(tx)
-        erased = tx.erasure.of(chosen.memory_ids)
+        found, chosen, rejected = selection.choose(tx)
+        erased = tx.erasure.of(chosen)
         ids = erased.memory_ids
-        words = _words(tx, erased, chosen.rejected)
+        words = _words(tx, erased, rejected)
         restored = [memory_id for memory_id in erased.rollback.restored_ids if memory_id not in set(ids)]
         memories = tx.memories.read([*ids, *(memory.id for memory in found)])
         alike = tx.erasure.alike(ids, _ALIKE)[:_MOST_ALIKE]
         others = tx.memories.read([memory_id for memory_id, _ in alike])
         shown = [
-            _shown(memory, place, "chosen" if memory.id in chosen.memory_ids else "not chosen")
+            _shown(memory, place, "chosen" if memory.id in chosen else "not chosen")
             for place, memory in enumerate(found, 1)
         ]
-        listed = {memory.id for memory in found if memory.id in chosen.memory_ids}
-        hashes = {memories[i].content_hash for i in chosen.memory_ids}
+        hashes = {memories[i].content_hash for i in chosen}
         shown += [
             _shown(memory, 0, _why(memory.source.connector, memory.content_hash in hashes))
             for memory in (memories[i] for i in ids)
-            if memory.id not in listed
+            if memory.id not in chosen
         ]
-        with_them = tx.erasure.counts(ids)
         periods = [f"{one.project_id} {one.period}" for one in tx.rollups.about(ids)]
         outside = _outside(tx, settings, erased)
     places = _places(store, settings)
     return ForgetPreview(
-        code=code_of(chosen, erased),
+        code=_code_of(erased, rejected),
         memories=tuple(shown),
         going=len(ids),
-        rejected_rows=len(chosen.rejected),
+        rejected_rows=len(rejected),
         active_again=tuple(restored),
         made_again=tuple(periods),
-        with_them=with_them,
         snapshots=len(list_snapshots(store)) + len(copies_aside(store)),
         files=tuple(str(path) for path in files_in(places) if quotes(path, words)),
         alike=tuple(
@@ -206,9 +201,9 @@ def _shown(memory: Memory, place: int, why: str) -> MemoryToForget:
     )
 
 
-def code_of(chosen: Chosen, erased: Erased) -> str:
+def _code_of(erased: Erased, rejected: Sequence[tuple[str, int]]) -> str:
     """What confirms a preview: another set has another code."""
-    lines = [*erased.memory_ids, "", *erased.rollback.restored_ids, "", *(f"{row}" for row in chosen.rejected)]
+    lines = [*erased.memory_ids, "", *erased.rollback.restored_ids, "", *(f"{row}" for row in rejected)]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:8]
 
 
@@ -220,23 +215,17 @@ def forget(store: Store, settings: Settings, selection: Selection, *, code: str,
     """
     complete_forgetting(store, settings)
     with store.reading() as tx:
-        _, chosen = selection.choose(tx)
-        erased = tx.erasure.of(chosen.memory_ids)
-        found = code_of(chosen, erased)
-        if code != found:
+        _, chosen, rejected = selection.choose(tx)
+        erased = tx.erasure.of(chosen)
+        if code != _code_of(erased, rejected):
             raise InputError(
                 f"something else would be forgotten by now than '{code}' confirms; look again without --yes"
             )
         periods: dict[str, list[str]] = {}
         for one in tx.rollups.about(erased.memory_ids):
             periods.setdefault(one.project_id, []).append(one.period)
-        intent = Intent(
-            memory_ids=chosen.memory_ids,
-            rejected=chosen.rejected,
-            actor=actor,
-            at=datetime.now(UTC),
-            periods=periods,
-        ).with_key(tx.forgotten.key())
+        key = tx.forgotten.key() or secrets.token_hex(32)
+        intent = Forgetting(chosen, rejected, actor, datetime.now(UTC), periods, key)
     return _forget(store, settings, intent, completed=False)
 
 
@@ -248,11 +237,14 @@ def complete_forgetting(store: Store, settings: Settings) -> Forgotten | None:
     return _forget(store, settings, intent, completed=True)
 
 
-def _forget(store: Store, settings: Settings, intent: Intent, *, completed: bool) -> Forgotten:
+def _forget(store: Store, settings: Settings, intent: Forgetting, *, completed: bool) -> Forgotten:
     store.take_lease(intent.id, _HOLDER)
     try:
         if not completed:
-            intent.keep(store.path)
+            with directories(store.path.parent):
+                write_text(
+                    forgetting_mark(store.path), _INTENTS.dump_json(intent).decode(), lambda _: True, private=True
+                )
         reached("forget.begun")
         with store.reading() as tx:
             was_replaced = bool(tx.forgotten.of_forgetting(intent.id))
@@ -260,7 +252,7 @@ def _forget(store: Store, settings: Settings, intent: Intent, *, completed: bool
             words = _words(tx, erased, intent.rejected)
             outside = _outside(tx, settings, erased)
             stones = tuple(tx.forgotten.stones(erased.memory_ids, intent.key))
-            forgetting = replace(intent.forgetting, known=erased.memory_ids, stones=stones)
+            forgetting = replace(intent, known=erased.memory_ids, stones=stones)
         words = words.with_names({old: new_id_of(intent.key, old) for old in erased.memory_ids})
         files: list[str] = []
         changed: list[str] = []
@@ -368,38 +360,10 @@ def _outside(tx: Transaction, settings: Settings, erased: Erased) -> tuple[str, 
     return tuple(told)
 
 
-@dataclass(frozen=True, slots=True)
-class Intent:
-    """What a person has confirmed. `periods`: by project, the rollups that say it, which are made again."""
-
-    memory_ids: tuple[str, ...]
-    rejected: tuple[tuple[str, int], ...]
-    actor: str
-    at: datetime
-    periods: dict[str, list[str]]
-    id: str = field(default_factory=lambda: str(uuid.uuid4()))
-    key: Annotated[str, Field(pattern="^([0-9a-f]{2})+$")] = field(default_factory=lambda: secrets.token_hex(32))
-
-    @property
-    def forgetting(self) -> Forgetting:
-        """The same, as the store takes it."""
-        chosen = Chosen(self.memory_ids, self.rejected)
-        return Forgetting(self.id, chosen, self.key, self.at, self.actor)
-
-    def with_key(self, key: str | None) -> Intent:
-        """The intent with the key that the store has, if it has one."""
-        return self if key is None else replace(self, key=key)
-
-    def keep(self, store: Path) -> None:
-        """Write it beside the store, durably. Raises OutputError."""
-        with directories(store.parent):
-            write_text(forgetting_mark(store), _INTENTS.dump_json(self).decode(), lambda _: True, private=True)
+_INTENTS = TypeAdapter(Forgetting)
 
 
-_INTENTS = TypeAdapter(Intent)
-
-
-def read_intent(store: Path) -> Intent | None:
+def read_intent(store: Path) -> Forgetting | None:
     """The intent beside a store; None if nothing is unfinished. Raises StoreError for a file that is not one."""
     path = forgetting_mark(store)
     try:
@@ -447,7 +411,6 @@ class ForgetPreview(Document):
         "from them."
     )
     made_again: tuple[str, ...] = Field(description="Rollups that are made again without it.")
-    with_them: dict[str, int] = Field(description="What else is known of these memories, and goes, by kind.")
     snapshots: int = Field(description="Snapshots and copies that are written anew without them.")
     files: tuple[str, ...] = Field(description="Files beside the store that quote them, and are cleaned.")
     alike: tuple[AlikeMemory, ...] = Field(description="Memories that say nearly the same, and stay.")
@@ -493,10 +456,8 @@ def preview_text(shown: ForgetPreview, *, choosing: bool) -> str:
         lines += ["", "With these go"]
         lines += [f"  {one.why}: {one.content}\n    {one.id}" for one in others[:_LINES]]
         lines += [f"  and {len(others) - _LINES} more"] if len(others) > _LINES else []
-    known = [f"{number} {name}" for name, number in shown.with_them.items() if number]
-    known += [f"{shown.rejected_rows} rejected rows"] if shown.rejected_rows else []
-    if known:
-        lines += ["", f"What else is known of them goes too: {', '.join(known)}."]
+    if shown.rejected_rows:
+        lines += ["", f"{shown.rejected_rows} rejected rows go too."]
     if shown.active_again:
         count = len(shown.active_again)
         lines += [

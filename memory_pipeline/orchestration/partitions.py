@@ -39,7 +39,7 @@ def first_day_of(settings: Settings, *, of_demo: bool = True) -> date | None:
         return None
     with store.reading() as tx:
         first = tx.contents.first_moment()
-        night = tx.journal.oldest_reported_day() if of_demo and demo_mark(store.path).exists() else None
+        night = tx.journal.reported_nights()[0] if of_demo and demo_mark(store.path).exists() else None
     if first and night:
         return max(night, settings.night.earliest)
     return first and max(min(first.date(), latest_complete_day(datetime.now(UTC))), settings.night.earliest)

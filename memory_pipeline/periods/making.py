@@ -95,7 +95,7 @@ class Maker:
         self._days = tx.rollups.days_with_notes(project)
         self._gone = {entry.memory_id: entry.gone_at for entry in tx.sources.gone(None) if entry.gone_at}
         self._said = tx.conversations.standing(project)
-        self._by_agent = tx.extracted.said_by_agent(project)
+        self._by_agent = tx.conversations.said_by_agent(project)
         self._threads: tuple[datetime, list[Thread]] | None = None
 
     def rollup(self, period: Period, *, anew: bool) -> Rollup | None:

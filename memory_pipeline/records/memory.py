@@ -43,7 +43,7 @@ LEAST_PATTERNS = 3
 
 #: How one memory may be a source of another.
 RELATIONS = (
-    "duplicate", "merged", "canonical", "distilled", "principle", "superseded", "series", "part", "extracted",
+    "duplicate", "merged", "canonical", "distilled", "principle", "superseded", "series", "extracted",
     "stated", "repeated", "routine", "replaced", "established",
 )  # fmt: skip
 #: Relations of memories that are linked to a memory but that it was not made from.

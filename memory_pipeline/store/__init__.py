@@ -3,7 +3,7 @@
 from memory_pipeline.store.connection import Store
 from memory_pipeline.store.contents import FOLLOWING_TABLES, RECORD_NAMES
 from memory_pipeline.store.decisions import AWAITS_REVIEW, REJECTED
-from memory_pipeline.store.erasure import Chosen, Erased
+from memory_pipeline.store.erasure import Erased
 from memory_pipeline.store.folding import settle_stores
 from memory_pipeline.store.forgetting import copies_aside, files_that_say, forget_in_copies, forget_in_store
 from memory_pipeline.store.forgotten import FORGOTTEN_ID, new_id_of

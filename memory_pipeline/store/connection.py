@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from tempfile import gettempdir
 from typing import NoReturn, TypeVar
 
 import duckdb
@@ -29,9 +28,17 @@ from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
 from memory_pipeline.store.engine import refuse_other_files, was_a_store
 from memory_pipeline.store.folding import copy_files, fold_log, remove_database, said_by, settle, sync, verify_store
-from memory_pipeline.store.lock import InUseError, StoreLock
 from memory_pipeline.store.migrations import migrate
-from memory_pipeline.store.seal import Seal, header_of, log_path, read_seal, seal_in_force, write_seal
+from memory_pipeline.store.seal import (
+    InUseError,
+    Seal,
+    StoreLock,
+    header_of,
+    log_path,
+    read_seal,
+    seal_in_force,
+    write_seal,
+)
 from memory_pipeline.store.transaction import Transaction
 
 _PREFIX = "memory-pipeline-dry-run-"
@@ -138,7 +145,8 @@ class Store:
                 reached("store.commit.before")
                 attached.commit()
             except BaseException:
-                _roll_back(connection)
+                with suppress(duckdb.Error):  # a fatal error (a full disk) has already ended the transaction
+                    connection.rollback()
                 raise
             reached("store.commit.after")
         settle(self.path, only_if_due=True)
@@ -190,8 +198,8 @@ class Store:
                 except OSError as error:
                     raise StoreError(
                         f"a dry run works on a copy of the store ({self.path.stat().st_size / 1e6:.0f} MB), which "
-                        f"cannot be written to '{gettempdir()}': {cause_and_mend(error)}, or name a directory with "
-                        "enough space in the environment variable TMPDIR"
+                        f"cannot be written to '{tempfile.gettempdir()}': {cause_and_mend(error)}, or name a directory "
+                        "with enough space in the environment variable TMPDIR"
                     ) from error
             scratch = Store(copy, self._busy_timeout_s)
             with scratch.writing("preview") as tx:
@@ -377,14 +385,6 @@ def _holder_in(error: Exception) -> str | None:
     return f"process {held['pid']} ({Path(held['program']).name})" if held else None
 
 
-def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
-    try:
-        connection.rollback()
-    except duckdb.Error:
-        # A fatal error (a full disk) has already ended the transaction; closing discards it.
-        return
-
-
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
     """An error of the file system or DuckDB as one sentence that says how to fix it."""
@@ -439,54 +439,22 @@ def scratch_directory() -> Iterator[Path]:
     Before that, those that killed processes of the same user left there are removed. Raises OSError if none can be
     created.
     """
-    parent = Path(tempfile.gettempdir())
-    _sweep(parent)
-    directory, lock = _locked_directory(parent)
-    try:
-        yield directory
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-        if lock is not None:
-            os.close(lock)
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError, portalocker.exceptions.LockException):
+            if left.lstat().st_uid == os.getuid():
+                with _locked(left):
+                    shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as name, _locked(Path(name)):
+        yield Path(name)
 
 
-def _locked_directory(parent: Path) -> tuple[Path, int | None]:
-    """A new directory and the descriptor that locks it; None on file systems without locks, where none is removed."""
-    while True:
-        directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-        try:
-            lock = _lock(directory)
-        except portalocker.exceptions.LockException:
-            lock = None
-        except FileNotFoundError:
-            continue
-        # Another process may have found it unlocked a moment ago, and have removed it.
-        if directory.exists():
-            return directory, lock
-        if lock is not None:
-            os.close(lock)
-
-
-def _sweep(parent: Path) -> None:
-    """Remove the directories of ended processes; whatever cannot be removed stays."""
-    with suppress(OSError):
-        for directory in parent.glob(f"{_PREFIX}*"):
-            with suppress(OSError, portalocker.exceptions.LockException):
-                if directory.lstat().st_uid == os.getuid():
-                    lock = _lock(directory)
-                    try:
-                        shutil.rmtree(directory, ignore_errors=True)
-                    finally:
-                        os.close(lock)
-
-
-def _lock(directory: Path) -> int:
+@contextmanager
+def _locked(directory: Path) -> Iterator[None]:
     """Lock a directory without waiting. Raises LockException if another process has locked it, and OSError if it is
     gone or no directory."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         portalocker.lock(descriptor, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
-    except BaseException:
+        yield
+    finally:
         os.close(descriptor)
-        raise
-    return descriptor

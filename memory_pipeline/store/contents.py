@@ -20,7 +20,7 @@ import duckdb
 from memory_pipeline.moments import FIRST_MEMORY, LAST_MEMORY
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import AUDIT_LOG, KEYS, TABLES, Row, Statements, from_utc, rows_digest, to_utc
+from memory_pipeline.store.rows import AUDIT_LOG, KEYS, TABLES, Row, Statements, from_utc, rows_digest
 
 #: Columns that came later are left out where they say nothing, so that earlier stores keep their digests. No text can
 #: hold these words: JSON escapes its quotation marks.
@@ -126,7 +126,7 @@ class Contents(Statements):
 
     def first_moment(self) -> datetime | None:
         """When the first memory was created, of those with a time that a memory can have; None if there is none."""
-        first = self._sql.value("select min(created_at) from memories where created_at >= $1", [to_utc(FIRST_MEMORY)])
+        first = self._sql.value("select min(created_at) from memories where created_at >= $1", [FIRST_MEMORY])
         return from_utc(first) if first is not None else None
 
     def last_noted(self) -> datetime | None:
@@ -138,7 +138,7 @@ class Contents(Statements):
             where created_at <= $1 and created_at_quality in ('exact', 'date')
               and source_connector not in ('night', 'conversations')
             """,
-            [to_utc(LAST_MEMORY)],
+            [LAST_MEMORY],
         )
         return from_utc(last) if last is not None else None
 
@@ -146,23 +146,21 @@ class Contents(Statements):
         """When the memories were created that have a time that no memory can have, by id."""
         rows = self._sql.rows(
             "select id, created_at from memories where created_at < $1 or created_at > $2 order by created_at, id",
-            [to_utc(FIRST_MEMORY), to_utc(LAST_MEMORY)],
+            [FIRST_MEMORY, LAST_MEMORY],
         )
         return {memory_id: from_utc(created) for memory_id, created in rows}
 
-    def digest(self, *, active_only: bool = False, with_log: bool = False, playbook: bool = True) -> str:
+    def digest(self, *, active_only: bool = False, with_log: bool = False) -> str:
         """SHA-256 over all memories and their lineage, in id order; only over the active ones if requested, then
         without the counts of their use, so that a search between a run and its undoing changes nothing.
 
         It does not depend on row order, on when a run happened, or on its id. `with_log` adds the compression log,
-        the conflicts and, if there are any, the atoms, the playbook and what was extracted from conversations (without
-        `playbook`: as before the playbook was included).
+        the conflicts and, if there are any, the atoms, the playbook and what was extracted from conversations.
         """
         digests = [self._sql.value(part, [active_only]) or _NONE for part in (_MEMORIES, _LINEAGE)]
         if with_log:
-            knowledge = (_ATOMS, _PLAYBOOK, _EXTRACTIONS) if playbook else (_ATOMS, _EXTRACTIONS)
             digests += [self._sql.value(part) or _NONE for part in (_LOG, _CONFLICTS)]
-            digests += [self._sql.value(part) or "" for part in knowledge]
+            digests += [self._sql.value(part) or "" for part in (_ATOMS, _PLAYBOOK, _EXTRACTIONS)]
         return hashlib.sha256("".join(digests).encode()).hexdigest()
 
     def knowledge_digest(self) -> str:
@@ -345,7 +343,7 @@ class Transfer(Statements):
 
     def text_columns(self) -> list[tuple[str, str, str]]:
         """Every column of texts, or of lists of them, with its type, of the tables that have or had rows."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             """
             select c.table_name, c.column_name, c.data_type
             from duckdb_columns() c
@@ -355,7 +353,6 @@ class Transfer(Statements):
             order by c.table_name, c.column_index
             """
         )
-        return [(str(table), str(column), str(kind)) for table, column, kind in rows]
 
     def texts(self) -> Iterator[str]:
         """Every text in the store, of whatever table and column."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from memory_pipeline.records import ConversationDay, KeptExtraction, Memory
 from memory_pipeline.store.memories import MEMORIES, Memories
-from memory_pipeline.store.rows import RowsOf, Statements, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements
 
 _EXTRACTIONS = RowsOf(KeptExtraction, "extractions")
 _DAYS = RowsOf(ConversationDay, "conversation_days")
@@ -168,13 +168,12 @@ class Conversations(Statements):
             group by 1
             order by 1
             """,
-            [list(run_ids)],
+            [run_ids],
         )
 
     def taken_back(self) -> set[tuple[str, date]]:
         """The projects and days that a rollback took back, and for which nobody has asked since."""
-        rows = self._sql.rows("select distinct project_id, night from conversation_days where is_taken_back")
-        return {(str(project), night) for project, night in rows}
+        return set(self._sql.rows("select distinct project_id, night from conversation_days where is_taken_back"))
 
     def digests(self, project_id: str, night: date | None = None) -> dict[date, str]:
         """By day, or of one day, a hash of what stands of it as far as later days depend on it."""
@@ -191,10 +190,9 @@ class Conversations(Statements):
 
     def unwritten(self) -> list[tuple[str, date]]:
         """The projects and days whose files may not say what the store holds."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             "select distinct project_id, night from conversation_days where not is_written order by 1, 2"
         )
-        return [(str(project), night) for project, night in rows]
 
     def nights(self, project_id: str) -> list[date]:
         """The nights that ever read something of a project, also those that were taken back."""
@@ -223,7 +221,8 @@ class Conversations(Statements):
             """,
             [day.project_id, day.night],
         )
-        if before and _same(_DAYS, before, day) and _all_same(standing, extractions):
+        one, other = ({each.id: _told(_EXTRACTIONS, each) for each in some} for some in (standing, extractions))
+        if before and _told(_DAYS, before) == _told(_DAYS, day) and one == other:
             if before.basis != day.basis:
                 self._sql.run(
                     "update conversation_days set basis = $3 where project_id = $1 and night = $2 and gone_at is null",
@@ -238,7 +237,7 @@ class Conversations(Statements):
                 set gone_at = $3, gone_by = $4
                 where project_id = $1 and night = $2 and gone_at is null
                 """,
-                [*of_day, to_utc(at), day.run_id],
+                [*of_day, at, day.run_id],
             )
             # A run that was killed, and goes on.
             self._sql.run(
@@ -251,21 +250,19 @@ class Conversations(Statements):
 
     def note_written(self, days: Collection[tuple[str, date]]) -> None:
         """Record that the files of these projects and days say what the store holds."""
-        for project_id, night in days:
-            self._sql.run(
-                """
-                update conversation_days
-                set is_written = true
-                where project_id = $1 and night = $2 and not is_written
-                """,
-                [project_id, night],
-            )
+        self._sql.run(
+            """
+            update conversation_days
+            set is_written = true
+            where not is_written and (project_id, night) in (select (unnest($1::text[]), unnest($2::date[])))
+            """,
+            [[project_id for project_id, _ in days], [night for _, night in days]],
+        )
 
     def withdraw(self, run_ids: Sequence[str], rollback_id: str, at: datetime) -> None:
         """Take back what runs extracted: what they replaced stands again, unless a later run has replaced theirs."""
-        runs, now, by = list(run_ids), to_utc(at), f"rollback:{rollback_id}"
         if not self._sql.rows(
-            "select 1 from conversation_days where run_id in (select unnest($1::text[])) limit 1", [runs]
+            "select 1 from conversation_days where run_id in (select unnest($1::text[])) limit 1", [run_ids]
         ):
             return
         self._sql.run(
@@ -275,7 +272,7 @@ class Conversations(Statements):
             from conversation_days
             where run_id in (select unnest($1::text[])) and gone_at is null
             """,
-            [runs],
+            [run_ids],
         )
         self._sql.run(
             """
@@ -284,7 +281,7 @@ class Conversations(Statements):
             from taken_back b
             where t.project_id = b.project_id and t.night = b.night and t.run_id in (select unnest($1::text[]))
             """,
-            [runs],
+            [run_ids],
         )
         for table in ("extractions", "conversation_days"):
             self._sql.run(
@@ -293,7 +290,7 @@ class Conversations(Statements):
                 set gone_at = coalesce(gone_at, $2), gone_by = $3
                 where run_id in (select unnest($1::text[]))
                 """,
-                [runs, now, by],
+                [run_ids, at, f"rollback:{rollback_id}"],
             )
             self._sql.run(
                 f"""
@@ -303,7 +300,7 @@ class Conversations(Statements):
                 where t.project_id = b.project_id and t.night = b.night and t.gone_by in (select unnest($1::text[]))
                   and t.run_id not in (select unnest($1::text[]))
                 """,
-                [runs],
+                [run_ids],
             )
         self._sql.run(
             """
@@ -318,7 +315,7 @@ class Conversations(Statements):
 
     def _revive(self) -> None:
         """Let memories be in use again of which something stands again."""
-        back = self._sql.rows(
+        back = self._sql.mapping(
             """
             select m.id, e.turn_id
             from extractions e
@@ -327,11 +324,11 @@ class Conversations(Statements):
               and e.id not in (select id from relationship_patterns where decision = 'rejected')
             """
         )
-        ExtractedMemories(self._sql).put_in_use({str(memory_id): str(turn_id) for memory_id, turn_id in back})
+        self.put_in_use(back)
 
     def told_again(self, project_id: str) -> list[tuple[str, date]]:
         """The extractions that were told again, each with the day, in order."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             """
             select distinct pair ->> 0, night
             from (
@@ -343,7 +340,6 @@ class Conversations(Statements):
             """,
             [project_id],
         )
-        return [(str(extraction_id), night) for extraction_id, night in rows]
 
     def find(self, project_id: str, extraction_or_memory_id: str) -> KeptExtraction | None:
         """What was extracted with an id, or went to the memory with it; the one that stands, if one does."""
@@ -357,37 +353,20 @@ class Conversations(Statements):
             [project_id, extraction_or_memory_id],
         )
 
-
-def _same(rows: RowsOf[Any], one: object, other: object) -> bool:
-    """Whether two records are the same, but for the run that made them and what became of them."""
-    names = [name for name in rows.names if name not in _OF_THE_RUN]
-    return all(getattr(one, name) == getattr(other, name) for name in names)
-
-
-def _all_same(some: Sequence[KeptExtraction], others: Sequence[KeptExtraction]) -> bool:
-    by_id = {one.id: one for one in some}
-    return len(some) == len(others) and all(
-        one.id in by_id and _same(_EXTRACTIONS, one, by_id[one.id]) for one in others
-    )
-
-
-class ExtractedMemories(Statements):
-    """Which of them are in use, and what they stand for."""
-
     def put_in_use(self, turns: Mapping[str, str]) -> None:
-        """Let memories that were taken out of use be in use again, by id each with its turn, unchanged."""
+        """Let memories that were taken out of use be in use again, by id each with its turn, unchanged; others stay."""
         if not turns:
             return
         Memories(self._sql).revive(list(turns))
-        with self._sql.given(links=pa.table({"memory_id": list(turns), "source_id": list(turns.values())})):
-            self._sql.run(
-                """
-                insert into lineage by name
-                select memory_id, source_id, 'extracted' as relation, 1.0 as similarity
-                from links l
-                where (memory_id, source_id) not in (select (memory_id, source_id) from lineage)
-                """
-            )
+        self._sql.run(
+            """
+            insert into lineage by name
+            select memory_id, source_id, 'extracted' as relation, 1.0 as similarity
+            from links l
+            where (memory_id, source_id) not in (select (memory_id, source_id) from lineage)
+            """,
+            links=pa.table({"memory_id": list(turns), "source_id": list(turns.values())}),
+        )
 
     def retire(self, memory_ids: Sequence[str], at: datetime, by: str) -> None:
         """Take memories out of use of which nothing stands any more; one that a night has archived stays archived."""
@@ -399,7 +378,7 @@ class ExtractedMemories(Statements):
             where id in (select unnest($1::text[])) and archived_at is null and source_connector = 'conversations'
             returning id
             """,
-            [list(memory_ids), by, to_utc(at)],
+            [memory_ids, by, at],
         )
         self._sql.run("delete from lineage where memory_id in (select unnest($1::text[]))", [retired])
 
@@ -414,7 +393,7 @@ class ExtractedMemories(Statements):
               and m.consolidated_into_id in (select unnest($1::text[]))
             order by 1
             """,
-            [list(memory_ids)],
+            [memory_ids],
         )
 
     def turns_kept_elsewhere(self, as_of: datetime) -> set[str]:
@@ -426,7 +405,7 @@ class ExtractedMemories(Statements):
             join memories m on m.id = l.memory_id
             where l.relation = 'extracted' and m.rolled_back_at is null and m.created_at <= $1
             """,
-            [to_utc(as_of)],
+            [as_of],
         )
 
     def said_by_agent(self, project_id: str) -> set[str]:
@@ -436,3 +415,8 @@ class ExtractedMemories(Statements):
             "where project_id = $1 and speaker = 'agent' and memory_id is not null",
             [project_id],
         )
+
+
+def _told(rows: RowsOf[Any], record: object) -> list[object]:
+    """What a record says, but for the run that made it and what became of it."""
+    return [getattr(record, name) for name in rows.names if name not in _OF_THE_RUN]

@@ -1,14 +1,197 @@
-"""What a person decided: proposals, opinions on extractions."""
+"""What a person decides: contradictions, which stay linked until then, proposals, and opinions on extractions."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import astuple
 from datetime import datetime
 
-from memory_pipeline.records import ExtractionFeedback, KeptExtraction, PatternDecision, Proposal
-from memory_pipeline.store.conversations import ExtractedMemories
-from memory_pipeline.store.rows import RowsOf, Statements, from_utc, only_one, to_utc
+import pyarrow as pa
+
+from memory_pipeline.records import (
+    Conflict,
+    ConflictCase,
+    ExtractionFeedback,
+    KeptExtraction,
+    PatternDecision,
+    Proposal,
+)
+from memory_pipeline.store.conversations import Conversations
+from memory_pipeline.store.rows import RowsOf, Statements, from_utc, only_one
+
+_CONFLICTS, _CASES = RowsOf(Conflict, "conflicts"), RowsOf(ConflictCase, "conflicts")
+#: Whether a conflict `c` is open. One with a side that was archived into something nearly equal is linked again through
+#: its replacement; one with a side that was rolled back waits until a night makes that again.
+AWAITS_DECISION = """
+    (resolution is null and not exists (
+        select 1
+        from memories m
+        left join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
+        where m.id in (c.a, c.b)
+          and (m.rolled_back_at is not null
+               or (m.archived_at is not null and l.relation in ('duplicate', 'merged', 'canonical', 'superseded')))))
+    """
+#: Texts that are alike begin or end with this many equal characters, and differ by so many characters and words.
+_ALIKE_CHARACTERS, _LENGTHS_APART, _WORDS_APART = 16, 16, 2
+#: More texts of a project that begin or end alike than this are lines of a machine.
+_MOST_ALIKE = 32
+
+
+class Conflicts(Statements):
+    """The linked pairs, both waiting for a decision and settled."""
+
+    def record(self, conflicts: Sequence[Conflict], found_at: datetime) -> None:
+        """Link conflicting pairs; a pair that is already linked stays unchanged."""
+        _CONFLICTS.insert(self._sql, conflicts, "on conflict do nothing", found_at=found_at)
+
+    def resolve(self, pairs: Sequence[tuple[str, str]], resolution: str) -> None:
+        """Record how these conflicts were settled; conflicts that are already settled stay unchanged."""
+        if not pairs:
+            return
+        self._sql.run(
+            """
+            update conflicts
+            set resolution = $1
+            where resolution is null and (a, b) in (select (a, b) from settled)
+            """,
+            [resolution],
+            settled=pa.table({"a": [a for a, _ in pairs], "b": [b for _, b in pairs]}),
+        )
+
+    def of_readings(self, readings: Collection[tuple[str, str]], kinds: Sequence[str]) -> list[tuple[str, str]]:
+        """The pairs of every open conflict of these kinds in which both sides are readings (by project and shape)."""
+        if not readings:
+            return []
+        projects, shapes = zip(*sorted(readings), strict=True)
+        return self._sql.rows(
+            """
+            select c.a, c.b
+            from conflicts c
+            join memories m on m.id = c.a
+            join memories n on n.id = c.b
+            join line_shapes o on o.memory_id = m.id
+            join line_shapes p on p.memory_id = n.id
+            join readings r on r.project_id = m.project_id and r.shape = o.shape
+            join readings s on s.project_id = n.project_id and s.shape = p.shape
+            where c.resolution is null and c.kind in (select unnest($1::text[]))
+            order by 1, 2
+            """,
+            [kinds],
+            readings=pa.table({"project_id": pa.array(projects), "shape": pa.array(shapes)}),
+        )
+
+    def settle_within(self, memory_ids: Sequence[str], resolution: str) -> None:
+        """Record how every open conflict between two of these memories was settled."""
+        self._sql.run(
+            """
+            update conflicts
+            set resolution = $2
+            where resolution is null and a in (select unnest($1::text[])) and b in (select unnest($1::text[]))
+            """,
+            [memory_ids, resolution],
+        )
+
+    def open(self) -> list[Conflict]:
+        """Every linked conflict that awaits a decision, by pair. A conflict with a merged side is linked again
+        through the merged memory."""
+        return _CONFLICTS.select(self._sql, f"c where {AWAITS_DECISION} order by a, b")
+
+    def cases(self, *, settled: bool = False, project_id: str | None = None) -> list[ConflictCase]:
+        """Conflicts with their history, newest first: those that await a decision, or with `settled` all."""
+        return _CASES.select(
+            self._sql,
+            f"""
+            c where ($2 is null or project_id = $2) and ($1 or {AWAITS_DECISION})
+            order by found_at desc, a, b
+            """,
+            [settled, project_id],
+        )
+
+    def read(self, conflict_id: str) -> ConflictCase:
+        """The conflict with an id, or the only one whose id starts with it. Raises InputError if there is none or
+        several."""
+        cases = {case.id: case for case in self.cases(settled=True)}
+        mend = "'memory-pipeline conflicts list --all' shows every conflict"
+        return only_one(cases, conflict_id, "conflict", mend)
+
+    def pairs_alike(self, ids: Sequence[str], fresh: Collection[str], model: str) -> list[Conflict]:
+        """Pairs of a fresh memory and another one among `ids` whose texts are of similar length, begin or end with the
+        same characters, and share all words but a few, with their cosine; kind and detail are empty.
+
+        Of many texts with the same beginning or end, no pair is returned: machines write such lines.
+        """
+        with self._sql.given(wanted=pa.table({"id": list(ids), "fresh": [i in fresh for i in ids]})):
+            return _CONFLICTS.of(
+                self._sql,
+                """
+                with texts as (
+                    select m.id, w.fresh, m.project_id, lower(trim(m.content, ' .!')) as said
+                    from memories m
+                    join wanted w on w.id = m.id
+                    where length(m.content) between 20 and 300 and not contains(m.content, chr(10))
+                ),
+                sides as (
+                    select id, fresh, project_id, said, 'head' as side, left(said, $2) as part from texts
+                    union all
+                    select id, fresh, project_id, said, 'tail', right(said, $2) from texts
+                ),
+                few as (
+                    select * from sides
+                    qualify count(*) over (partition by project_id, side, part) between 2 and $3
+                ),
+                pairs as (
+                    select distinct a.project_id, a.id as a, b.id as b,
+                        string_split(a.said, ' ') as one, string_split(b.said, ' ') as other
+                    from few a
+                    join few b using (project_id, side, part)
+                    where a.id < b.id and (a.fresh or b.fresh) and abs(length(a.said) - length(b.said)) <= $4
+                )
+                select p.project_id, p.a, p.b, '' as kind, '' as detail,
+                    coalesce(list_cosine_similarity(x.vector, y.vector), 0.0) as score
+                from pairs p
+                left join embeddings x on x.memory_id = p.a and x.model = $1
+                left join embeddings y on y.memory_id = p.b and y.model = $1
+                where len(list_intersect(one, other)) + $5
+                    >= greatest(len(list_distinct(one)), len(list_distinct(other)))
+                order by 2, 3
+                """,
+                [model, _ALIKE_CHARACTERS, _MOST_ALIKE, _LENGTHS_APART, _WORDS_APART],
+            )
+
+    def settle(self, case: ConflictCase) -> None:
+        """Store a person's decision: all fields of the case from `resolution` on."""
+        _CASES.put(self._sql, [case])
+
+    def reopen(self, run_ids: Sequence[str], restored_ids: Sequence[str]) -> None:
+        """Undo the decisions of these runs, and those against a side that is active again."""
+        self._sql.run(
+            """
+            update conflicts
+            set resolution = null, resolved_at = null, resolved_by = null, kept_id = null, scope_a = null,
+                scope_b = null, note = null, resolution_run = null
+            where resolution_run in (select unnest($1::text[]))
+               or (resolution_run is not null
+                   and case when kept_id = a then b when kept_id = b then a end in (select unnest($2::text[])))
+            """,
+            [run_ids, restored_ids],
+        )
+
+    def scopes_of(self, memory_ids: Sequence[str] | None = None) -> dict[str, list[str]]:
+        """The scope in which each of these memories, or of all, applies, if a person kept both sides of a conflict."""
+        return self._sql.mapping(
+            """
+            select id, list(scope order by scope)
+            from (
+                select a as id, scope_a as scope from conflicts
+                union all
+                select b, scope_b from conflicts
+            )
+            where scope is not null and ($1 is null or id in (select unnest($1::text[])))
+            group by id
+            """,
+            [memory_ids],
+        )
+
 
 #: Why a night leaves a cluster alone that waits for a person's decision, or that a person has rejected.
 AWAITS_REVIEW, REJECTED = "awaits review", "rejected in review"
@@ -22,8 +205,8 @@ class Proposals(Statements):
         """Store a proposal; returns False if it is already waiting or was decided. A withdrawn one waits again."""
         status = self._sql.value("select status from proposals where id = $1", [proposal.id])
         if status is None:
-            row = [to_utc(value) if isinstance(value, datetime) else value for value in astuple(proposal)]
-            self._sql.run("insert into proposals values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", row)
+            places = ", ".join(f"${place}" for place in range(1, 13))
+            self._sql.run(f"insert into proposals values ({places})", astuple(proposal))
             return True
         if status != "withdrawn":
             return False
@@ -34,7 +217,7 @@ class Proposals(Statements):
                 decided_at = null, decided_by = null, reason = null
             where id = $1
             """,
-            [proposal.id, proposal.run_id, proposal.partition, proposal.draft, to_utc(proposal.proposed_at)],
+            [proposal.id, proposal.run_id, proposal.partition, proposal.draft, proposal.proposed_at],
         )
         return True
 
@@ -56,7 +239,7 @@ class Proposals(Statements):
         """Record a person's decision."""
         self._sql.run(
             "update proposals set status = $2, decided_at = $3, decided_by = $4, reason = $5 where id = $1",
-            [proposal_id, status, to_utc(at), decided_by, reason],
+            [proposal_id, status, at, decided_by, reason],
         )
 
     def reviewed_fingerprints(self) -> dict[tuple[str, str], str]:
@@ -73,13 +256,14 @@ class Proposals(Statements):
 
 
 _DECISIONS = RowsOf(PatternDecision, "relationship_patterns")
+_EXTRACTIONS = RowsOf(KeptExtraction, "extractions")
 _FEEDBACK = RowsOf(ExtractionFeedback, "extraction_feedback")
 #: So many voices for and against count as none: few say little about the use of a kind.
 _VOICES = 4
 
 
 class Opinions(Statements):
-    """Decisions about patterns and extractions, and how useful each kind was called."""
+    """Decisions about patterns and extractions (what was refused among them), and how useful each kind was called."""
 
     def decisions(self, project_id: str) -> dict[str, PatternDecision]:
         """What people decided about the patterns of a project, by pattern."""
@@ -102,22 +286,15 @@ class Opinions(Statements):
             where project_id = $1 and said_at < $2
             group by 1
             """,
-            [project_id, to_utc(before)],
+            [project_id, before],
         )
-
-
-_EXTRACTIONS = RowsOf(KeptExtraction, "extractions")
-
-
-class Refusals(Statements):
-    """What was extracted and refused by a person; kept beside what people decided about patterns."""
 
     def known(self) -> list[KeptExtraction]:
         """All that stands and was kept somewhere, refused or not, in the order in which it was said."""
         which = "where gone_at is null and destination <> 'drop' order by night, day, conversation, line, id"
         return _EXTRACTIONS.select(self._sql, which)
 
-    def of(self, project_id: str) -> set[str]:
+    def refused(self, project_id: str) -> set[str]:
         """The ids of what a person refused of a project."""
         return self._sql.string_set(
             """
@@ -129,14 +306,14 @@ class Refusals(Statements):
             [project_id],
         )
 
-    def decide(self, one: KeptExtraction, decision: PatternDecision) -> None:
+    def decide_extraction(self, one: KeptExtraction, decision: PatternDecision) -> None:
         """Keep what a person decided about an extraction, and take its memory out of use, or let it be used again; the
         files of its day are to be written."""
-        Opinions(self._sql).decide(decision)
-        extracted = ExtractedMemories(self._sql)
+        self.decide(decision)
+        extracted = Conversations(self._sql)
         if one.memory_id and decision.decision == "rejected":
             extracted.retire([one.memory_id], decision.decided_at, f"refused:{decision.decided_by}")
-        elif one.memory_id and self._is_out_of_use(one.memory_id):
+        elif one.memory_id:
             extracted.put_in_use({one.memory_id: one.turn_id})
         self._sql.run(
             """
@@ -151,8 +328,5 @@ class Refusals(Statements):
         """Those of some memories that are in use, or say what a memory in use was made of."""
         return self._sql.strings(
             "select id from memories where id in (select unnest($1::text[])) and rolled_back_at is null order by 1",
-            [list(memory_ids)],
+            [memory_ids],
         )
-
-    def _is_out_of_use(self, memory_id: str) -> bool:
-        return bool(self._sql.rows("select 1 from memories where id = $1 and rolled_back_at is not null", [memory_id]))

@@ -27,13 +27,16 @@ import duckdb
 
 from memory_pipeline.errors import DamagedStoreError, StoreError
 from memory_pipeline.killpoints import reached
-from memory_pipeline.store.lock import InUseError, StoreLock, is_wanted, lock_path
 from memory_pipeline.store.seal import (
+    InUseError,
     Seal,
+    StoreLock,
     directory_beside,
     extend,
     has_more,
     header_of,
+    is_sealed,
+    is_wanted,
     log_path,
     read_seal,
     seal_in_force,
@@ -442,18 +445,7 @@ def refuse_unreadable(path: Path) -> None:
 
 def was_a_store(path: Path) -> bool:
     """Whether something that only a store has is next to a path: a seal, a log or snapshots."""
-    return log_path(path).exists() or directory_beside(path).is_dir() or _is_sealed(path)
-
-
-def _is_sealed(path: Path) -> bool:
-    try:
-        lock = StoreLock(os.open(lock_path(path), os.O_RDONLY | os.O_CLOEXEC))
-    except OSError:
-        return False
-    try:
-        return read_seal(lock) is not None
-    finally:
-        lock.close()
+    return log_path(path).exists() or directory_beside(path).is_dir() or is_sealed(path)
 
 
 def _start_of(path: Path) -> bytes:

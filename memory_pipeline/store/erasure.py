@@ -36,14 +36,6 @@ _PAGE = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """What a person wants forgotten: memories by id, and rejected rows by file and line."""
-
-    memory_ids: tuple[str, ...]
-    rejected: tuple[tuple[str, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Erased:
     """The memories that go, and what a rollback of those among them that nights made would do."""
 
@@ -88,7 +80,7 @@ class Erasure(Statements):
             union all
             select said from ({_TOLD}) where id in (select unnest($1::text[])) or turn_id in (select unnest($1::text[]))
             """,
-            [list(ids)],
+            [ids],
         )
         return [text for text in found if text and text != FORGOTTEN]
 
@@ -102,7 +94,7 @@ class Erasure(Statements):
 
     def alike(self, ids: Sequence[str], least: float) -> list[tuple[str, float]]:
         """Other memories that say nearly the same as one of these, as nights have compared them, with the likeness."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             """
             with pairs as (
                 select a, b, score from similarity_edges
@@ -120,54 +112,45 @@ class Erasure(Statements):
             group by b
             order by 2 desc, 1
             """,
-            [list(ids), least],
+            [ids, least],
         )
-        return [(str(memory_id), float(score)) for memory_id, score in rows]
 
     def saying(self, words: Sequence[str], project_id: str | None) -> list[Memory]:
         """Every memory that was read, in whatever state, that contains all of these words in any case, by creation and
         id."""
-        return MEMORIES.select(
-            self._sql,
-            """
-            where source_connector <> $3 and ($2 is null or project_id = $2)
-              and list_bool_and(list_transform($1::text[], lambda w: contains(lower(content), lower(w))))
-              and content <> $4
-            order by created_at, id
-            """,
-            [list(words), project_id, MADE, FORGOTTEN],
-        )
+        which = "list_bool_and(list_transform($1::text[], lambda w: contains(lower(content), lower(w))))"
+        return self._noted(f"{which} and content <> '{FORGOTTEN}'", words, project_id)
 
     def from_file(self, file: str, project_id: str | None) -> list[Memory]:
         """Every memory that was read from a file: its name as memories have it, or the end of it."""
-        return MEMORIES.select(
-            self._sql,
+        which = """
+            source_file = $1 or ends_with(source_file, '/' || $1) or starts_with(source_file, $1 || '/')
+            or ends_with($1, '/' || source_file)
             """
-            where source_connector <> $3 and ($2 is null or project_id = $2)
-              and (source_file = $1 or ends_with(source_file, '/' || $1) or starts_with(source_file, $1 || '/')
-                   or ends_with($1, '/' || source_file))
-            order by created_at, id
-            """,
-            [file, project_id, MADE],
-        )
+        return self._noted(which, file, project_id)
 
     def of_conversation(self, name: str, project_id: str | None) -> list[Memory]:
         """Every turn of a conversation: its file, or that with its connector, or the end or the stem of its name."""
+        which = """
+            memory_type = 'conversation' and (
+                source_file = $1 or source_connector || ':' || source_file = $1 or ends_with(source_file, '/' || $1)
+                or regexp_replace(regexp_replace(source_file, '^.*/', ''), '\\.[A-Za-z0-9.]+$', '') = $1)
+            """
+        return self._noted(which, name, project_id)
+
+    def _noted(self, which: str, wanted: object, project_id: str | None) -> list[Memory]:
         return MEMORIES.select(
             self._sql,
-            """
-            where memory_type = 'conversation' and source_connector <> $3 and ($2 is null or project_id = $2)
-              and (source_file = $1 or source_connector || ':' || source_file = $1
-                   or ends_with(source_file, '/' || $1)
-                   or regexp_replace(regexp_replace(source_file, '^.*/', ''), '\\.[A-Za-z0-9.]+$', '') = $1)
+            f"""
+            where source_connector <> $3 and ($2 is null or project_id = $2) and ({which})
             order by created_at, id
             """,
-            [name, project_id, MADE],
+            [wanted, project_id, MADE],
         )
 
     def rejected(self, file: str | None, words: Sequence[str]) -> list[tuple[str, int]]:
         """The rejected rows of a file, or those whose excerpt contains all of these words."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             """
             select distinct file, line
             from quarantine
@@ -176,26 +159,8 @@ class Erasure(Statements):
                    and list_bool_and(list_transform($2::text[], lambda w: contains(lower(excerpt), lower(w)))))
             order by 1, 2
             """,
-            [file, list(words)],
+            [file, words],
         )
-        return [(str(name), int(line)) for name, line in rows]
-
-    def counts(self, ids: Sequence[str]) -> dict[str, int]:
-        """By what it is, how much else is known of these memories."""
-        having = "in (select unnest($1::text[]))"
-        queries = {
-            "vectors": f"select count(*) from embeddings where memory_id {having}",
-            "contradictions": f"select count(*) from conflicts where a {having} or b {having}",
-            "extractions": f"select count(*) from extractions where turn_id {having} or memory_id {having}",
-            "atoms": f"""
-                select count(*) from atoms
-                where list_has_any(source_ids, $1::text[])
-                   or id in (select atom_id from atom_candidates where memory_id {having})
-                """,
-            "playbook entries": f"select count(distinct entry_id) from playbook_contributions where memory_id {having}",
-            "rollups": "select count(*) from rollups where list_has_any(memory_ids, $1::text[])",
-        }
-        return {name: int(self._sql.value(query, [list(ids)])) for name, query in queries.items()}
 
     def _behind(self, ids: Collection[str]) -> list[str]:
         """The notes from which those of these were made that nights made, through all levels."""
@@ -244,6 +209,6 @@ class Erasure(Statements):
                 where m.source_connector <> $2 and g.content <> $3
                   and (m.memory_type <> 'conversation' or m.created_at = g.created_at)
                 """,
-                [list(ids), MADE, FORGOTTEN],
+                [ids, MADE, FORGOTTEN],
             )
         ) & set(self._sql.strings("select id from memories"))

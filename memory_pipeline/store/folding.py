@@ -1,7 +1,8 @@
 """Folds the write-ahead log into the store's file, without ever writing to the only copy.
 
 The log is folded into a copy, every block and every table of the copy is read, and only then does the copy replace
-the store, in one rename. At every instant there is one whole store under its name.
+the store, in one rename. At every instant there is one whole store under its name. Logs that were folded in are kept
+beside the snapshots, named for the files between which they lead.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -20,12 +22,13 @@ import duckdb
 from memory_pipeline.errors import DamagedStoreError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
-from memory_pipeline.store.lock import InUseError, StoreLock
 from memory_pipeline.store.rows import rows_digest
 from memory_pipeline.store.seal import (
+    InUseError,
     Seal,
+    StoreLock,
+    directory_beside,
     header_of,
-    keep_log,
     log_path,
     read_blocks,
     read_seal,
@@ -64,14 +67,6 @@ def contents_digest(connection: duckdb.DuckDBPyConnection) -> str:
     rows = connection.execute(" union all ".join(looks)).fetchall() if looks else []
     rows += [(name, 0, 0, 0) for name, has_rows in tables if not has_rows]
     return "\n".join(sorted(" ".join(map(str, row)) for row in rows))
-
-
-def log_is_due(path: Path) -> bool:
-    """Whether the log of a store is long enough to be folded in."""
-    log = log_path(path)
-    if not log.exists():
-        return False
-    return log.stat().st_size > min(_LARGEST_LOG, max(_LEAST_LOG, path.stat().st_size // _SHARE_OF_STORE))
 
 
 def fold_log(path: Path) -> bool:
@@ -162,16 +157,11 @@ def _told_as_damage() -> Iterator[None]:
         raise DamagedStoreError(f"DuckDB reports: {said_by(error)}") from error
 
 
-def put_in_place(
-    incoming: Path, path: Path, lock: StoreLock, aside: Callable[[Path, Path], None] | None = None
-) -> None:
+def put_in_place(incoming: Path, path: Path, lock: StoreLock) -> None:
     """Replace a store that is held exclusively with a whole database file that includes or supersedes its log.
 
-    `aside` receives the store's previous file and log, to keep them under another name. After a kill, either the old
-    or the new store is there: the seal announces the next file.
+    After a kill, either the old or the new store is there: the seal announces the next file.
     """
-    if aside is not None:
-        aside(path, log_path(path))
     if path.exists():
         old = read_seal(lock)
         if old is None or old.header != header_of(path):
@@ -192,7 +182,10 @@ def settle(path: Path, *, only_if_due: bool, quietly: bool = False) -> None:
     `quietly` nothing, if the caller reports the store's problem itself.
     """
     try:
-        if log_is_due(path) or (not only_if_due and log_path(path).exists() and path.stat().st_size <= _LEAST_LOG * 16):
+        log, size = log_path(path), path.stat().st_size
+        logged = log.stat().st_size if log.exists() else 0
+        is_due = logged > min(_LARGEST_LOG, max(_LEAST_LOG, size // _SHARE_OF_STORE))
+        if is_due or (not only_if_due and log.exists() and size <= _LEAST_LOG * 16):
             fold_log(path)
     except InUseError:
         return
@@ -240,3 +233,87 @@ def sync(path: Path) -> None:
             raise  # not every file system supports this for directories
     finally:
         os.close(descriptor)
+
+
+_KEPT_LOG = re.compile(r"log-(?P<base>[0-9a-f]{32})-(?P<next>[0-9a-f]{32})-(?P<contents>[0-9a-f]{32})\.wal")
+#: Kept logs may take as much space as the store, and at least this much; beyond that, the chain starts again.
+_LEAST_ROOM = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class KeptLog:
+    """A log, the header of the resulting file, and the hash of its contents."""
+
+    path: Path
+    header: str
+    contents: str
+
+
+def short_hash(contents: str) -> str:
+    """A digest of contents, shortened for a file name."""
+    return hashlib.sha256(contents.encode()).hexdigest()[:32]
+
+
+def keep_log(path: Path, base: str, following: str, contents: str) -> None:
+    """Give the log of a store that is about to be folded a second name; `base` and `following`: the headers of the
+    store's file before and after. Without snapshots, a log is not needed."""
+    directory, log = directory_beside(path), log_path(path)
+    if not directory.is_dir():
+        return
+    known = []
+    for file in _logs_in(directory):
+        if file.samefile(log):  # a kill has prevented the folding of this log before, and it has grown since
+            file.unlink()
+        else:
+            known.append(file)
+    if sum(file.stat().st_size for file in known) + log.stat().st_size > max(_LEAST_ROOM, path.stat().st_size):
+        for file in known:
+            file.unlink(missing_ok=True)
+    name = directory / f"log-{base}-{following}-{short_hash(contents)}.wal"
+    try:
+        name.unlink(missing_ok=True)
+        os.link(log, name)
+    except OSError:  # the file system does not support hard links
+        shutil.copyfile(log, name)
+
+
+def logs_between(path: Path, start: str, end: str) -> list[KeptLog] | None:
+    """The kept logs that lead from the file with the header `start` to that with the header `end`, in order; None if
+    there is no such chain. A restored store has more than one branch after its snapshot."""
+    led_by = {found["next"]: (file, found) for file in _logs_in(directory_beside(path)) if (found := _named(file))}
+    chain: list[KeptLog] = []
+    while end != start:
+        if end not in led_by or len(chain) > len(led_by):
+            return None
+        file, found = led_by[end]
+        chain.append(KeptLog(file, end, found["contents"]))
+        end = found["base"]
+    return chain[::-1]
+
+
+def logs_after(path: Path, header: str) -> list[KeptLog]:
+    """The kept logs that follow the file with this header, until the chain branches."""
+    following: dict[str, list[KeptLog]] = {}
+    for file in _logs_in(directory_beside(path)):
+        if found := _named(file):
+            following.setdefault(found["base"], []).append(KeptLog(file, found["next"], found["contents"]))
+    chain: list[KeptLog] = []
+    while len(ways := following.pop(header, [])) == 1:
+        chain += ways
+        header = ways[0].header
+    return chain
+
+
+def forget_logs_before(path: Path, moment: float) -> None:
+    """Remove the kept logs that were last written before a time (seconds since 1970)."""
+    for file in _logs_in(directory_beside(path)):
+        if file.stat().st_mtime < moment:
+            file.unlink(missing_ok=True)
+
+
+def _logs_in(directory: Path) -> list[Path]:
+    return sorted(directory.glob("log-*.wal"), key=lambda file: (file.stat().st_mtime, file.name))
+
+
+def _named(file: Path) -> re.Match[str] | None:
+    return _KEPT_LOG.fullmatch(file.name)

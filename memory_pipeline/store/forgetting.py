@@ -15,10 +15,17 @@ from memory_pipeline.errors import DamagedStoreError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
 from memory_pipeline.store.connection import Store
-from memory_pipeline.store.folding import copy_files, fold_held, make_whole, put_in_place, remove_database, sync
-from memory_pipeline.store.lock import lock_path
+from memory_pipeline.store.folding import (
+    copy_files,
+    fold_held,
+    forget_logs_before,
+    make_whole,
+    put_in_place,
+    remove_database,
+    sync,
+)
 from memory_pipeline.store.rewriting import Forgetting, rewrite_without
-from memory_pipeline.store.seal import forget_logs_before, log_path
+from memory_pipeline.store.seal import lock_path, log_path
 from memory_pipeline.store.snapshots import list_snapshots, rewrite_snapshot, snapshot_directory, snapshot_path
 from memory_pipeline.store.transaction import Transaction
 from memory_pipeline.text.own_words import OwnWords

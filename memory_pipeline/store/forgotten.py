@@ -128,6 +128,6 @@ class Forgotten(Statements):
             from forgotten
             where memory_id in (select unnest($1::text[])) or words_hash in (select unnest($1::text[]))
             """,
-            [list(hashes)],
+            [hashes],
         )
         return {each for row in rows for each in row if each}.intersection(hashes)

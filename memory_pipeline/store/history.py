@@ -21,7 +21,7 @@ from memory_pipeline.records import EXTRACTED, MADE, Memory
 from memory_pipeline.records.columns import state_of
 from memory_pipeline.store.forgotten import Forgotten
 from memory_pipeline.store.memories import Memories
-from memory_pipeline.store.rows import Statements, from_utc, to_utc
+from memory_pipeline.store.rows import Statements, from_utc
 
 _STATE_TIMES = [column.name for column in state_of(Memory) if column.kind is datetime]
 
@@ -35,7 +35,7 @@ class Event(Document):
     run_id: str | None = Field(description="The run that did it.")
     table: str = Field(description="The table that changed.")
     row_id: str = Field(description="The key of the row.")
-    action: str = Field(description="`insert`, `update`, `delete`, `forget`, or `baseline` at the start of the log.")
+    action: str = Field(description="`insert`, `update`, `delete` or `forget`.")
     before: dict[str, Any] | None = Field(description="The row before the change.")
     after: dict[str, Any] | None = Field(description="The row after the change.")
 
@@ -53,7 +53,7 @@ class History(Statements):
             where table_name = 'memories' and row_id in (select unnest($1))
               and after_state ->> 'archived_by' is not null
             """,
-            [list(memory_ids)],
+            [memory_ids],
         ):
             found.setdefault(memory_id, set()).add(by)
         return found
@@ -123,7 +123,7 @@ class History(Statements):
 
         Raises InputError if the store did not exist yet.
         """
-        sequence = self._sql.value("select max(sequence) from audit_log where happened_at <= $1", [to_utc(moment)])
+        sequence = self._sql.value("select max(sequence) from audit_log where happened_at <= $1", [moment])
         if sequence is None:
             began = self._sql.value("select min(happened_at) from audit_log")
             since = f"{began:%Y-%m-%d %H:%M:%S} UTC" if began else "its first import"

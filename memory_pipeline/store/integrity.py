@@ -6,7 +6,7 @@ Each finding names a memory or a row, the problem, and how to fix it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from pydantic import Field
@@ -40,16 +40,6 @@ def _finding(rule: str, where: str, problem: str, mend: str) -> Finding:
     return Finding(rule=rule, where=where, problem=problem, mend=mend)
 
 
-def _unless_known(name: str, contents: list[Row], look: Callable[[], list[Finding]]) -> list[Finding]:
-    """What `look` finds in these contents; nothing if it found nothing in the same ones before."""
-    if _found_right.get(name) == contents:
-        return []
-    found = look()
-    if not found:
-        _found_right[name] = contents
-    return found
-
-
 class Integrity(Statements):
     """Whether the contents of the store are sound."""
 
@@ -59,21 +49,23 @@ class Integrity(Statements):
         Contents are hashed again; `deep` also recomputes ratios, sources, chains, series and the audit log, and
         `facts` compares every abstraction with its sources.
         """
-        rules = (*RULES, *(DEEP_RULES if deep else ()))
-        contents = self._contents_of({MEMORIES, LINEAGE, *(table for rule in rules for table in rule.tables)})
-        findings = []
-        for rule in rules:
-            findings += _unless_known(
-                rule.name, [contents[table] for table in rule.tables], partial(self._broken, rule)
-            )
-        findings += _unless_known("hashes", [contents[MEMORIES]], self._wrong_hashes)
+        looks: list[tuple[str, tuple[str, ...], Callable[[], list[Finding]]]] = [
+            (rule.name, rule.tables, partial(self._broken, rule)) for rule in (*RULES, *(DEEP_RULES if deep else ()))
+        ]
+        looks.append(("hashes", (MEMORIES,), self._wrong_hashes))
         if deep:
-            findings += _unless_known("series", [contents[MEMORIES], contents[LINEAGE]], self.untrue_series)
+            looks.append(("series", (MEMORIES, LINEAGE), self.untrue_series))
+        tables = sorted({table for _, names, _ in looks for table in names})
+        contents = {str(row[0]): row for row in self._sql.rows(" union all ".join(map(rows_digest, tables)))}
+        findings = []
+        for name, names, look in looks:
+            seen = [contents[table] for table in names]
+            if _found_right.get(name) != seen:
+                found = look()
+                findings += found
+                if not found:
+                    _found_right[name] = seen
         return findings + (self._lost_facts() if facts else [])
-
-    def _contents_of(self, tables: Iterable[str]) -> dict[str, Row]:
-        """By table, what changes with any change of its rows."""
-        return {str(row[0]): row for row in self._sql.rows(" union all ".join(map(rows_digest, sorted(tables))))}
 
     def _broken(self, rule: Rule) -> list[Finding]:
         rows = self._sql.rows(f"select * from ({rule.query}) order by 1 limit {_MAX_PER_RULE}")
@@ -130,7 +122,7 @@ class Integrity(Statements):
 
     def _contents_behind(self, ids: Sequence[str]) -> list[str]:
         return self._sql.strings(
-            "select content from memories where id in (select unnest($1::text[])) order by id", [list(ids)]
+            "select content from memories where id in (select unnest($1::text[])) order by id", [ids]
         )
 
     def _wrong_hashes(self) -> list[Finding]:

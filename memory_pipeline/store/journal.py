@@ -12,12 +12,11 @@ import pyarrow as pa
 
 from memory_pipeline.records import DEFERRED_REASONS, MOVED, LogRow, NightError, Notice
 from memory_pipeline.store.forgotten import Forgotten
-from memory_pipeline.store.rows import RowsOf, Statements, from_utc, only_one, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, from_utc, only_one
 from memory_pipeline.store.runs import Runs
 
 _LOG = RowsOf(LogRow, "compression_log")
-#: Reports from before there were kinds are those of nights.
-_OF_NIGHT = "coalesce(report ->> 'kind', 'night') = 'night'"
+_OF_NIGHT = "report ->> 'kind' = 'night'"
 
 
 class Journal(Statements):
@@ -53,7 +52,7 @@ class Journal(Statements):
               and rolled_back_at is null
             order by created_at, cluster_fingerprint
             """,
-            [list(memory_ids)],
+            [memory_ids],
         )
 
     def settled_fingerprints(self, as_of: datetime, ttl_days: int) -> dict[tuple[str, str], str]:
@@ -70,7 +69,7 @@ class Journal(Statements):
               and not list_contains($3::text[], coalesce(reason, ''))
             group by 1, 2
             """,
-            [to_utc(as_of), to_utc(as_of - timedelta(days=ttl_days)), list(DEFERRED_REASONS)],
+            [as_of, as_of - timedelta(days=ttl_days), DEFERRED_REASONS],
         )
         return {(str(row[0]), str(row[1])): str(row[2]) for row in rows}
 
@@ -78,7 +77,7 @@ class Journal(Statements):
         """Store an error in one cluster of a run, for the report at its end."""
         self._sql.run(
             "insert into night_errors values ($1, $2, $3, $4, $5)",
-            [run_id, error.cluster_id, error.stage, error.error, to_utc(error.timestamp)],
+            [run_id, error.cluster_id, error.stage, error.error, error.timestamp],
         )
 
     def errors_of(self, run_id: str) -> list[NightError]:
@@ -104,7 +103,7 @@ class Journal(Statements):
         self, run_id: str, partition: date, verdict: str, report: dict[str, Any], written_at: datetime
     ) -> None:
         """Store a night's report; if the same run reports again, it replaces its own."""
-        values = [run_id, partition, verdict, json.dumps(report, sort_keys=True), to_utc(written_at)]
+        values = [run_id, partition, verdict, json.dumps(report, sort_keys=True), written_at]
         self._sql.run(
             """
             update night_reports
@@ -126,7 +125,7 @@ class Journal(Statements):
             select report, run_id
             from night_reports
             where case when $1 is not null then run_id = $1
-                  else $2 is null or coalesce(report ->> 'kind', 'night') = $2 end
+                  else $2 is null or report ->> 'kind' = $2 end
             order by written_at desc, run_id
             limit 1
             """,
@@ -174,10 +173,6 @@ class Journal(Statements):
         )
         return [json.loads(report) for report in reversed(rows)]
 
-    def tokens_by_night(self, limit: int = 40) -> list[int]:
-        """The active tokens after each of the last `limit` nights, oldest first."""
-        return [int(report["tokens_after"]) for report in self.reports(limit)]
-
     def verdicts_of(self, run_ids: Sequence[str]) -> dict[str, str]:
         """The verdicts of those of these runs that have a report."""
         return self._sql.mapping(
@@ -186,7 +181,7 @@ class Journal(Statements):
             from night_reports
             where run_id in (select unnest($1::text[]))
             """,
-            [list(run_ids)],
+            [run_ids],
         )
 
     def nights_by_verdict(self) -> dict[str, int]:
@@ -201,20 +196,15 @@ class Journal(Statements):
             """
         )
 
+    def reported_nights(self) -> tuple[date | None, date | None]:
+        """The oldest and the newest partition whose night was reported."""
+        row = self._sql.row(f"select min(partition_date), max(partition_date) from night_reports where {_OF_NIGHT}")
+        return row or (None, None)
+
     def newest_reported_day(self) -> date | None:
-        """The newest partition with a report."""
+        """The newest partition with a report of any kind."""
         newest: date | None = self._sql.value("select max(partition_date) from night_reports")
         return newest
-
-    def newest_night(self) -> date | None:
-        """The newest partition whose night was reported."""
-        newest: date | None = self._sql.value(f"select max(partition_date) from night_reports where {_OF_NIGHT}")
-        return newest
-
-    def oldest_reported_day(self) -> date | None:
-        """The oldest partition whose night was reported."""
-        oldest: date | None = self._sql.value(f"select min(partition_date) from night_reports where {_OF_NIGHT}")
-        return oldest
 
     def keep_notice(self, notice: Notice) -> bool:
         """Put a notice into the outbox; False if it is already there."""
@@ -225,7 +215,7 @@ class Journal(Statements):
             on conflict do nothing
             returning id
             """,
-            {**asdict(notice), "created_at": to_utc(notice.created_at)},
+            asdict(notice),
         )
         return bool(kept)
 
@@ -237,7 +227,7 @@ class Journal(Statements):
             set delivered_at = case when $3 is null then $2 end, delivery_error = $3
             where id = $1
             """,
-            [notice_id, to_utc(at), error],
+            [notice_id, at, error],
         )
 
     def keep_quarantine(self, rows: Sequence[tuple[str, int, str, str]], seen_at: datetime) -> None:
@@ -247,16 +237,16 @@ class Journal(Statements):
         if not rows:
             return
         columns = dict(zip(("file", "line", "reason", "excerpt"), map(list, zip(*rows, strict=True)), strict=True))
-        with self._sql.given(incoming=pa.table(columns)):
-            self._sql.run(
-                """
-                insert into quarantine
-                select distinct on (file, line, reason) file, line, reason, excerpt, $1
-                from incoming
-                on conflict do nothing
-                """,
-                [to_utc(seen_at)],
-            )
+        self._sql.run(
+            """
+            insert into quarantine
+            select distinct on (file, line, reason) file, line, reason, excerpt, $1
+            from incoming
+            on conflict do nothing
+            """,
+            [seen_at],
+            incoming=pa.table(columns),
+        )
 
     def rejected(self, file: str | None = None) -> list[tuple[str, int, str, str, datetime]]:
         """File, line, reason, excerpt and first time of every rejected row, or of those of a file; the same words with

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from memory_pipeline.records import BESIDE, Atom, AtomDecision, Causal, Contribution, Memory, PlaybookEntry
-from memory_pipeline.store.conflicts import AWAITS_DECISION
+from memory_pipeline.store.decisions import AWAITS_DECISION
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import RowsOf, Statements, to_utc
 from memory_pipeline.store.vectors import keep_vectors
@@ -59,7 +59,7 @@ class Atoms(Statements):
                 from incoming i
                 where c.memory_id = i.memory_id
                 """,
-                [run_id, to_utc(at)],
+                [run_id, at],
             )
             self._sql.run(
                 """
@@ -68,7 +68,7 @@ class Atoms(Statements):
                 from incoming
                 on conflict do nothing
                 """,
-                [run_id, to_utc(at)],
+                [run_id, at],
             )
 
     def pending_candidates(self, before: datetime) -> list[tuple[str, str, Causal]]:
@@ -80,7 +80,7 @@ class Atoms(Statements):
             where status = 'pending' and found_at <= $1
             order by found_at, memory_id
             """,
-            [to_utc(before)],
+            [before],
         )
         return [(row[0], row[1], Causal(*row[2:])) for row in rows]
 
@@ -92,7 +92,7 @@ class Atoms(Statements):
             set status = $2, atom_id = $3, reason = $4, run_id = $5, decided_at = $6
             where memory_id = $1
             """,
-            [decision.memory_id, decision.status, decision.atom_id, decision.reason, run_id, to_utc(at)],
+            [decision.memory_id, decision.status, decision.atom_id, decision.reason, run_id, at],
         )
 
     def decisions_of(self, run_id: str) -> list[AtomDecision]:
@@ -137,7 +137,7 @@ class Atoms(Statements):
                 confidence = round(least(1.0, confidence + $3), 6), strengthened_at = $4
             where id = $1
             """,
-            [atom_id, list(source_ids), STRENGTHENED_BY, to_utc(at)],
+            [atom_id, source_ids, STRENGTHENED_BY, at],
         )
 
     def vectors(
@@ -150,7 +150,7 @@ class Atoms(Statements):
             from atom_embeddings
             where model = $1 and atom_id in (select unnest($2::text[])) and field in (select unnest($3::text[]))
             """,
-            [model, list(ids), list(fields)],
+            [model, ids, fields],
         )
         return {(row[0], row[1]): np.asarray(row[2], dtype=np.float32) for row in rows}
 
@@ -172,7 +172,7 @@ class Atoms(Statements):
             where memory_id in (select unnest($1::text[]))
                or (run_id in (select unnest($2::text[])) and status in ('created', 'strengthened', 'skipped'))
             """,
-            [list(retired_ids), list(run_ids)],
+            [retired_ids, run_ids],
         )
         withdrawn = [str(row[0]) for row in rows]
         self._sql.run(
@@ -182,7 +182,7 @@ class Atoms(Statements):
                 status = case when memory_id in (select unnest($2::text[])) then 'withdrawn' else 'pending' end
             where memory_id in (select unnest($1::text[])) and status <> 'not_causal'
             """,
-            [withdrawn, list(retired_ids)],
+            [withdrawn, retired_ids],
         )
         self._sql.run(
             """
@@ -202,7 +202,7 @@ class Atoms(Statements):
             ) n
             where atoms.id = n.atom_id
             """,
-            [withdrawn, [row[1] for row in rows if row[1]], FIRST_CONFIDENCE, STRENGTHENED_BY, to_utc(at)],
+            [withdrawn, [row[1] for row in rows if row[1]], FIRST_CONFIDENCE, STRENGTHENED_BY, at],
         )
 
 
@@ -246,7 +246,7 @@ class Playbook(Statements):
               and id not in (select memory_id from playbook_contributions where status <> 'withdrawn')
             order by created_at, abstraction_level, id
             """,
-            [to_utc(as_of)],
+            [as_of],
         )
 
     def reopen_later(self, before: Sequence[str], at: datetime) -> dict[str, str]:
@@ -272,7 +272,7 @@ class Playbook(Statements):
               and (m.created_at, m.abstraction_level, m.id) > f.first
             order by 1
             """,
-            [list(before)],
+            [before],
         )
         reopened = {str(memory_id): str(run_id) for memory_id, run_id in rows}
         if reopened:
@@ -392,7 +392,7 @@ class Playbook(Statements):
                            (e.content, e.category, e.confidence, e.source_ids, e.created_at, e.updated_at)))
             returning e.id
             """,
-            [to_utc(at), list(entry_ids) if entry_ids is not None else None, list(BESIDE)],
+            [at, entry_ids, BESIDE],
         )
         self._sql.run("delete from playbook_embeddings where entry_id in (select unnest($1::text[]))", [changed])
         return sorted(changed)
@@ -405,7 +405,7 @@ class Playbook(Statements):
             set status = 'withdrawn', decided_at = $2
             where memory_id in (select unnest($1::text[])) and status <> 'withdrawn'
             """,
-            [list(memory_ids), to_utc(at)],
+            [memory_ids, at],
         )
         self.refresh(at)
 

@@ -41,12 +41,12 @@ class Lineage(Statements):
               on l.memory_id = m.consolidated_into_id and l.source_id = m.id and l.relation = 'superseded'
             where m.id in (select unnest($1::text[])) and m.archived_at is not null and m.rolled_back_at is null
             """,
-            [list(memory_ids)],
+            [memory_ids],
         )
 
     def active_versions(self, ids: Sequence[str]) -> list[tuple[str, str]]:
         """Each of these ids with each active memory that has it, or is a version of it, by both."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             """
             with asked as (select unnest($1::text[]) as own)
             select own, id from asked join memories on id = own where archived_at is null
@@ -57,9 +57,8 @@ class Lineage(Statements):
               on id[:-14] = own
             order by own, id
             """,
-            [list(ids)],
+            [ids],
         )
-        return [(str(own), str(memory_id)) for own, memory_id in rows]
 
     def of(self, memory_ids: Iterable[str]) -> list[LineageLink]:
         """The direct sources of these memories, by memory and source id."""
@@ -69,7 +68,7 @@ class Lineage(Statements):
             where memory_id in (select unnest($1::text[]))
             order by memory_id, source_id
             """,
-            [list(memory_ids)],
+            [memory_ids],
         )
 
     def stood_for(self, memory_ids: Iterable[str]) -> dict[str, list[str]]:
@@ -82,7 +81,7 @@ class Lineage(Statements):
             where memory_id in (select unnest($1::text[])) and relation in ('merged', 'series')
             group by 1
             """,
-            [list(memory_ids)],
+            [memory_ids],
         )
 
     def principles_on(self, pattern_ids: Iterable[str]) -> list[LineageLink]:
@@ -98,7 +97,7 @@ class Lineage(Statements):
                   and l.source_id in (select unnest($1::text[])))
             order by memory_id, source_id
             """,
-            [list(pattern_ids)],
+            [pattern_ids],
         )
 
     def of_levels(self) -> dict[str, list[str]]:
@@ -139,7 +138,7 @@ class Lineage(Statements):
             where m.source_connector <> 'night'
             group by 1
             """,
-            [list(ids)],
+            [ids],
         )
 
     def replaced_by(self, ids: Sequence[str]) -> dict[str, list[str]]:
@@ -155,7 +154,7 @@ class Lineage(Statements):
             )
             select top, list(distinct id order by id) from walk group by 1
             """,
-            [list(ids)],
+            [ids],
         )
         return {i: [] for i in ids} | {str(top): [str(i) for i in found] for top, found in rows}
 
@@ -200,7 +199,7 @@ class Lineage(Statements):
     def replaced_since(self, memory_ids: Iterable[str]) -> list[tuple[str, str, str]]:
         """Of some statements, those that a later one stands for: each with that one, and with what archived its
         sources."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             """
             select l.source_id, l.memory_id, min(a.archived_by)
             from lineage l
@@ -210,9 +209,8 @@ class Lineage(Statements):
             group by 1, 2
             order by 1, 2
             """,
-            [list(memory_ids)],
+            [memory_ids],
         )
-        return [(str(old), str(new), str(by)) for old, new, by in rows]
 
     def turned_at(self, memory_ids: Iterable[str]) -> dict[str, datetime]:
         """Of those of some memories that stand no more because something else holds since, the time of what took their
@@ -227,7 +225,7 @@ class Lineage(Statements):
             where l.relation in ('superseded', 'replaced')
             group by c.start
             """,
-            [list(memory_ids)],
+            [memory_ids],
         )
         return {str(start): from_utc(at) for start, at in rows}
 

@@ -23,6 +23,9 @@ _COUNTS_FROM = """case when created_at_quality = 'mtime'
 RIPE = f"""case when source_connector = 'night' or created_at_quality = 'mtime'
     then {_COUNTS_FROM} <= $as_of else created_at <= $created_before end"""
 _PLACES = pa.schema([("id", pa.string()), ("headings", pa.list_(pa.string())), ("lead_in", pa.string())])
+#: What makes an archived memory active again, as it was.
+RESTORED = """importance = coalesce(importance_before, importance), importance_before = null, archived_by = null,
+    archived_at = null, consolidated_into_id = null"""
 #: Where the counts of use stop.
 _MOST_USES = 1_000_000_000
 #: Characters of the beginning of an id that may stand for it.
@@ -83,15 +86,15 @@ class Memories(Statements):
         ]
         if not placed:
             return
-        with self._sql.given(placed=pa.Table.from_pylist(placed, _PLACES)):
-            self._sql.run(
-                """
-                update memories m
-                set headings = p.headings, lead_in = p.lead_in
-                from placed p
-                where m.id = p.id and (m.headings <> p.headings or m.lead_in <> p.lead_in)
-                """
-            )
+        self._sql.run(
+            """
+            update memories m
+            set headings = p.headings, lead_in = p.lead_in
+            from placed p
+            where m.id = p.id and (m.headings <> p.headings or m.lead_in <> p.lead_in)
+            """,
+            placed=pa.Table.from_pylist(placed, _PLACES),
+        )
 
     def read(self, ids: Iterable[str]) -> dict[str, Memory]:
         """The memories with these ids, by id; unknown ids are omitted."""
@@ -114,7 +117,7 @@ class Memories(Statements):
               and m.rolled_back_at is null and m.created_at_quality not in (select unnest($2::text[]))
             group by 1
             """,
-            [list(memories), list(UNDATED)],
+            [memories, UNDATED],
         )
         told = {str(into): (from_utc(at), int(offset)) for into, at, offset in rows}
         return {
@@ -127,7 +130,7 @@ class Memories(Statements):
     def contents(self, ids: Collection[str]) -> dict[str, tuple[str, str]]:
         """The project and the content of the memories with these ids, by id; unknown ids are omitted."""
         rows = self._sql.rows(
-            "select id, project_id, content from memories where id in (select unnest($1::text[]))", [list(ids)]
+            "select id, project_id, content from memories where id in (select unnest($1::text[]))", [ids]
         )
         return {memory_id: (project, content) for memory_id, project, content in rows}
 
@@ -167,7 +170,7 @@ class Memories(Statements):
             where ($1 or archived_at is null) and ($2 or rolled_back_at is null) and ($3 is null or created_at <= $3)
             order by created_at, id
             """,
-            [include_archived, include_rolled_back, to_utc(created_by) if created_by else None],
+            [include_archived, include_rolled_back, created_by],
         )
 
     def of_project(self, project_id: str, *, include_archived: bool = True) -> list[Memory]:
@@ -208,14 +211,14 @@ class Memories(Statements):
             order by created_at, id
             limit $4
             """,
-            [to_utc(created_by), to_utc(after.created_at) if after else None, after.id if after else None, most],
+            [created_by, after.created_at if after else None, after.id if after else None, most],
         )
         return [_text(row) for row in rows]
 
     def of_connectors(self, connectors: Sequence[str]) -> list[Memory]:
         """Every memory, in any state, that these connectors brought, by id."""
         return MEMORIES.select(
-            self._sql, "where source_connector in (select unnest($1::text[])) order by id", [list(connectors)]
+            self._sql, "where source_connector in (select unnest($1::text[])) order by id", [connectors]
         )
 
     def count(self) -> int:
@@ -225,7 +228,7 @@ class Memories(Statements):
     def existing(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Project and content hash of those ids that are in the store."""
         rows = self._sql.rows(
-            "select id, project_id, content_hash from memories where id in (select unnest($1::text[]))", [list(ids)]
+            "select id, project_id, content_hash from memories where id in (select unnest($1::text[]))", [ids]
         )
         return {row[0]: (row[1], row[2]) for row in rows}
 
@@ -263,10 +266,10 @@ class Memories(Statements):
             """,
             {
                 "floor": critical_floor,
-                "created_before": to_utc(created_before),
-                "first": to_utc(created_from) if created_from else None,
-                "as_of": to_utc(as_of),
-                "after": to_utc(after.created_at) if after else None,
+                "created_before": created_before,
+                "first": created_from,
+                "as_of": as_of,
+                "after": after.created_at if after else None,
                 "after_id": after.id if after else None,
                 "most": most,
             },
@@ -280,7 +283,7 @@ class Memories(Statements):
             from memories
             where source_connector = 'night' and created_at = $1 and archived_at is null
             """,
-            [to_utc(at)],
+            [at],
         )
 
     def unconsolidated(
@@ -288,12 +291,12 @@ class Memories(Statements):
     ) -> list[tuple[int, str]]:
         """Active raw memories that may be touched and that no night has compared: the position of their arrival in
         the audit log (after the entry `after`), and their project."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             f"""
             with arrivals as (
                 select row_id, min(sequence) as sequence
                 from audit_log
-                where table_name = 'memories' and action in ('insert', 'baseline')
+                where table_name = 'memories' and action = 'insert'
                 group by 1
             )
             select a.sequence, m.project_id
@@ -305,12 +308,11 @@ class Memories(Statements):
             """,
             {
                 "after": after,
-                "created_before": to_utc(created_before),
-                "as_of": to_utc(as_of),
+                "created_before": created_before,
+                "as_of": as_of,
                 "floor": critical_floor,
             },
         )
-        return [(int(row[0]), str(row[1])) for row in rows]
 
     def same_content(self, *, created_before: datetime, as_of: datetime, critical_floor: float) -> list[SameContent]:
         """Memories with the same project and content hash as another one, oldest first within each group. Memories
@@ -334,7 +336,7 @@ class Memories(Statements):
             qualify count(*) over same > 1 and bool_or(may_be_archived) over same
             order by project_id, content_hash, created_at, importance desc, memory_type, content, categories, tags, id
             """,
-            {"as_of": to_utc(as_of), "created_before": to_utc(created_before), "floor": critical_floor},
+            {"as_of": as_of, "created_before": created_before, "floor": critical_floor},
         )
         return [SameContent(*row)._replace(headings=tuple(row[5]), effective_date=from_utc(row[6])) for row in rows]
 
@@ -346,21 +348,21 @@ class Memories(Statements):
         """
         if not sources:
             return set()
-        with self._sql.given(replacements=pa.Table.from_pylist([source._asdict() for source in sources])):
-            archived = self._sql.strings(
-                """
-                update memories m
-                set importance_before = m.importance, importance = 0.5, archived_by = r.archived_by, archived_at = $1,
-                    consolidated_into_id = r.into, updated_at = $1
-                from replacements r
-                where m.id = r.id and m.archived_at is null and m.importance < $2 and not m.pinned
-                  and (m.compressed_from is null or (m.source_connector = 'night' and m.source_file = 'series'
-                                                     or r.is_version))
-                  and (m.abstraction_level <= 1 or (r.is_version and m.abstraction_level = 2))
-                returning m.id
-                """,
-                [to_utc(archived_at), critical_floor],
-            )
+        archived = self._sql.strings(
+            """
+            update memories m
+            set importance_before = m.importance, importance = 0.5, archived_by = r.archived_by, archived_at = $1,
+                consolidated_into_id = r.into, updated_at = $1
+            from replacements r
+            where m.id = r.id and m.archived_at is null and m.importance < $2 and not m.pinned
+              and (m.compressed_from is null or (m.source_connector = 'night' and m.source_file = 'series'
+                                                 or r.is_version))
+              and (m.abstraction_level <= 1 or (r.is_version and m.abstraction_level = 2))
+            returning m.id
+            """,
+            [archived_at, critical_floor],
+            replacements=pa.Table.from_pylist([source._asdict() for source in sources]),
+        )
         return set(archived)
 
     def patterns(self, before: datetime, policy: str, critical_floor: float) -> list[Memory]:
@@ -372,7 +374,7 @@ class Memories(Statements):
               and rolled_back_at is null and created_at < $1 and importance < $3 and not pinned
             order by id
             """,
-            [to_utc(before), policy, critical_floor],
+            [before, policy, critical_floor],
         )
 
     def supersede(self, loser: str, *, winner: str, archived_by: str, at: datetime, critical_floor: float) -> bool:
@@ -386,23 +388,22 @@ class Memories(Statements):
             where id = $1 and archived_at is null and importance < $5 and not pinned
             returning id
             """,
-            [loser, archived_by, to_utc(at), winner, critical_floor],
+            [loser, archived_by, at, winner, critical_floor],
         )
         return bool(archived)
 
     def take_back(self, ids: Sequence[str], *, at: datetime) -> set[str]:
         """Make memories active again that newer words of their source had superseded; returns those that were."""
         restored = self._sql.strings(
-            """
+            f"""
             update memories
-            set importance = coalesce(importance_before, importance), importance_before = null, archived_by = null,
-                archived_at = null, consolidated_into_id = null, updated_at = $2
+            set {RESTORED}, updated_at = $2
             from lineage l
             where id in (select unnest($1::text[])) and archived_at is not null and rolled_back_at is null
               and l.memory_id = consolidated_into_id and l.source_id = id and l.relation = 'superseded'
             returning id
             """,
-            [list(ids), to_utc(at)],
+            [ids, at],
         )
         self._sql.run(
             "delete from lineage where relation = 'superseded' and source_id in (select unnest($1::text[]))", [restored]
@@ -415,39 +416,26 @@ class Memories(Statements):
         over = {memory_id: at for memory_id, at in until.items() if at is not None}
         if over:
             rows = {"id": list(over), "at": [to_utc(at) for at in over.values()]}
-            with self._sql.given(over=pa.table(rows)):
-                self._sql.run(
-                    """
-                    update memories m
-                    set importance_before = importance, importance = least(importance, 0.5), archived_by = $1,
-                        archived_at = o.at
-                    from over o
-                    where m.id = o.id and archived_at is null and importance < $2 and not pinned
-                    """,
-                    [EXPIRED, critical_floor],
-                )
+            self._sql.run(
+                """
+                update memories m
+                set importance_before = importance, importance = least(importance, 0.5), archived_by = $1,
+                    archived_at = o.at
+                from over o
+                where m.id = o.id and archived_at is null and importance < $2 and not pinned
+                """,
+                [EXPIRED, critical_floor],
+                over=pa.table(rows),
+            )
         self._sql.run(
-            """
-            update memories
-            set importance = importance_before, importance_before = null, archived_by = null, archived_at = null
-            where archived_by = $1 and id in (select unnest($2::text[]))
-            """,
+            f"update memories set {RESTORED} where archived_by = $1 and id in (select unnest($2::text[]))",
             [EXPIRED, [memory_id for memory_id, at in until.items() if at is None]],
         )
 
     def revive(self, ids: Sequence[str]) -> None:
         """Reactivate memories that were rolled back, unchanged."""
-        if not ids:
-            return
-        self._sql.run(
-            """
-            update memories
-            set importance = importance_before, importance_before = null, archived_by = null, archived_at = null,
-                rolled_back_at = null
-            where id in (select unnest($1::text[])) and rolled_back_at is not null
-            """,
-            [list(ids)],
-        )
+        which = "id in (select unnest($1::text[])) and rolled_back_at is not null"
+        self._sql.run(f"update memories set {RESTORED}, rolled_back_at = null where {which}", [ids])
 
     def count_uses(self, recalled: Mapping[str, int], useful: Mapping[str, int]) -> None:
         """Add to how often memories were recalled and called useful, by id; unknown ids are passed over."""
@@ -455,17 +443,17 @@ class Memories(Statements):
         if not ids:
             return
         uses = {"id": ids, "recalled": [recalled.get(i, 0) for i in ids], "useful": [useful.get(i, 0) for i in ids]}
-        with self._sql.given(uses=pa.table(uses)):
-            self._sql.run(
-                """
-                update memories m
-                set reuse_count = least(m.reuse_count + u.recalled, $1)::integer,
-                    useful_count = least(m.useful_count + u.useful, $1)::integer
-                from uses u
-                where m.id = u.id
-                """,
-                [_MOST_USES],
-            )
+        self._sql.run(
+            """
+            update memories m
+            set reuse_count = least(m.reuse_count + u.recalled, $1)::integer,
+                useful_count = least(m.useful_count + u.useful, $1)::integer
+            from uses u
+            where m.id = u.id
+            """,
+            [_MOST_USES],
+            uses=pa.table(uses),
+        )
 
     def count_before_night(self, as_of: datetime) -> int:
         """The number of active memories at the start of the night of `as_of`, even if it has archived some since."""
@@ -475,7 +463,7 @@ class Memories(Statements):
             from memories
             where created_at < $1 and (archived_at is null or archived_at = $1) and rolled_back_at is null
             """,
-            [to_utc(as_of)],
+            [as_of],
         )
 
 

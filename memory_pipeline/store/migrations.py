@@ -1,6 +1,6 @@
 """Updates the schema of a store on open: numbered migrations, once each, and the audit log's triggers.
 
-A migration is a file `schema/NNN_name.sql`; the next one is 002. The triggers are derived from the list of tables
+A migration is a file `schema/NNN_name.sql`. The triggers are derived from the list of tables
 and the records, and recreated whenever a migration runs, so a migration that changes nothing else may consist of a
 comment. All pending migrations are one transaction, so that a kill leaves the store as it was. A store newer than
 the code is refused.
@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import duckdb
@@ -24,20 +23,20 @@ from memory_pipeline.records.columns import fixed_in, state_of
 from memory_pipeline.store.rows import AUDIT_LOG, EMBEDDINGS, MEMORIES, MIGRATIONS, TABLES, Table, Write
 
 _NAME = re.compile(r"^(\d{3})_\w+\.sql$")
-#: Stores from before the first release used other migrations: the first of them, and the number of the last.
-_EARLIER, _EARLIER_NEWEST = (1, "001_memories.sql"), 15
+#: Exports number the schemas from here on.
+_BEFORE_THE_FIRST = 15
 
 
 def known_migrations() -> list[tuple[int, str, str]]:
     """Number, name and SQL of every migration, in order."""
-    found = [(entry.name, entry) for entry in _schema().iterdir() if _NAME.match(entry.name)]
+    schema = resources.files("memory_pipeline.store") / "schema"
+    found = [(entry.name, entry) for entry in schema.iterdir() if _NAME.match(entry.name)]
     return [(int(name[:3]), name, entry.read_text("utf-8")) for name, entry in sorted(found)]
 
 
 def schema_number() -> int:
-    """The number of the newest schema as recorded in exports, which continues the numbers from before the first
-    release."""
-    return _EARLIER_NEWEST + known_migrations()[-1][0]
+    """The number of the newest schema as recorded in exports."""
+    return _BEFORE_THE_FIRST + known_migrations()[-1][0]
 
 
 def migrate(connection: duckdb.DuckDBPyConnection, path: Path, *, only_look: bool = False) -> int:
@@ -48,14 +47,13 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path, *, only_look: boo
     """
     migrations = known_migrations()
     applied = _applied(connection, path, {number: name for number, name, _ in migrations})
-    is_earlier = _EARLIER in applied.items()
-    newest = _EARLIER_NEWEST if is_earlier else migrations[-1][0]
+    newest = migrations[-1][0]
     if applied and max(applied) > newest:
         raise StoreVersionError(
             f"the store '{path}' has schema {max(applied)}, this program knows {newest}; install a newer "
             f"memory_pipeline"
         )
-    pending = [migration for migration in migrations if is_earlier or migration[0] not in applied]
+    pending = [migration for migration in migrations if migration[0] not in applied]
     if only_look or not pending:
         return len(pending)
     connection.begin()
@@ -63,22 +61,14 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path, *, only_look: boo
         drop_triggers(connection)
         for number, name, sql in pending:
             connection.execute(sql)
-            if is_earlier and number == _EARLIER[0]:
-                connection.execute((_schema() / "earlier.sql").read_text("utf-8"))
             connection.execute(f"insert into {MIGRATIONS} values ($1, $2, now() at time zone 'UTC')", [number, name])
         create_triggers(connection)
-        if is_earlier:
-            _begin_histories(connection)
         reached("store.migration.commit")
         connection.commit()
     except duckdb.Error:
         connection.rollback()
         raise
     return len(pending)
-
-
-def _schema() -> Traversable:
-    return resources.files("memory_pipeline.store") / "schema"
 
 
 def create_schema(connection: duckdb.DuckDBPyConnection, *, first_entry: int) -> None:
@@ -104,19 +94,6 @@ def drop_triggers(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(f'drop trigger "{name}" on "{table}"')
 
 
-def _begin_histories(connection: duckdb.DuckDBPyConnection) -> None:
-    """For memories whose states are not in the log, the log starts with their current state."""
-    state = memory_state("m")
-    known = f"select row_id from {AUDIT_LOG} where table_name = '{MEMORIES}' and after_state is not null"
-    connection.execute(
-        log_entries(
-            f"select '{MEMORIES}', m.id, 'baseline', null, sha256({state}), null, {state} from {MEMORIES} m "
-            f"where m.id not in ({known})",
-            actor="'migration'",
-        )
-    )
-
-
 def _applied(connection: duckdb.DuckDBPyConnection, path: Path, known: dict[int, str]) -> dict[int, str]:
     """The migrations that a store has had; none for an empty database that was never used."""
     tables = connection.execute(
@@ -131,7 +108,7 @@ def _applied(connection: duckdb.DuckDBPyConnection, path: Path, known: dict[int,
         ).fetchall()
         if columns == [("number",), ("name",), ("applied_at",)]:
             rows = connection.execute(f"select number, name from {MIGRATIONS}").fetchall()
-            if any(known.get(number) == name or (number, name) == _EARLIER for number, name in rows):
+            if any(known.get(number) == name for number, name in rows):
                 return dict(rows)
     raise StoreError(
         f"'{path}' is a DuckDB database of another program (with the table '{min(tables)[0]}'), not a store of this "
@@ -157,19 +134,6 @@ def memory_state(alias: str) -> str:
     return _json(values)
 
 
-def log_entries(entries: str, *, actor: str = "coalesce(getvariable('audit_actor'), 'unknown')") -> str:
-    """SQL that adds entries to the log, by row.
-
-    `entries`: a query of table_name, row_id, action, before_hash, after_hash, before_state and after_state.
-    """
-    return (
-        f"insert into {AUDIT_LOG} (sequence, happened_at, actor, run_id, table_name, row_id, action, before_hash, "
-        "after_hash, before_state, after_state) "
-        f"select nextval('audit_sequence'), now() at time zone 'UTC', {actor}, getvariable('audit_run'), e.* "
-        f"from ({entries} order by 2) e"
-    )
-
-
 def triggers() -> Iterator[str]:
     """The statements that make every trigger."""
     yield from _of_memories()
@@ -179,18 +143,26 @@ def triggers() -> Iterator[str]:
 
 
 def _trigger(table: str, write: Write, entries: str) -> str:
+    """A trigger that adds entries to the log, by row.
+
+    `entries`: a query of table_name, row_id, action, before_hash, after_hash, before_state and after_state.
+    """
     return (
         f"create trigger {table}_{_NAMED[write]} after {write} on {table} referencing {_SEEN[write]} "
-        f"for each statement {log_entries(entries)}"
+        f"for each statement insert into {AUDIT_LOG} (sequence, happened_at, actor, run_id, table_name, row_id, "
+        "action, before_hash, after_hash, before_state, after_state) select nextval('audit_sequence'), "
+        "now() at time zone 'UTC', coalesce(getvariable('audit_actor'), 'unknown'), getvariable('audit_run'), e.* "
+        f"from ({entries} order by 2) e"
     )
 
 
 def _of_table(table: Table, write: Write) -> str:
     """One entry per row: hashes of the whole row, and its state."""
-    before, after = (alias if alias in _SEEN[write].split() else None for alias in ("o", "n"))
-    row = after or before
+    aliases = [alias if alias in _SEEN[write].split() else None for alias in ("o", "n")]
+    row = aliases[1] or aliases[0]
     key = f" || '{table.between}' || ".join(f"{row}.{column}" for column in table.key)
-    hashes, states = ([one(table, alias) for alias in (before, after)] for one in (_hash, _state))
+    hashes = [f"sha256(to_json({alias})::text)" if alias else "null" for alias in aliases]
+    states = [_state(table, alias) for alias in aliases]
     same = " and ".join(f"o.{column} = n.{column}" for column in table.key)
     return _trigger(
         table.name,
@@ -198,10 +170,6 @@ def _of_table(table: Table, write: Write) -> str:
         f"select '{table.name}', {key}, '{write}', {', '.join(hashes)}, {', '.join(states)} "
         f"from {_FROM[write].format(same=same)}",
     )
-
-
-def _hash(table: Table, alias: str | None) -> str:
-    return f"sha256(to_json({alias})::text)" if alias else "null"
 
 
 def _state(table: Table, alias: str | None) -> str:

@@ -19,7 +19,7 @@ from memory_pipeline.records import (
     ModelCall,
 )
 from memory_pipeline.store.memories import MEMORIES, RIPE
-from memory_pipeline.store.rows import RowsOf, Statements, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements
 
 _ANSWERS, _CALLS = RowsOf(ModelAnswer, "model_answers"), RowsOf(ModelCall, "model_calls")
 _BATCHES = RowsOf(ModelBatch, "model_batches")
@@ -43,14 +43,14 @@ class Readings(Statements):
             m where {_UNREAD}
             order by project_id, effective_date::date, source_file, source_line, effective_date, id
             """,
-            {"created_before": to_utc(created_before), "as_of": to_utc(as_of), "read": READ},
+            {"created_before": created_before, "as_of": as_of, "read": READ},
         )
 
     def count_unread(self, *, created_before: datetime, as_of: datetime) -> tuple[int, int]:
         """How many notes no reader has read, and their tokens."""
         found: tuple[int, int] = self._sql.counts(
             f"select count(*), coalesce(sum(token_count), 0) from memories m where {_UNREAD}",
-            {"created_before": to_utc(created_before), "as_of": to_utc(as_of), "read": READ},
+            {"created_before": created_before, "as_of": as_of, "read": READ},
         )
         return found
 
@@ -86,7 +86,7 @@ class Readings(Statements):
                    or (source_connector = 'night' and source_file not in ('series', $3)))
             order by id
             """,
-            [project_id, to_utc(as_of), DIGEST],
+            [project_id, as_of, DIGEST],
         )
 
     def often_told(self, least_days: int) -> set[str]:
@@ -156,7 +156,7 @@ class Models(Statements):
 
     def answers(self, prompt_hashes: Sequence[str]) -> dict[str, ModelAnswer]:
         """The cached answers to these prompts."""
-        found = _ANSWERS.select(self._sql, "where prompt_hash in (select unnest($1::text[]))", [list(prompt_hashes)])
+        found = _ANSWERS.select(self._sql, "where prompt_hash in (select unnest($1::text[]))", [prompt_hashes])
         return {answer.prompt_hash: answer for answer in found}
 
     def keep_answers(self, answers: Sequence[ModelAnswer]) -> None:

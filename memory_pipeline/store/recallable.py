@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from memory_pipeline.records import AGAIN, Memory
 from memory_pipeline.store.memories import MEMORIES
 from memory_pipeline.store.rows import Statements
+from memory_pipeline.store.vectors import Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ class Recallable(Statements):
             )
             where pair ->> 0 in (select unnest($2::text[]))
             """,
-            [project_id, list(by)],
+            [project_id, by],
         )
         told = self._sql.rows(
             """
@@ -158,21 +159,10 @@ class Recallable(Statements):
     def vectors(self, ids: Sequence[str], model: str, dimension: int) -> NDArray[np.float32]:
         """The vectors of these memories in their order, float32 (len(ids), dimension); zero for one without."""
         vectors = np.zeros((len(ids), dimension), dtype=np.float32)
-        if not len(ids):
-            return vectors
-        with self._sql.given(wanted=pa.table({"id": pa.array(list(ids)), "place": np.arange(len(ids))})):
-            found = self._sql.table(
-                """
-                select w.place, e.vector
-                from embeddings e
-                join wanted w on e.memory_id = w.id
-                where e.model = $1 and e.dimension = $2
-                """,
-                [model, dimension],
-            )
-        if found.num_rows:
-            flat = found.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)
-            vectors[found.column("place").to_numpy()] = np.asarray(flat, np.float32).reshape(-1, dimension)
+        found, known = Vectors(self._sql).read(list(ids), model, dimension)
+        rows = {memory_id: row for row, memory_id in enumerate(found)}
+        places = [place for place, memory_id in enumerate(ids) if memory_id in rows]
+        vectors[places] = known[[rows[ids[place]] for place in places]]
         return vectors
 
 

@@ -17,11 +17,10 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from textwrap import shorten
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import duckdb
 from pydantic import Field
@@ -30,22 +29,29 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreError
 from memory_pipeline.store import engine
 from memory_pipeline.store.connection import Store
-from memory_pipeline.store.folding import copy_files, make_whole, put_in_place, remove_database, said_by
-from memory_pipeline.store.lock import StoreLock, lock_path
+from memory_pipeline.store.folding import (
+    KeptLog,
+    copy_files,
+    logs_after,
+    logs_between,
+    make_whole,
+    put_in_place,
+    remove_database,
+    said_by,
+    short_hash,
+)
 from memory_pipeline.store.migrations import migrate
 from memory_pipeline.store.rows import AUDIT_LOG, MIGRATIONS, TABLES
 from memory_pipeline.store.seal import (
-    KeptLog,
     Seal,
+    StoreLock,
     header_of,
     headers_read,
+    lock_path,
     log_is_whole,
     log_path,
-    logs_after,
-    logs_between,
     read_seal,
     seal_in_force,
-    short_hash,
 )
 from memory_pipeline.store.snapshots import (
     create_snapshot,
@@ -77,15 +83,15 @@ class Recovery(Document):
     done: bool = Field(description="Whether the store was recovered; false for a whole store and in a dry run.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(NamedTuple):
+    """A file, and the logs that are folded into it one after another, the last of them perhaps only in part."""
+
     source: Source
     file: Path
-    logs: tuple[KeptLog, ...]
-    snapshot: str | None
-    lost: str
+    logs: tuple[KeptLog, ...] = ()
+    snapshot: str | None = None
+    lost: str = ""
     last_is_damaged: bool = False
-    in_part: bool = False
 
 
 def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
@@ -94,40 +100,25 @@ def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
     Raises StoreError if neither the store nor any snapshot can be read, and for the database of another program, and
     StoreBusyError while another process has it open.
     """
+    incoming, tried = store.path.with_name(f".{store.path.name}.incoming"), []
     with store.held(shared=False) as lock:
-        problem = _problem_of(store, lock)
-    if not problem:
-        store.pending_migrations()
-        return Recovery(source="store", problem="", lost="nothing", snapshot=None, done=False)
-    with store.held(shared=False) as lock:
-        incoming = store.path.with_name(f".{store.path.name}.incoming")
-        tried, found = [], None
         try:
-            for candidate in _candidates(store, lock):
-                lost = [candidate.lost] if candidate.lost else []
+            problem = _problem_of(store.path, lock, incoming)
+            for candidate in _candidates(store, lock) if problem else ():
                 try:
-                    if candidate.in_part:
-                        remove_database(incoming)
-                        lost = lost + salvage(candidate.file, incoming) or [_LOST_AT_LEAST]
-                        make_whole(incoming)
-                    else:
-                        _assemble(candidate, incoming)
+                    lost = _assemble(candidate, incoming)
                 except (StoreError, OSError) as error:
                     tried.append(f"{candidate.source}: {error}")
                     continue
                 if not dry_run:
-                    put_in_place(incoming, store.path, lock, aside=keep_aside("damaged"))
-                found = Recovery(
-                    source=candidate.source,
-                    problem=problem,
-                    lost="; ".join(lost),
-                    snapshot=candidate.snapshot,
-                    done=not dry_run,
-                )
+                    keep_aside(store.path, "damaged")
+                    put_in_place(incoming, store.path, lock)
                 break
+            else:
+                candidate, lost = _Candidate("store", store.path), "nothing"
         finally:
             remove_database(incoming)
-    if found is None:
+    if problem and candidate.source == "store":
         tried += [] if list_snapshots(store) else ["it has no snapshot"]
         reasons = _about(store, incoming, "; ".join(tried))
         raise StoreError(
@@ -135,9 +126,21 @@ def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
             f"the alternatives work: {reasons}; its files were left unchanged; keep a copy of them, and restore "
             "a backup if you have one"
         )
-    if found.done:
-        _begin_anew(store)
-    return found
+    if not problem:
+        store.pending_migrations()
+    elif not dry_run:
+        # The logs that are kept from now on continue from this snapshot. No older one is dropped for it.
+        try:
+            create_snapshot(store, "recovered", datetime.now(UTC), keep=None, only_if_changed=False)
+        except StoreError as error:
+            _log.warning("there is no snapshot yet of the recovered store: %s", error)
+    return Recovery(
+        source=candidate.source,
+        problem=problem,
+        lost=lost,
+        snapshot=candidate.snapshot,
+        done=bool(problem) and not dry_run,
+    )
 
 
 def _about(store: Store, incoming: Path, text: str) -> str:
@@ -147,28 +150,16 @@ def _about(store: Store, incoming: Path, text: str) -> str:
     return text
 
 
-def _begin_anew(store: Store) -> None:
-    """Take a snapshot of the recovered store, from which the logs kept from now on continue. No older snapshot is
-    dropped for it."""
+def _problem_of(path: Path, lock: StoreLock, copy: Path) -> str:
+    """The problem of a store's files, which are read in a copy; empty if there is none."""
     try:
-        create_snapshot(store, "recovered", datetime.now(UTC), keep=None, only_if_changed=False)
-    except StoreError as error:
-        _log.warning("there is no snapshot yet of the recovered store: %s", error)
-
-
-def _problem_of(store: Store, lock: StoreLock) -> str:
-    """The problem of a store's files, or None."""
-    copy = store.path.with_name(f".{store.path.name}.incoming")
-    try:
-        if not store.path.is_file():
-            return f"there is no file '{store.path}'"
-        seal_in_force(store.path, read_seal(lock))
-        log = log_path(store.path)
-        _assemble(_Candidate("store", store.path, (KeptLog(log, "", ""),) if log.exists() else (), None, ""), copy)
+        if not path.is_file():
+            return f"there is no file '{path}'"
+        seal_in_force(path, read_seal(lock))
+        copy_files(path, copy)
+        make_whole(copy)
     except (DamagedStoreError, OSError) as error:
         return str(error)
-    finally:
-        remove_database(copy)
     return ""
 
 
@@ -184,7 +175,11 @@ def _candidates(store: Store, lock: StoreLock) -> Iterator[_Candidate]:
     )
     cut: list[_Candidate] = []
     broken: list[_Candidate] = []
-    for name in _whole_snapshots(store):
+    for name in (snapshot.name for snapshot in reversed(list_snapshots(store))):
+        try:
+            verify_snapshot(store, name)
+        except SnapshotError:
+            continue
         file = snapshot_path(store, name)
         chain = logs_between(store.path, header_of(file), sealed.header) if sealed else None
         if chain is not None:
@@ -192,19 +187,18 @@ def _candidates(store: Store, lock: StoreLock) -> Iterator[_Candidate]:
             if whole_log:
                 yield _Candidate("snapshot and log", file, logs, name, "nothing")
             else:
-                cut.append(_Candidate("snapshot and log", file, logs, name, lost_of_log, last_is_damaged=True))
+                cut.append(_Candidate("snapshot and log", file, logs, name, lost_of_log, True))
         elif following := tuple(logs_after(store.path, header_of(file))):
             lost = f"everything after snapshot '{name}' and the {len(following)} logs that follow it"
             broken.append(_Candidate("snapshot", file, following, name, lost))
         broken.append(_Candidate("snapshot", file, (), name, f"everything since snapshot '{name}'"))
     if store.path.is_file() and not whole_log:
-        yield _Candidate("store and part of its log", store.path, last, None, lost_of_log, last_is_damaged=True)
+        yield _Candidate("store and part of its log", store.path, last, None, lost_of_log, True)
         yield _Candidate("store and part of its log", store.path, (), None, "the log beside it")
     yield from cut
     if store.path.is_file():
         # DuckDB reads a damaged log up to the point where it considers it truncated, without an error.
-        lost = "" if whole_log else lost_of_log
-        yield _Candidate("what reads of the store", store.path, (), None, lost, in_part=True)
+        yield _Candidate("what reads of the store", store.path, lost="" if whole_log else lost_of_log)
     yield from broken
 
 
@@ -217,19 +211,15 @@ def _seal_of(path: Path, lock: StoreLock) -> Seal | None:
     return sealed
 
 
-def _whole_snapshots(store: Store) -> Iterator[str]:
-    for snapshot in reversed(list_snapshots(store)):
-        try:
-            verify_snapshot(store, snapshot.name)
-        except SnapshotError:
-            continue
-        yield snapshot.name
-
-
-def _assemble(candidate: _Candidate, incoming: Path) -> None:
-    """Copy a file, fold log after log into it, and read all of it. If the last log is known to be damaged, use its
-    contents before the first unreadable entry."""
+def _assemble(candidate: _Candidate, incoming: Path) -> str:
+    """Copy a file, fold log after log into it, and read all of it; returns what is lost then. If the last log is known
+    to be damaged, use its contents before the first unreadable entry."""
     remove_database(incoming)
+    if candidate.source == "what reads of the store":
+        lost = [candidate.lost] if candidate.lost else []
+        lost = lost + salvage(candidate.file, incoming) or [_LOST_AT_LEAST]
+        make_whole(incoming)
+        return "; ".join(lost)
     shutil.copyfile(candidate.file, incoming)
     if not candidate.logs:
         make_whole(incoming)
@@ -245,6 +235,7 @@ def _assemble(candidate: _Candidate, incoming: Path) -> None:
             contents = make_whole(incoming)
         if kept.contents and short_hash(contents) != kept.contents:
             raise DamagedStoreError(f"the log '{kept.path.name}' did not lead to the same store as before")
+    return candidate.lost
 
 
 def put_in_blank_place(store: Store, incoming: Store) -> bool:

@@ -8,33 +8,60 @@ compared with it, and only then moved to where the store or a snapshot was. The 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+import uuid
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Annotated, Any
 
 import duckdb
 import pyarrow as pa
+from pydantic import Field
 
 from memory_pipeline.errors import DamagedStoreError, StoreError
 from memory_pipeline.killpoints import reached
 from memory_pipeline.store import engine
-from memory_pipeline.store.erasure import Chosen
-from memory_pipeline.store.folding import remove_database, said_by, sync, verify_whole
+from memory_pipeline.store.folding import contents_digest, remove_database, said_by, sync, verify_whole
 from memory_pipeline.store.forgotten import Stone, new_id_of, rejected_hash
 from memory_pipeline.store.migrations import create_schema, create_triggers, drop_triggers, memory_state, migrate
-from memory_pipeline.store.rows import AUDIT_LOG, EMBEDDINGS, KEYS, LINEAGE, MEMORIES, MIGRATIONS, TABLES, Sql, to_utc
+from memory_pipeline.store.rows import AUDIT_LOG, EMBEDDINGS, KEYS, LINEAGE, MEMORIES, MIGRATIONS, TABLES, Sql
 from memory_pipeline.store.transaction import Transaction
 from memory_pipeline.text.normalise import hashes_of
 from memory_pipeline.text.own_words import FORGOTTEN, OwnWords
 
-#: Rows of one memory each, which go with it: table and column.
+#: That a column has one of the memories: those that go stand in the table `gone` with their new ids.
+_GONE = "in (select old from gone)"
+#: Rows that go with the memories, in this order: table and condition. A rollup is made from those below it.
 _GO_WITH = (
-    (EMBEDDINGS, "memory_id"), ("similarity_edges", "a"), ("similarity_edges", "b"), ("compared", "memory_id"),
-    ("comparison_cells", "memory_id"), ("line_shapes", "memory_id"), ("source_entries", "memory_id"),
-    ("atom_candidates", "memory_id"), ("playbook_contributions", "memory_id"), ("conflicts", "a"), ("conflicts", "b"),
-    (LINEAGE, "memory_id"),
+    *(
+        (table, f"{column} in (select id from extractions where turn_id {_GONE} or memory_id {_GONE})")
+        for table, column in (("extraction_feedback", "extraction_id"), ("relationship_patterns", "id"))
+    ),
+    ("extractions", f"turn_id {_GONE} or memory_id {_GONE}"),
+    ("proposals", "exists (select 1 from gone where contains(draft, to_json(old)::text))"),
+    ("source_files", f"(source, file) in (select (source, file) from source_entries where memory_id {_GONE})"),
+    (
+        "rollups",
+        """
+        id in (
+            with recursive up(id) as (
+                select id from rollups where list_has_any(memory_ids, (select list(old) from gone))
+                union
+                select r.id from rollups r join up on list_contains(r.below_ids, up.id)
+            )
+            select id from up)
+        """,
+    ),
+    *((table, f"a {_GONE} or b {_GONE}") for table in ("similarity_edges", "conflicts")),
+    *(
+        (table, f"memory_id {_GONE}")
+        for table in (
+            EMBEDDINGS, "compared", "comparison_cells", "line_shapes", "source_pending", "source_entries",
+            "atom_candidates", "playbook_contributions", LINEAGE,
+        )
+    ),
 )  # fmt: skip
 #: Tables of which the audit log keeps nothing that was said.
 _NOTHING_SAID = (MEMORIES, LINEAGE, EMBEDDINGS, "source_entries")
@@ -45,18 +72,21 @@ _PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """What is to be forgotten, and who wants it: an id of its own, the key of the hashes, and the time.
+    """What a person has confirmed: memories by id, and rejected rows by file and line.
 
-    `known`: all that goes from the store; a snapshot has some of it without the links by which it was found. `stones`:
-    the tombstones, by new id with the project and the hash of the words; every file gets all of them, so that none of
-    them brings it back when it is restored.
+    `periods`: by project, the rollups that say it, which are made again. `key`: that of the hashes. `known`: all that
+    goes from the store; a snapshot has some of it without the links by which it was found. `stones`: the tombstones, by
+    new id with the project and the hash of the words; every file gets all of them, so that none of them brings it back
+    when it is restored.
     """
 
-    id: str
-    chosen: Chosen
-    key: str
-    at: datetime
+    memory_ids: tuple[str, ...]
+    rejected: tuple[tuple[str, int], ...]
     actor: str
+    at: datetime
+    periods: dict[str, list[str]]
+    key: Annotated[str, Field(pattern="^([0-9a-f]{2})+$")]
+    id: str = field(default_factory=lambda: str(uuid.uuid4()))
     known: tuple[str, ...] = ()
     stones: tuple[Stone, ...] = ()
 
@@ -72,12 +102,9 @@ def rewrite_without(source: Path, target: Path, forgetting: Forgetting, words: O
         with engine.attached_copy(source, read_only=False) as connection:
             migrate(connection, source)
             _Erasing(connection, forgetting, words).run()
-            before = _digest(connection)
+            before = contents_digest(connection)
         _copy_tables(source, target)
-        verify_whole(target)
-        with engine.attached_copy(target, read_only=True) as connection:
-            after = _digest(connection)
-        if after != before:
+        if verify_whole(target) != before:
             raise StoreError(f"'{target}' differs from what it was written from; nothing was replaced")
     except (duckdb.Error, DamagedStoreError) as error:
         said = said_by(error) if isinstance(error, duckdb.Error) else str(error)
@@ -96,7 +123,7 @@ class _Erasing:
         """Do it."""
         now = self._forgetting
         with self._transaction():
-            erased = self._tx.erasure.of(now.chosen.memory_ids, now.known)
+            erased = self._tx.erasure.of(now.memory_ids, now.known)
             rejected = self._rejected()
             ids = list(erased.memory_ids)
             if not erased.rollback.is_empty:
@@ -105,8 +132,9 @@ class _Erasing:
             drop_triggers(self._connection)
             self._keep_tombstones(ids, rejected)
             renamed = self._new_names(ids, list(erased.made_ids))
-            self._leave_out_derived(ids)
-            self._empty(ids, renamed)
+            with self._sql.given(gone=_names({old: renamed[old] for old in (*self._words.renamed, *ids)})):
+                self._leave_out_derived()
+                self._empty()
             self._rename_and_rewrite(renamed)
         # Every entry of the log gets the next number: whoever knows a state of the store by its last entry sees that it
         # is another one. DuckDB takes a key that was given up in the same transaction for taken.
@@ -133,9 +161,10 @@ class _Erasing:
 
     def _rejected(self) -> list[tuple[str, int, str, str]]:
         """The rejected rows that go: chosen ones, and those that quote what goes."""
-        chosen = set(self._forgetting.chosen.rejected)
         rows = self._tx.journal.quarantine()
-        return [row for row in rows if row[:2] in chosen or self._words.quoted_in(f"{row[2]}\n{row[3]}")]
+        return [
+            row for row in rows if row[:2] in self._forgetting.rejected or self._words.quoted_in(f"{row[2]}\n{row[3]}")
+        ]
 
     def _keep_tombstones(self, ids: Sequence[str], rejected: Sequence[tuple[str, int, str, str]]) -> None:
         now = self._forgetting
@@ -151,7 +180,7 @@ class _Erasing:
         for row in rows:
             self._sql.run(
                 "insert into forgotten values ($1, $2, $3, $4, $5, $6) on conflict do nothing",
-                [*row, to_utc(now.at), now.actor, now.id],
+                [*row, now.at, now.actor, now.id],
             )
 
     def _new_names(self, ids: Sequence[str], made: Sequence[str]) -> dict[str, str]:
@@ -171,104 +200,49 @@ class _Erasing:
             from proposals p, (select unnest($2::text[]) as gone)
             where contains(p.draft, to_json(gone)::text)
             """,
-            [list(made), list(ids)],
+            [made, ids],
         )
         # What archived a memory may also be a memory that stays, or a person.
         kept = set(self._sql.strings("select id from memories union select run_id from audit_log")) - set(ids)
         new = {old: new_id_of(self._forgetting.key, old) for old in dict.fromkeys((*ids, *derived)) if old not in kept}
         return {**self._words.renamed, **new}
 
-    def _leave_out_derived(self, ids: Sequence[str]) -> None:
+    def _leave_out_derived(self) -> None:
         """Delete what is known of the memories, and what a night makes again."""
-        gone, now = list(ids), to_utc(self._forgetting.at)
-        having = "in (select unnest($1::text[]))"
-        self._sql.run(
-            f"""
-            create temp table read_again as
-            select distinct project_id, night
-            from extractions
-            where turn_id {having} or memory_id {having}
-            union
-            select d.project_id, d.night
-            from conversation_days d
-            join memories m on m.project_id = d.project_id and m.memory_type = 'conversation' and m.id {having}
-              and d.night between m.effective_date::date - 1 and m.effective_date::date + 1
-            """,
-            [gone],
-        )
-        runs = self._sql.strings(
-            f"select distinct run_id from audit_log where table_name = 'memories' and row_id {having}", [gone]
-        )
-        extracted = f"(select id from extractions where turn_id {having} or memory_id {having})"
-        for table, column in (("extraction_feedback", "extraction_id"), ("relationship_patterns", "id")):
-            self._sql.run(f"delete from {table} where {column} in {extracted}", [gone])
-        self._sql.run(f"delete from extractions where turn_id {having} or memory_id {having}", [gone])
-        self._sql.run(
-            """
-            update conversation_days d
-            set digest = '', topics = [], is_written = false
-            from read_again r
-            where r.project_id = d.project_id and r.night = d.night
-            """
-        )
         days = self._sql.strings(
-            """
-            select d.project_id || ':' || d.night::text || ':' || d.run_id
-            from conversation_days d
-            join read_again r on r.project_id = d.project_id and r.night = d.night
-            """
-        )
-        self._silence_log(("conversation_days",), days)
-        self._sql.run("drop table read_again")
-        self._leave_out_knowledge(gone)
-        self._sql.run(
-            "delete from proposals where exists (select 1 from (select unnest($1::text[]) as gone) "
-            "where contains(draft, to_json(gone)::text))",
-            [gone],
-        )
-        self._sql.run(
             f"""
-            delete from source_files
-            where (source, file) in (select (source, file) from source_entries where memory_id {having})
-            """,
-            [gone],
-        )
-        self._sql.run(f"delete from source_pending where memory_id {having}", [[*gone, *self._words.renamed]])
-        # A rollup is made from those below it.
-        self._sql.run(
+            update conversation_days
+            set digest = '', topics = [], is_written = false
+            where (project_id, night) in (
+                select (project_id, night) from extractions where turn_id {_GONE} or memory_id {_GONE}
+                union
+                select (d.project_id, d.night)
+                from conversation_days d
+                join memories m on m.project_id = d.project_id and m.memory_type = 'conversation' and m.id {_GONE}
+                  and d.night between m.effective_date::date - 1 and m.effective_date::date + 1)
+            returning project_id || ':' || night::text || ':' || run_id
             """
-            delete from rollups
-            where id in (
-                with recursive up(id) as (
-                    select id from rollups where list_has_any(memory_ids, $1::text[])
-                    union
-                    select r.id from rollups r join up on list_contains(r.below_ids, up.id)
-                )
-                select id from up)
-            """,
-            [gone],
         )
-        self._forget_answers(runs)
-        self._sql.run(
-            "update model_batches set status = 'lost', settled_at = $1 where status in ('sending', 'sent')", [now]
-        )
-        for table, column in _GO_WITH:
-            self._sql.run(f"delete from {table} where {column} {having}", [gone])
+        conflicts = self._sql.strings(f"select a || ' ~ ' || b from conflicts where a {_GONE} or b {_GONE}")
+        self._silence_log(("conversation_days", "conflicts"), [*days, *conflicts])
+        self._leave_out_knowledge()
+        self._forget_answers()
+        for table, which in _GO_WITH:
+            self._sql.run(f"delete from {table} where {which}")
 
-    def _leave_out_knowledge(self, gone: list[str]) -> None:
+    def _leave_out_knowledge(self) -> None:
         """Atoms and playbook entries in which the memories had a part; what else speaks for them has its turn again."""
         atoms = self._sql.strings(
-            """
+            f"""
             select id
             from atoms
-            where list_has_any(source_ids, $1::text[])
-               or id in (select atom_id from atom_candidates where memory_id in (select unnest($1::text[])))
+            where list_has_any(source_ids, (select list(old) from gone))
+               or id in (select atom_id from atom_candidates where memory_id {_GONE})
             union
             select unnest([before_state ->> 'atom_id', after_state ->> 'atom_id'])
             from audit_log
-            where table_name = 'atom_candidates' and row_id in (select unnest($1::text[]))
-            """,
-            [gone],
+            where table_name = 'atom_candidates' and row_id {_GONE}
+            """
         )
         self._sql.run(
             """
@@ -279,16 +253,13 @@ class _Erasing:
             [atoms],
         )
         entries = self._sql.strings(
-            "select distinct entry_id from playbook_contributions where memory_id in (select unnest($1::text[]))",
-            [gone],
-        )
-        self._sql.run(
-            """
+            f"""
             update playbook_contributions
-            set status = 'withdrawn', decided_at = $2
-            where entry_id in (select unnest($1::text[]))
+            set status = 'withdrawn', decided_at = $1
+            where entry_id in (select entry_id from playbook_contributions where memory_id {_GONE})
+            returning entry_id
             """,
-            [entries, to_utc(self._forgetting.at)],
+            [self._forgetting.at],
         )
         for table, column, ids in (
             ("atom_embeddings", "atom_id", atoms),
@@ -297,18 +268,8 @@ class _Erasing:
             ("playbook_entries", "id", entries),
         ):
             self._sql.run(f"delete from {table} where {column} in (select unnest($1::text[]))", [ids])
-        conflicts = self._sql.strings(
-            """
-            select a || ' ~ ' || b
-            from conflicts
-            where a in (select unnest($1::text[])) or b in (select unnest($1::text[]))
-            """,
-            [gone],
-        )
-        self._silence_log(("atoms", "playbook_entries", "conflicts"), [*atoms, *entries, *conflicts])
-        self._sql.run(
-            "update compression_log set reason = null where compressed_memory_id in (select unnest($1::text[]))", [gone]
-        )
+        self._silence_log(("atoms", "playbook_entries"), [*atoms, *entries])
+        self._sql.run(f"update compression_log set reason = null where compressed_memory_id {_GONE}")
 
     def _silence_log(self, tables: Sequence[str], row_ids: Sequence[str]) -> None:
         """Take out of the log what these rows said."""
@@ -318,10 +279,10 @@ class _Erasing:
             set before_state = null, after_state = null, before_hash = null, after_hash = null
             where table_name in (select unnest($1::text[])) and row_id in (select unnest($2::text[]))
             """,
-            [list(tables), list(row_ids)],
+            [tables, row_ids],
         )
 
-    def _forget_answers(self, runs: Sequence[str]) -> None:
+    def _forget_answers(self) -> None:
         """Answers of models that quote the words or were given to runs that worked on the memories; the hashes of their
         questions with them."""
         quoting = [
@@ -331,14 +292,14 @@ class _Erasing:
             if self._words.stands_in(str(answer))
         ]
         hashes = self._sql.strings(
-            """
-            select prompt_hash from model_answers where run_id in (select unnest($1::text[]))
+            f"""
+            select prompt_hash
+            from (select prompt_hash, run_id from model_answers union select prompt_hash, run_id from model_calls)
+            where run_id in (select run_id from audit_log where table_name = 'memories' and row_id {_GONE})
             union
-            select prompt_hash from model_calls where run_id in (select unnest($1::text[]))
-            union
-            select unnest($2::text[])
+            select unnest($1::text[])
             """,
-            [list(runs), quoting],
+            [quoting],
         )
         self._sql.run("delete from model_answers where prompt_hash in (select unnest($1::text[]))", [hashes])
         self._sql.run(
@@ -353,6 +314,10 @@ class _Erasing:
             [hashes],
         )
         self._sql.run(
+            "update model_batches set status = 'lost', settled_at = $1 where status in ('sending', 'sent')",
+            [self._forgetting.at],
+        )
+        self._sql.run(
             """
             update audit_log
             set row_id = $2, before_state = null, after_state = null, before_hash = null, after_hash = null
@@ -365,64 +330,60 @@ class _Erasing:
             [hashes, FORGOTTEN],
         )
 
-    def _empty(self, ids: Sequence[str], renamed: dict[str, str]) -> None:
+    def _empty(self) -> None:
         """Take everything out of the rows of the memories but that they were there."""
         content, shape = hashes_of(FORGOTTEN)
         now = self._forgetting
-        with self._sql.given(gone=_names({old: renamed[old] for old in ids})):
-            self._sql.run(
-                f"""
-                update {MEMORIES} m
-                set content = $1, content_hash = $2, shape_hash = $3, memory_type = 'other', categories = [], tags = [],
-                    importance = 0.5, importance_before = 1.0, pattern_type = null, confidence_score = null,
-                    consolidation_method = null, token_count = 1, effective_date = created_at, source_file = null,
-                    source_line = null, archived_by = $4, archived_at = $5, consolidated_into_id = null,
-                    compressed_from = null, is_canonical = false, pinned = false, reuse_count = 0, useful_count = 0,
-                    rolled_back_at = $5, updated_at = $5
-                from gone g
-                where m.id = g.old
-                """,
-                [FORGOTTEN, content, shape, f"forget:{now.id}", to_utc(now.at)],
-            )
+        self._sql.run(
+            f"""
+            update {MEMORIES}
+            set content = $1, content_hash = $2, shape_hash = $3, memory_type = 'other', categories = [], tags = [],
+                importance = 0.5, importance_before = 1.0, pattern_type = null, confidence_score = null,
+                consolidation_method = null, token_count = 1, effective_date = created_at, source_file = null,
+                source_line = null, archived_by = $4, archived_at = $5, consolidated_into_id = null,
+                compressed_from = null, is_canonical = false, pinned = false, reuse_count = 0, useful_count = 0,
+                rolled_back_at = $5, updated_at = $5
+            where id {_GONE}
+            """,
+            [FORGOTTEN, content, shape, f"forget:{now.id}", now.at],
+        )
 
     def _rename_and_rewrite(self, renamed: dict[str, str]) -> None:
         """Give every table the new ids, and take what quotes the words out of every text."""
         words = self._words.with_names(renamed)
-        columns = self._columns()
+        columns = self._tx.transfer.text_columns()
         with self._sql.given(gone=_names(renamed)):
-            for table, kinds in columns.items():
-                for column, kind in kinds.items():
-                    if kind == "VARCHAR" and (table, column) != (MEMORIES, "content"):
-                        self._sql.run(f"update {table} t set {column} = g.new from gone g where t.{column} = g.old")
-                    elif kind == "VARCHAR[]":
-                        rows = self._sql.rows(
-                            f"select rowid, {column} from {table} where list_has_any({column}, $1::text[])",
-                            [list(renamed)],
-                        )
-                        for rowid, values in rows:
-                            new = [renamed.get(value, value) for value in values]
-                            self._sql.run(f"update {table} set {column} = $2 where rowid = $1", [rowid, new])
-        for table, texts in self._texts():
-            self._rewrite(table, texts, words.rewritten)
+            for table, column, kind in columns:
+                if kind == "VARCHAR[]":
+                    self._sql.run(
+                        f"""
+                        update {table}
+                        set {column} = list_transform(
+                            {column}, lambda each: coalesce(map($1::text[], $2::text[])[each], each))
+                        where list_has_any({column}, $1::text[])
+                        """,
+                        [renamed, renamed.values()],
+                    )
+                elif (table, column) != (MEMORIES, "content"):
+                    self._sql.run(f"update {table} t set {column} = g.new from gone g where t.{column} = g.old")
+        for table, column, kind in columns:
+            if kind == "VARCHAR" and table not in _WITHOUT_TEXTS and column not in KEYS[table]:
+                self._change(
+                    table,
+                    [
+                        {"at": rowid, column: new}
+                        for rows in self._sql.pages(f"select rowid, {column} from {table}", _PAGE)
+                        for rowid, text in rows
+                        if text is not None and (new := words.rewritten(text)) != text
+                    ],
+                )
         self._rewrite_log(words)
-
-    def _rewrite(self, table: str, columns: Sequence[str], change: Callable[[str], str]) -> None:
-        """Change the texts of a table, row by row."""
-        changed: list[tuple[int, list[str | None]]] = []
-        for rows in self._sql.pages(f"select rowid, {', '.join(columns)} from {table}", _PAGE):
-            for rowid, *values in rows:
-                new = [value if value is None else change(str(value)) for value in values]
-                if new != values:
-                    changed.append((int(rowid), new))
-        assigned = ", ".join(f"{column} = ${place}" for place, column in enumerate(columns, 2))
-        for rowid, new in changed:
-            self._sql.run(f"update {table} set {assigned} where rowid = $1", [rowid, *new])
 
     def _rewrite_log(self, words: OwnWords) -> None:
         """Change the entries of the audit log that name or quote what goes. Those of memories and links keep hashes of
         their states, by which the log is checked; the others lose theirs with the words."""
         names = OwnWords((), words.renamed)
-        changed: list[tuple[int, str, str | None, str | None, bool]] = []
+        changed: list[dict[str, Any]] = []
         with self._sql.given(gone=_names(words.renamed)):
             pages = self._sql.pages(
                 f"""
@@ -433,41 +394,24 @@ class _Erasing:
                 """,
                 _PAGE,
             )
-            for rows in pages:
-                for rowid, table, row_id, *states in rows:
-                    change = (names if table in _NOTHING_SAID else words).rewritten
-                    before, after = (state if state is None else change(str(state)) for state in states)
-                    key = _renamed_key(str(row_id), words)
-                    if [key, before, after] != [row_id, *states]:
-                        changed.append((int(rowid), key, before, after, table in (MEMORIES, LINEAGE)))
-        for rowid, key, before, after, is_hashed in changed:
-            hashes = [_sha256(state) if is_hashed else None for state in (before, after)]
+            for rowid, table, row_id, *states in (row for rows in pages for row in rows):
+                change = (names if table in _NOTHING_SAID else words).rewritten
+                before, after = (state if state is None else change(state) for state in states)
+                key = _renamed_key(row_id, words)
+                if [key, before, after] != [row_id, *states]:
+                    hashes = map(_sha256, (before, after)) if table in (MEMORIES, LINEAGE) else (None, None)
+                    entry = {"at": rowid, "row_id": key, "before_state": before, "after_state": after}
+                    changed.append({**entry, **dict(zip(("before_hash", "after_hash"), hashes, strict=True))})
+        self._change(AUDIT_LOG, changed)
+
+    def _change(self, table: str, rows: Sequence[dict[str, Any]]) -> None:
+        """Write these values into the rows of a table that lie `at` these places."""
+        if rows:
+            assigned = ", ".join(f"{name} = c.{name}" for name in rows[0] if name != "at")
             self._sql.run(
-                f"""
-                update {AUDIT_LOG}
-                set row_id = $2, before_state = $3, after_state = $4, before_hash = $5, after_hash = $6
-                where rowid = $1
-                """,
-                [rowid, key, before, after, *hashes],
+                f"update {table} t set {assigned} from changed c where t.rowid = c.at",
+                changed=pa.Table.from_pylist(list(rows)),
             )
-
-    def _texts(self) -> list[tuple[str, list[str]]]:
-        """Every table with the columns that may quote something or name an id in a text."""
-        found = []
-        for table, kinds in self._columns().items():
-            if table in _WITHOUT_TEXTS:
-                continue
-            columns = [name for name, kind in kinds.items() if kind == "VARCHAR" and name not in KEYS[table]]
-            if columns:
-                found.append((table, columns))
-        return found
-
-    def _columns(self) -> dict[str, dict[str, str]]:
-        """The texts and lists of texts of every table that has rows, with their types."""
-        found: dict[str, dict[str, str]] = {}
-        for table, column, kind in self._tx.transfer.text_columns():
-            found.setdefault(table, {})[column] = kind
-        return found
 
     def _note_in_log(self, ids: Sequence[str], renamed: dict[str, str]) -> None:
         """One entry for each memory."""
@@ -508,20 +452,6 @@ def _copy_tables(source: Path, target: Path) -> None:
         new.commit()
         new.execute("force checkpoint")
     sync(target)
-
-
-def _digest(connection: duckdb.DuckDBPyConnection) -> list[tuple[object, ...]]:
-    """By table, how many rows it has and what changes with any of their values, in whatever order its columns are."""
-    columns: dict[str, list[str]] = {}
-    for table, column in connection.execute(
-        "select table_name, column_name from duckdb_columns() where database_name = current_database() order by all"
-    ).fetchall():
-        columns.setdefault(str(table), []).append(str(column))
-    looks = (
-        f"select '{table.name}', count(*), bit_xor(hash({', '.join(columns[table.name])})) from {table.name}"
-        for table in TABLES
-    )
-    return sorted(connection.execute(" union all ".join(looks)).fetchall())
 
 
 def _renamed_key(row_id: str, words: OwnWords) -> str:

@@ -15,11 +15,12 @@ from datetime import date, datetime
 
 from memory_pipeline.errors import AlreadyRolledBackError, InputError
 from memory_pipeline.records import MADE
-from memory_pipeline.store.conflicts import Conflicts
 from memory_pipeline.store.conversations import Conversations
+from memory_pipeline.store.decisions import Conflicts
 from memory_pipeline.store.knowledge import Atoms, Playbook
+from memory_pipeline.store.memories import RESTORED
 from memory_pipeline.store.rollups import Rollups
-from memory_pipeline.store.rows import Statements, to_utc
+from memory_pipeline.store.rows import Statements
 from memory_pipeline.store.runs import Runs
 from memory_pipeline.store.sources import Sources
 from memory_pipeline.text.counts import how_many
@@ -110,7 +111,7 @@ class Rollbacks(Statements):
         """Undo every run that wrote at or after a time, each as a whole."""
         run_ids = self._sql.strings(
             "select distinct run_id from audit_log where happened_at >= $1 and run_id is not null order by 1",
-            [to_utc(since)],
+            [since],
         )
         return self._plan(f"since {since.isoformat()}", run_ids, cascade=cascade)
 
@@ -125,9 +126,6 @@ class Rollbacks(Statements):
             raise AlreadyRolledBackError(
                 f"abstraction '{memory_id}' was already rolled back on {row[1]:%Y-%m-%d %H:%M:%S} UTC"
             )
-        main = self._sql.row("select source_id from lineage where memory_id = $1 and relation = 'part'", [memory_id])
-        if main is not None:
-            raise InputError(f"memory '{memory_id}' is a part of the series memory '{main[0]}'; name that one")
         sources = self._sql.strings(
             """
             select m.id
@@ -151,22 +149,16 @@ class Rollbacks(Statements):
             where archived_at is not null and rolled_back_at is null
               and consolidated_into_id in (select unnest($1::text[])) and id not in (select unnest($1::text[]))
             """,
-            [list(ids)],
+            [ids],
         )
         return replace(self._with_dependents(scope, (), set(restored), set(made_ids), cascade=True), dependents=())
 
     def apply(self, plan: RollbackPlan, rollback_id: str, at: datetime, actor: str) -> None:
         """Execute a plan within the caller's transaction. Raises InputError while it has dependents."""
         plan.check_no_dependents()
-        restored, retired, now = list(plan.restored_ids), list(plan.retired_ids), to_utc(at)
+        restored, retired = plan.restored_ids, plan.retired_ids
         self._sql.run(
-            """
-            update memories
-            set importance = coalesce(importance_before, importance), importance_before = null, archived_by = null,
-                archived_at = null, consolidated_into_id = null, updated_at = $2
-            where id in (select unnest($1::text[]))
-            """,
-            [restored, now],
+            f"update memories set {RESTORED}, updated_at = $2 where id in (select unnest($1::text[]))", [restored, at]
         )
         self._sql.run(
             """
@@ -175,7 +167,7 @@ class Rollbacks(Statements):
                 archived_at = $3, consolidated_into_id = null, rolled_back_at = $3, updated_at = $3
             where id in (select unnest($1::text[]))
             """,
-            [retired, f"rollback:{rollback_id}", now],
+            [retired, f"rollback:{rollback_id}", at],
         )
         self._sql.run(
             """
@@ -193,7 +185,7 @@ class Rollbacks(Statements):
             where rolled_back_at is null
               and (run_id in (select unnest($1::text[])) or compressed_memory_id in (select unnest($2::text[])))
             """,
-            [list(plan.run_ids), retired, now],
+            [plan.run_ids, retired, at],
         )
         self._sql.run(
             """
@@ -204,7 +196,7 @@ class Rollbacks(Statements):
                    and cluster_fingerprint in (
                        select cluster_fingerprint from compression_log where rolled_back_at = $2))
             """,
-            [list(plan.run_ids), now, actor],
+            [plan.run_ids, at, actor],
         )
         self._sql.run("delete from compared where memory_id in (select unnest($1::text[]))", [restored + retired])
         Conflicts(self._sql).reopen(plan.run_ids, restored)
@@ -215,7 +207,7 @@ class Rollbacks(Statements):
         Rollups(self._sql).mark_stale([*restored, *retired])
         self._sql.run(
             "insert into rollbacks values ($1, $2, $3, $4, $5, $6, $7)",
-            [rollback_id, now, actor, plan.scope, list(plan.run_ids), restored, retired],
+            [rollback_id, at, actor, plan.scope, plan.run_ids, restored, retired],
         )
 
     def _plan(self, scope: str, run_ids: list[str], *, cascade: bool) -> RollbackPlan:
@@ -268,7 +260,6 @@ class Rollbacks(Statements):
     def _with_dependents(
         self, scope: str, run_ids: tuple[str, ...], restored: set[str], retired: set[str], *, cascade: bool
     ) -> RollbackPlan:
-        retired |= self._parts_of(retired)
         while True:
             dependents = self._dependents(restored - retired, retired)
             if not dependents or not cascade:
@@ -283,18 +274,6 @@ class Rollbacks(Statements):
             dependents=tuple(Dependent(memory_id, why) for memory_id, (why, _) in sorted(dependents.items())),
         )
 
-    def _parts_of(self, memory_ids: set[str]) -> set[str]:
-        """The parts of series memories: they go with these."""
-        return self._sql.string_set(
-            """
-            select m.id
-            from lineage l
-            join memories m on m.id = l.memory_id
-            where l.relation = 'part' and m.rolled_back_at is null and l.source_id in (select unnest($1::text[]))
-            """,
-            [sorted(memory_ids)],
-        )
-
     def _dependents(self, restored: set[str], retired: set[str]) -> dict[str, tuple[str, bool]]:
         """By id, how a memory depends on the removed ones, and whether it was made from one (or archived into one)."""
         gone = list(retired)
@@ -305,7 +284,7 @@ class Rollbacks(Statements):
             join memories m on m.id = l.memory_id
             where l.relation not in ('duplicate', 'superseded', 'extracted', 'replaced') and m.rolled_back_at is null
               and (l.source_id in (select unnest($1::text[]))
-                   or (l.relation not in ('principle', 'part', 'stated', 'routine', 'repeated', 'established')
+                   or (l.relation not in ('principle', 'stated', 'routine', 'repeated', 'established')
                        and l.source_id in (select unnest($2::text[]))))
             union
             -- A note that repeated a statement is evidence of the pattern that the statement became.
@@ -315,7 +294,7 @@ class Rollbacks(Statements):
             join memories m on m.id = l.memory_id
             where r.relation = 'repeated' and m.rolled_back_at is null and r.source_id in (select unnest($2::text[]))
             """,
-            [gone, list(restored)],
+            [gone, restored],
         )
         archived = self._sql.rows(
             """

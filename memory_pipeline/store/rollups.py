@@ -10,7 +10,7 @@ from memory_pipeline.records.cluster import SERIES
 from memory_pipeline.records.night import Rollup
 from memory_pipeline.store.history import as_before
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import RowsOf, Statements, from_utc, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, from_utc
 
 _ROLLUPS = RowsOf(Rollup, "rollups")
 #: The day of a raw memory is the later one of its day by the clock of its source and its day in UTC: no note is told
@@ -67,7 +67,7 @@ class Rollups(Statements):
         known = self.stale()
         for row in [*about, *((project, "", "") for project in projects)]:
             if row not in known:
-                self._sql.run("insert into stale_pages values ($1, $2, $3)", list(row))
+                self._sql.run("insert into stale_pages values ($1, $2, $3)", row)
 
     def stale(self) -> list[tuple[str, str, str]]:
         """What has become untrue and was not made again: project, level and period, with no level what is told of the
@@ -77,7 +77,7 @@ class Rollups(Statements):
     def note_renewed(self, rows: Collection[tuple[str, str, str]]) -> None:
         """Record that these were made again."""
         for row in rows:
-            self._sql.run("delete from stale_pages where (project_id, level, period) = ($1, $2, $3)", list(row))
+            self._sql.run("delete from stale_pages where (project_id, level, period) = ($1, $2, $3)", row)
 
     def about(self, memory_ids: Collection[str]) -> list[Rollup]:
         """The rollups that say any of these memories, or hold the time of one: by project, beginning and level."""
@@ -151,13 +151,12 @@ class Rollups(Statements):
         return {str(row[0]): from_utc(row[1]) for row in rows}
 
     def _of(self, project_id: str, where: str, starts_at: datetime, ends_at: datetime, *more: str) -> list[Memory]:
-        end = to_utc(ends_at)
         found = MEMORIES.select(
             self._sql,
             f"""
             where project_id = $1 and {where} and rolled_back_at is null and (archived_at is null or archived_at > $3)
             order by created_at, id
             """,
-            [project_id, to_utc(starts_at), end, *more],
+            [project_id, starts_at, ends_at, *more],
         )
         return [as_before(memory) if memory.archived_at else memory for memory in found]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass
 from datetime import UTC, date, datetime
@@ -28,19 +28,21 @@ _MOST_PARSED = 1024
 class Sql:
     """Runs the statements of one transaction.
 
-    Parameters are `$1`, `$2`, ... of a sequence, or `$name` of a mapping.
+    Parameters are `$1`, `$2`, ... of a sequence, or `$name` of a mapping. Times are aware, and whatever has several
+    values is a list in SQL.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
 
-    def run(self, statement: str, parameters: Parameters = ()) -> None:
-        """Run a statement without a result."""
-        self._connection.execute(self._statement(statement), parameters)
+    def run(self, statement: str, parameters: Parameters = (), **tables: pa.Table) -> None:
+        """Run a statement without a result. `tables`: Arrow tables that it reads by their names."""
+        self.rows(statement, parameters, **tables)
 
-    def rows(self, statement: str, parameters: Parameters = ()) -> list[Row]:
-        """Every row of a result."""
-        return self._connection.execute(self._statement(statement), parameters).fetchall()
+    def rows(self, statement: str, parameters: Parameters = (), **tables: pa.Table) -> list[Row]:
+        """Every row of a result; `tables` as in `run`."""
+        with self.given(**tables):
+            return self._connection.execute(self._statement(statement), _stored(parameters)).fetchall()
 
     def row(self, statement: str, parameters: Parameters = ()) -> Row | None:
         """The first row of a result; None if there is none."""
@@ -60,9 +62,9 @@ class Sql:
         """The numbers that are the only row of a result."""
         return tuple(map(int, self.rows(statement, parameters)[0]))
 
-    def strings(self, statement: str, parameters: Parameters = ()) -> list[str]:
-        """The first column of every row, as text."""
-        return [str(row[0]) for row in self.rows(statement, parameters)]
+    def strings(self, statement: str, parameters: Parameters = (), **tables: pa.Table) -> list[str]:
+        """The first column of every row, as text; `tables` as in `run`."""
+        return [str(row[0]) for row in self.rows(statement, parameters, **tables)]
 
     def string_set(self, statement: str, parameters: Parameters = ()) -> set[str]:
         """The first column of every row, as text, each once."""
@@ -82,9 +84,10 @@ class Sql:
             with suppress(duckdb.Error):
                 self._connection.abort()  # read the rest: an unfinished result would prevent the commit
 
-    def table(self, statement: str, parameters: Parameters = ()) -> pa.Table:
-        """A result as an Arrow table."""
-        return self._connection.sql(statement, params=parameters).to_arrow_table()
+    def table(self, statement: str, parameters: Parameters = (), **tables: pa.Table) -> pa.Table:
+        """A result as an Arrow table; `tables` as in `run`."""
+        with self.given(**tables):
+            return self._connection.sql(statement, params=_stored(parameters)).to_arrow_table()
 
     @contextmanager
     def given(self, **tables: pa.Table) -> Iterator[None]:
@@ -107,6 +110,19 @@ class Sql:
                 _parsed.clear()
             known = _parsed[text] = statements[0] if len(statements) == 1 else text
         return known
+
+
+def _stored(parameters: Parameters) -> Parameters:
+    """Parameters as DuckDB takes them: times in UTC, several values as a list."""
+    if isinstance(parameters, Mapping):
+        return {name: _as_stored(value) for name, value in parameters.items()}
+    return [_as_stored(value) for value in parameters]
+
+
+def _as_stored(value: Any) -> Any:
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return to_utc(value)
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes) else value
 
 
 class Statements:
@@ -197,11 +213,13 @@ class RowsOf(Generic[_Record]):
         """The records of the rows that a query of these columns returns."""
         return [self.read(row) for row in sql.rows(query, parameters)]
 
-    def insert(self, sql: Sql, records: Sequence[_Record], conflict: str = "") -> None:
-        """Add records in one statement. `conflict`: what happens to those whose keys are there."""
+    def insert(self, sql: Sql, records: Sequence[_Record], conflict: str = "", **more: object) -> None:
+        """Add records in one statement. `conflict`: what happens to those whose keys are there. `more`: values of
+        further columns, the same for all."""
         if records:
-            with sql.given(incoming=self.table(records)):
-                sql.run(f"insert into {self._table} by name select * from incoming {conflict}")
+            given = "".join(f", ${name} as {name}" for name in more)
+            insert = f"insert into {self._table} by name select *{given} from incoming {conflict}"
+            sql.run(insert, more, incoming=self.table(records))
 
     def put(self, sql: Sql, records: Sequence[_Record], *, only_new: bool = False) -> None:
         """Add records, and bring those up to date whose keys are there, or with `only_new` leave them. An upsert in one

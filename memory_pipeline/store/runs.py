@@ -13,7 +13,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.processes import is_running
 from memory_pipeline.records import SessionUsage, TriggerEvent
 from memory_pipeline.records.conversation import TriggerOutcome
-from memory_pipeline.store.rows import Row, RowsOf, Statements, from_utc, only_one, to_utc
+from memory_pipeline.store.rows import Row, RowsOf, Statements, from_utc, only_one
 
 #: Seconds without a heartbeat after which the lease of a run on another machine is free: long enough for a machine
 #: that is busy, short enough that a night after a crash is not missed.
@@ -117,7 +117,7 @@ class Runs(Statements):
         """Every reported run of the night of a day (YYYY-MM-DD) with its kind, oldest first; none for another text."""
         return self._sql.mapping(
             """
-            select run_id, coalesce(report ->> 'kind', 'night')
+            select run_id, report ->> 'kind'
             from night_reports
             where cast(partition_date as text) = $1
             order by written_at, run_id
@@ -127,19 +127,10 @@ class Runs(Statements):
 
     def of_night(self, day: date) -> str:
         """The newest run of a night. Raises InputError if that night was never run."""
-        run_id = self._sql.value(
-            """
-            select run_id
-            from night_reports
-            where partition_date = $1 and coalesce(report ->> 'kind', 'night') = 'night'
-            order by written_at desc, run_id
-            limit 1
-            """,
-            [day],
-        )
-        if run_id is None:
+        nights = [run_id for run_id, kind in self.on(f"{day}").items() if kind == "night"]
+        if not nights:
             raise InputError(f"the night of {day} has not been run on this store")
-        return str(run_id)
+        return nights[-1]
 
 
 _NAME = "night"
@@ -159,11 +150,11 @@ class Lease(Statements):
         if row and row[3] != run_id and _is_alive(row, now):
             return _words(row)
         if row and row[3] == run_id and row[2] == os.getpid():
-            self._sql.run("update lease set heartbeat_at = $2 where name = $1", [_NAME, to_utc(now)])
+            self._sql.run("update lease set heartbeat_at = $2 where name = $1", [_NAME, now])
         else:
             self._sql.run(
                 "insert or replace into lease values ($1, $2, $3, $4, $5, $6, $6)",
-                [_NAME, holder, socket.gethostname(), os.getpid(), run_id, to_utc(now)],
+                [_NAME, holder, socket.gethostname(), os.getpid(), run_id, now],
             )
         return None
 
@@ -226,7 +217,7 @@ class Sessions(Statements):
 
     def reported_since(self, moment: datetime) -> list[SessionUsage]:
         """What sessions have reported since a moment, by project and session."""
-        return _USAGE.select(self._sql, "where reported_at >= $1 order by project_id, session_id", [to_utc(moment)])
+        return _USAGE.select(self._sql, "where reported_at >= $1 order by project_id, session_id", [moment])
 
 
 _EVENTS = RowsOf(TriggerEvent, "trigger_events")
@@ -241,9 +232,7 @@ class Triggers(Statements):
 
     def end(self, event_id: str, outcome: TriggerOutcome, now: datetime) -> None:
         """Record what became of an event."""
-        self._sql.run(
-            "update trigger_events set outcome = $2, done_at = $3 where id = $1", [event_id, outcome, to_utc(now)]
-        )
+        self._sql.run("update trigger_events set outcome = $2, done_at = $3 where id = $1", [event_id, outcome, now])
 
     def read(self, ids: Sequence[str]) -> list[TriggerEvent]:
         """The events with these ids, in the order in which they fired."""

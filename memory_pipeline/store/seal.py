@@ -1,31 +1,39 @@
-"""The seal of a store: the expected state of its files, written next to it after every commit.
+"""The lock and the seal of a store. The seal is the expected state of its files, written next to it after every commit.
 
 DuckDB takes an unreadable write-ahead log for one that a crash has truncated, and continues without its contents.
 The seal records how many bytes of the log were committed, and their checksum, so that a damaged, shortened or
 deleted log is reported instead. Bytes after the sealed ones are a commit in progress: whether they are complete or
 truncated, DuckDB handles them correctly.
 
+DuckDB locks its own file, but the file is replaced as a whole when the log is folded in, and a POSIX lock is released
+as soon as its process closes any descriptor of the file. So the lock (many readers or one writer, for all files of a
+store together) is taken on a separate file next to the store, which is never replaced. That file contains the seal, the
+number of the last process that took the lock, and that of a process that waits for it.
+
 The seal also names the file that is about to replace the store, so that after a kill between moving that file into
-place and removing the log that it contains, it is clear which log belongs to which file. Logs that were folded in are
-kept beside the snapshots, named for the files between which they lead.
+place and removing the log that it contains, it is clear which log belongs to which file.
 """
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import hashlib
 import os
 import re
-import shutil
 import struct
+import time
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
+import portalocker
 
 from memory_pipeline.errors import DamagedStoreError
-from memory_pipeline.store.lock import StoreLock
+from memory_pipeline.processes import program_of
 
 _HEADER = 4096
 #: The position of the database identifier in the main header, which DuckDB writes into every log and compares.
@@ -48,6 +56,161 @@ _LINE = re.compile(
 )
 _LENGTH = len("seal 1 store  log  crc  next   check \n") + 32 + 18 + 8 + 32 + 20 + 8
 _CHUNK = 1 << 20
+
+
+_HOLDER_AT, _WANTED_AT, _WORDS_AT = 512, 768, 1024
+#: For a person who opens the file and wonders whether it can be deleted.
+_WORDS = b"""
+This file belongs to the store beside it. Besides the lock it holds the seal, which says how much of the
+write-ahead log (the file that ends in .wal) was committed. Leave both where they are: without the log the last
+changes are gone, and without the seal nobody could tell.
+"""
+#: Seconds after which a waiting request that was not repeated expires.
+_WISH_LASTS_S = 1.0
+#: `struct flock` of 64-bit Linux: type, whence, start, length, process.
+_FLOCK = "@hhqqi4x"
+#: Why a reader may be unable to write the lock file: someone else's directory, a read-only file system or a full disk.
+_NOT_WRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
+_HOLDER = re.compile(rb"held by (\d+)")
+_WANTED = re.compile(rb"wanted by (\d+) +at (\d+)\n")
+
+
+class InUseError(Exception):
+    """Another process has the store open; the message names it."""
+
+
+def lock_path(path: Path) -> Path:
+    """The path of a store's lock file."""
+    return path.with_name(f"{path.name}.lock")
+
+
+class StoreLock:
+    """A lock that is held until it is closed. `descriptor` is None for a reader of an unwritable directory."""
+
+    def __init__(self, descriptor: int | None) -> None:
+        self.descriptor = descriptor
+        self._file: int | None = None
+
+    @classmethod
+    def take(cls, path: Path, *, shared: bool) -> StoreLock:
+        """Take the lock of the store at `path` without waiting.
+
+        Raises InUseError with the name of the process if it is taken, and OSError if the directory is not writable.
+        """
+        descriptor = _open(lock_path(path), shared=shared)
+        if descriptor is None:
+            return cls(None)
+        kind = portalocker.LockFlags.SHARED if shared else portalocker.LockFlags.EXCLUSIVE
+        try:
+            portalocker.lock(descriptor, kind | portalocker.LockFlags.NON_BLOCKING)
+        except portalocker.exceptions.LockException as error:
+            holder = _HOLDER.search(os.pread(descriptor, 64, _HOLDER_AT))
+            cls(descriptor).write(_WANTED_AT, b"wanted by %-20d at %020d\n" % (os.getpid(), time.monotonic_ns()))
+            os.close(descriptor)
+            raise InUseError(_words(int(holder[1])) if holder else "another process") from error
+        except BaseException:
+            os.close(descriptor)
+            raise
+        lock = cls(descriptor)
+        lock.write(_HOLDER_AT, b"held by %-20d\n" % os.getpid())
+        if os.fstat(descriptor).st_size < _WORDS_AT:
+            lock.write(_WORDS_AT, _WORDS)
+        if lock.is_wanted(by_me=True):
+            lock.write(_WANTED_AT, b" " * 64)
+        return lock
+
+    def is_wanted(self, *, by_me: bool = False) -> bool:
+        """Whether another process waits for the lock; or, with `by_me`, whether the recorded request is our own."""
+        if self.descriptor is None:
+            return False
+        wish = _WANTED.match(os.pread(self.descriptor, 64, _WANTED_AT))
+        if wish is None or (int(wish[1]) == os.getpid()) != by_me:
+            return False
+        # The clock starts with the machine: a request from before a restart may be in the future.
+        return 0 <= time.monotonic_ns() - int(wish[2]) < _WISH_LASTS_S * 1e9
+
+    def keep_others_out(self, path: Path, *, shared: bool) -> None:
+        """Also lock the store's own file, to exclude programs that know only DuckDB's lock (a DuckDB shell).
+
+        Raises InUseError with the name of the process. Does nothing on systems without open file description locks
+        (Linux has them).
+        """
+        set_lock, get_lock = getattr(fcntl, "F_OFD_SETLK", None), getattr(fcntl, "F_OFD_GETLK", None)
+        if set_lock is None or get_lock is None or not path.is_file():
+            return
+        file = os.open(path, (os.O_RDONLY if shared else os.O_RDWR) | os.O_CLOEXEC)
+        wanted = struct.pack(_FLOCK, fcntl.F_RDLCK if shared else fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        try:
+            fcntl.fcntl(file, set_lock, wanted)
+        except OSError as error:
+            pid = struct.unpack(_FLOCK, fcntl.fcntl(file, get_lock, wanted))[4]
+            os.close(file)
+            raise InUseError(_words(pid) if pid > 0 else "another program") from error
+        self._file = file
+
+    def read(self, size: int) -> bytes:
+        """The first bytes of the lock file."""
+        return os.pread(self.descriptor, size, 0) if self.descriptor is not None else b""
+
+    def write(self, at: int, data: bytes, *, durable: bool = False) -> None:
+        """Write a few bytes in one call, which a kill cannot split. A reader without write access does nothing."""
+        if self.descriptor is None:
+            return
+        try:
+            os.pwrite(self.descriptor, data, at)
+        except OSError:
+            if durable:
+                raise
+            return
+        if durable:
+            os.fsync(self.descriptor)
+
+    def close(self) -> None:
+        """Release the lock."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
+
+
+def is_wanted(path: Path) -> bool:
+    """Whether another process waits for the lock of the store at `path`."""
+    return _look(path, StoreLock.is_wanted)
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether there is a seal for a store at `path`."""
+    return _look(path, lambda lock: read_seal(lock) is not None)
+
+
+def _look(path: Path, question: Callable[[StoreLock], bool]) -> bool:
+    """What a lock file says without the lock being taken; no if there is none."""
+    try:
+        lock = StoreLock(os.open(lock_path(path), os.O_RDONLY | os.O_CLOEXEC))
+    except OSError:
+        return False
+    try:
+        return question(lock)
+    finally:
+        lock.close()
+
+
+def _open(name: Path, *, shared: bool) -> int | None:
+    try:
+        return os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        if not shared or error.errno not in _NOT_WRITABLE:
+            raise
+    try:
+        return os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+
+
+def _words(pid: int) -> str:
+    return f"process {pid} ({program_of(pid)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +342,11 @@ def _check(line: str) -> int:
     return zlib.crc32(line[: line.rindex("check ") + len("check ")].encode("ascii")) if "check " in line else -1
 
 
+def directory_beside(path: Path) -> Path:
+    """The directory of a store's snapshots and kept logs."""
+    return path.parent / f"{path.stem}.snapshots"
+
+
 @dataclass(frozen=True, slots=True)
 class BlockReport:
     """The number of blocks in a file, and the numbers of unreadable blocks in use."""
@@ -274,92 +442,3 @@ def _free_blocks(file: BinaryIO, block_size: int, pointer: int) -> set[int]:
         pointer, rest = found[0], found[1:]
         words += rest
     return set(words[1 : 1 + words[0]]) if words else set()
-
-
-_KEPT_LOG = re.compile(r"log-(?P<base>[0-9a-f]{32})-(?P<next>[0-9a-f]{32})-(?P<contents>[0-9a-f]{32})\.wal")
-#: Kept logs may take as much space as the store, and at least this much; beyond that, the chain starts again.
-_LEAST_ROOM = 64 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class KeptLog:
-    """A log, the header of the resulting file, and the hash of its contents."""
-
-    path: Path
-    header: str
-    contents: str
-
-
-def directory_beside(path: Path) -> Path:
-    """The directory of a store's snapshots and kept logs."""
-    return path.parent / f"{path.stem}.snapshots"
-
-
-def short_hash(contents: str) -> str:
-    """A digest of contents, shortened for a file name."""
-    return hashlib.sha256(contents.encode()).hexdigest()[:32]
-
-
-def keep_log(path: Path, base: str, following: str, contents: str) -> None:
-    """Give the log of a store that is about to be folded a second name; `base` and `following`: the headers of the
-    store's file before and after. Without snapshots, a log is not needed."""
-    directory, log = directory_beside(path), log_path(path)
-    if not directory.is_dir():
-        return
-    known = []
-    for file in _logs_in(directory):
-        if file.samefile(log):  # a kill has prevented the folding of this log before, and it has grown since
-            file.unlink()
-        else:
-            known.append(file)
-    if sum(file.stat().st_size for file in known) + log.stat().st_size > max(_LEAST_ROOM, path.stat().st_size):
-        for file in known:
-            file.unlink(missing_ok=True)
-    name = directory / f"log-{base}-{following}-{short_hash(contents)}.wal"
-    try:
-        name.unlink(missing_ok=True)
-        os.link(log, name)
-    except OSError:  # the file system does not support hard links
-        shutil.copyfile(log, name)
-
-
-def logs_between(path: Path, start: str, end: str) -> list[KeptLog] | None:
-    """The kept logs that lead from the file with the header `start` to that with the header `end`, in order; None if
-    there is no such chain. A restored store has more than one branch after its snapshot."""
-    led_by = {found["next"]: (file, found) for file in _logs_in(directory_beside(path)) if (found := _named(file))}
-    chain: list[KeptLog] = []
-    while end != start:
-        if end not in led_by or len(chain) > len(led_by):
-            return None
-        file, found = led_by[end]
-        chain.append(KeptLog(file, end, found["contents"]))
-        end = found["base"]
-    return chain[::-1]
-
-
-def logs_after(path: Path, header: str) -> list[KeptLog]:
-    """The kept logs that follow the file with this header, until the chain branches."""
-    following: dict[str, list[KeptLog]] = {}
-    for file in _logs_in(directory_beside(path)):
-        if found := _named(file):
-            following.setdefault(found["base"], []).append(KeptLog(file, found["next"], found["contents"]))
-    chain: list[KeptLog] = []
-    while len(ways := following.pop(header, [])) == 1:
-        chain += ways
-        header = ways[0].header
-    return chain
-
-
-def forget_logs_before(path: Path, moment: float) -> None:
-    """Remove the kept logs that were last written before a time (seconds since 1970)."""
-    for file in _logs_in(directory_beside(path)):
-        if file.stat().st_mtime < moment:
-            file.unlink(missing_ok=True)
-
-
-def _logs_in(directory: Path) -> list[Path]:
-    return sorted(directory.glob("log-*.wal"), key=lambda file: (file.stat().st_mtime, file.name))
-
-
-def _named(file: Path) -> re.Match[str] | None:
-    return _KEPT_LOG.fullmatch(file.name)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from memory_pipeline.records import Memory
 from memory_pipeline.records.cluster import SERIES, SeriesFacts
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import Statements, from_utc, to_utc
+from memory_pipeline.store.rows import Statements, from_utc
 from memory_pipeline.text.normalise import line_shape
 from memory_pipeline.text.readings import Reading, Series, read_memory, series_of
 from memory_pipeline.text.series_words import WORDS_VERSION, is_true
@@ -58,7 +58,7 @@ class SeriesMemories(Statements):
 
     def without_shape(self, most: int) -> list[tuple[str, str]]:
         """Id and content of raw memories whose shape is not known yet, by id: the first `most`."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             """
             select id, content
             from memories
@@ -69,12 +69,13 @@ class SeriesMemories(Statements):
             """,
             [most],
         )
-        return [(str(row[0]), str(row[1])) for row in rows]
 
     def keep_shapes(self, shapes: Mapping[str, str]) -> None:
         """Store the shape of raw memories, by id."""
-        with self._sql.given(incoming=pa.table({"memory_id": list(shapes), "shape": list(shapes.values())})):
-            self._sql.run("insert into line_shapes by name select * from incoming")
+        self._sql.run(
+            "insert into line_shapes by name select * from incoming",
+            incoming=pa.table({"memory_id": list(shapes), "shape": list(shapes.values())}),
+        )
 
     def shapes(self, as_of: datetime, least_days: int) -> list[Shape]:
         """Every shape whose lines were created by `as_of` on so many days (of their effective dates, by the clocks of
@@ -90,7 +91,7 @@ class SeriesMemories(Statements):
             having count(*) > 1 and count(distinct (effective_date + to_minutes(utc_offset))::date) >= $2
             order by 1, 2
             """,
-            [to_utc(as_of), least_days],
+            [as_of, least_days],
         )
         return [Shape(*row) for row in rows]
 
@@ -112,19 +113,6 @@ class SeriesMemories(Statements):
             if (facts := facts_in(str(row[4]))) is not None
         ]
 
-    def active_parts(self, memory_ids: Sequence[str]) -> list[str]:
-        """The active memories in which an earlier version of this program said more of these series, by id."""
-        return self._sql.strings(
-            """
-            select m.id
-            from lineage l
-            join memories m on m.id = l.memory_id
-            where l.relation = 'part' and l.source_id in (select unnest($1::text[])) and m.archived_at is null
-            order by 1
-            """,
-            [list(memory_ids)],
-        )
-
     def series_of(self, one: SeriesMemory) -> Series:
         """The readings behind an active series memory, with those that break it."""
         sources = self._sql.strings(
@@ -133,19 +121,26 @@ class SeriesMemories(Statements):
         return series_of(*_parted(self.readings(sources, one.facts.breaking_ids, one.created_at), one.facts))
 
     def touchable(
-        self, project_id: str, shapes: Collection[str], as_of: datetime, critical_floor: float
+        self,
+        project_id: str,
+        as_of: datetime,
+        critical_floor: float,
+        *,
+        shapes: Collection[str] = (),
+        words: str | None = None,
     ) -> list[Memory]:
-        """The active raw memories of these shapes that a night may archive, by id."""
+        """The active raw memories that a night may archive and that have one of these shapes, or contain these words in
+        any case, by id."""
         return MEMORIES.select(
             self._sql,
             """
-            join line_shapes on memory_id = id
-            where project_id = $1 and shape in (select unnest($2::text[])) and created_at <= $3
-              and source_connector <> 'night' and archived_at is null and importance < $4 and not pinned
-              and abstraction_level = 0
+            where project_id = $1 and created_at <= $2 and importance < $3 and archived_at is null and not pinned
+              and source_connector <> 'night' and abstraction_level = 0
+              and (id in (select memory_id from line_shapes where shape in (select unnest($4::text[])))
+                   or contains(lower(content), lower($5)))
             order by id
             """,
-            [project_id, sorted(shapes), to_utc(as_of), critical_floor],
+            [project_id, as_of, critical_floor, shapes, words],
         )
 
     def merges(self, project_id: str, shapes: Collection[str], as_of: datetime, critical_floor: float) -> list[Memory]:
@@ -176,20 +171,7 @@ class SeriesMemories(Statements):
             where m.id in (select top from alike)
             order by m.id
             """,
-            [project_id, sorted(shapes), to_utc(as_of), critical_floor],
-        )
-
-    def saying(self, project_id: str, words: str, as_of: datetime, critical_floor: float) -> list[Memory]:
-        """The active raw memories that contain these words in any case, by id."""
-        return MEMORIES.select(
-            self._sql,
-            """
-            where project_id = $1 and contains(lower(content), lower($2)) and created_at <= $3
-              and source_connector <> 'night' and archived_at is null and importance < $4 and not pinned
-              and abstraction_level = 0
-            order by id
-            """,
-            [project_id, words, to_utc(as_of), critical_floor],
+            [project_id, sorted(shapes), as_of, critical_floor],
         )
 
     def is_said_since(self, project_id: str, words: str, since: datetime, until: datetime) -> bool:
@@ -203,15 +185,14 @@ class SeriesMemories(Statements):
                   and contains(lower(content), lower($2))
                 limit 1
                 """,
-                [project_id, words, to_utc(since), to_utc(until)],
+                [project_id, words, since, until],
             )
         )
 
     def reading_shapes(self, as_of: datetime, least: int) -> set[tuple[str, str]]:
         """Project and shape of all readings: at least `least` raw memories of one shape with different texts, on
         however many days. Archived ones count, so that a night's own work changes nothing."""
-        rows = self._sql.rows(_READING_SHAPES, {"as_of": to_utc(as_of), "least": least})
-        return {(str(row[0]), str(row[1])) for row in rows}
+        return set(self._sql.rows(_READING_SHAPES, {"as_of": as_of, "least": least}))
 
     def reading_ids(self, shapes: set[tuple[str, str]]) -> set[str]:
         """The active memories of some projects and shapes, and those that belong to or break a series."""
@@ -220,16 +201,16 @@ class SeriesMemories(Statements):
         breaking = {memory_id for one in series for memory_id in one.facts.breaking_ids}
         if not shapes:
             return breaking
-        with self._sql.given(readings=_pairs(sorted(shapes))):
-            ids = self._sql.strings(
-                """
-                select m.id
-                from memories m
-                join line_shapes s on s.memory_id = m.id
-                join readings r on r.project_id = m.project_id and r.shape = s.shape
-                where m.archived_at is null
-                """
-            )
+        ids = self._sql.strings(
+            """
+            select m.id
+            from memories m
+            join line_shapes s on s.memory_id = m.id
+            join readings r on r.project_id = m.project_id and r.shape = s.shape
+            where m.archived_at is null
+            """,
+            readings=_pairs(sorted(shapes)),
+        )
         return breaking | set(ids)
 
     def readings(self, member_ids: Sequence[str], breaking_ids: Sequence[str], until: datetime) -> list[Memory]:
@@ -256,7 +237,7 @@ class SeriesMemories(Statements):
                      or m.archived_at <= $3)
             order by m.id
             """,
-            [everything, list(breaking_ids), to_utc(until)],
+            [everything, breaking_ids, until],
         )
 
 

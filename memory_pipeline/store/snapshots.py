@@ -14,7 +14,6 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,17 +28,17 @@ from memory_pipeline.store.connection import Store
 from memory_pipeline.store.folding import (
     copy_files,
     fold_held,
+    forget_logs_before,
     make_whole,
     put_in_place,
     remove_database,
     sync,
     verify_whole,
 )
-from memory_pipeline.store.seal import directory_beside, forget_logs_before, log_path, read_blocks
+from memory_pipeline.store.seal import directory_beside, log_path, read_blocks
 from memory_pipeline.store.transaction import Transaction
 
 _LABEL = re.compile(r"^[a-z0-9][a-z0-9-]{0,40}$")
-_CHUNK = 1 << 20
 _LEFT_OVER_AFTER_S = 3600
 
 
@@ -54,7 +53,7 @@ class Snapshot(Document):
     store_hash: str = Field(
         description="SHA-256 over its memories, archived ones included, lineage, log, conflicts, atoms and playbook."
     )
-    contents: str = Field(default="", description="SHA-256 over every table; empty in snapshots of an earlier version.")
+    contents: str = Field(description="SHA-256 over every table.")
 
 
 def snapshot_directory(store: Store) -> Path:
@@ -90,10 +89,7 @@ def create_snapshot(
             fold_held(store.path, lock)
             copy_files(store.path, partial)
         reached("snapshot.copied")
-        snapshot = _described(partial, name, at, label)
-        partial.replace(_file_of(store, name))
-        reached("snapshot.named")
-        _write_whole(directory / f"{name}.json", json.dumps(snapshot.as_json(), indent=1))
+        snapshot = _put(store, partial, name, at, label, "snapshot.named")
     except DamagedStoreError as error:
         raise DamagedStoreError(
             f"the store '{store.path}' is damaged, so no snapshot was taken; earlier ones were kept ({error}); "
@@ -107,22 +103,19 @@ def create_snapshot(
     others = [old for old in list_snapshots(store) if old.name != name]
     same = [old for old in others if old.label == label]
     for old in same[: max(0, len(same) - keep + 1) if keep else 0]:
-        _file_of(store, old.name).unlink(missing_ok=True)
+        snapshot_path(store, old.name).unlink(missing_ok=True)
         (directory / f"{old.name}.json").unlink(missing_ok=True)
         others.remove(old)
     if others:
         # The second newest snapshot is needed if the newest is damaged; no log continues from older ones.
-        forget_logs_before(store.path, _file_of(store, others[-1].name).stat().st_mtime)
+        forget_logs_before(store.path, snapshot_path(store, others[-1].name).stat().st_mtime)
     return snapshot
 
 
 def rewrite_snapshot(store: Store, snapshot: Snapshot, fresh: Path) -> None:
     """Let a snapshot have the contents of another file, which is moved; a kill leaves one that is known as changed."""
     at = datetime.fromisoformat(snapshot.taken_at)
-    described = _described(fresh, snapshot.name, at, snapshot.label)
-    fresh.replace(_file_of(store, snapshot.name))
-    reached("forget.snapshot.moved")
-    _write_whole(snapshot_directory(store) / f"{snapshot.name}.json", json.dumps(described.as_json(), indent=1))
+    _put(store, fresh, snapshot.name, at, snapshot.label, "forget.snapshot.moved")
 
 
 def _still_right(store: Store, label: str) -> Snapshot | None:
@@ -143,12 +136,12 @@ def _still_right(store: Store, label: str) -> Snapshot | None:
     return known[-1] if knowledge == known[-1].store_hash and _is_whole(store, known[-1]) else None
 
 
-def _described(file: Path, name: str, at: datetime, label: str) -> Snapshot:
-    """Fold a copy's log, read all of it, and return its description."""
+def _put(store: Store, file: Path, name: str, at: datetime, label: str, place: str) -> Snapshot:
+    """Fold a copy's log, read all of it, and move it to where the snapshot has its place, with its description."""
     contents = make_whole(file)
     with engine.attached_copy(file, read_only=True) as connection:
         knowledge = Transaction(connection).contents.digest(with_log=True)
-    return Snapshot(
+    snapshot = Snapshot(
         name=name,
         taken_at=at.isoformat(),
         label=label,
@@ -157,10 +150,16 @@ def _described(file: Path, name: str, at: datetime, label: str) -> Snapshot:
         store_hash=knowledge,
         contents=_short(contents),
     )
+    file.replace(snapshot_path(store, name))
+    reached(place)
+    described = snapshot_directory(store) / f".{name}.json.partial"
+    described.write_text(json.dumps(snapshot.as_json(), indent=1), encoding="utf-8")
+    described.replace(snapshot_directory(store) / f"{name}.json")
+    return snapshot
 
 
 def _is_whole(store: Store, snapshot: Snapshot) -> bool:
-    return _sha256(_file_of(store, snapshot.name)) == snapshot.file_sha256
+    return _sha256(snapshot_path(store, snapshot.name)) == snapshot.file_sha256
 
 
 def list_snapshots(store: Store) -> list[Snapshot]:
@@ -171,7 +170,7 @@ def list_snapshots(store: Store) -> list[Snapshot]:
             snapshot = Snapshot(**json.loads(described.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             continue
-        if _file_of(store, snapshot.name).is_file():
+        if snapshot_path(store, snapshot.name).is_file():
             found.append(snapshot)
     return found
 
@@ -181,8 +180,12 @@ def verify_snapshot(store: Store, name: str) -> Snapshot:
 
     Raises SnapshotError if it does not exist, cannot be read, or differs.
     """
-    snapshot = _named(store, name)
-    file = _file_of(store, name)
+    snapshot = {known.name: known for known in list_snapshots(store)}.get(name)
+    if snapshot is None:
+        raise SnapshotError(
+            f"there is no snapshot '{name}' of '{store.path}'; 'memory-pipeline snapshot list' shows them"
+        )
+    file = snapshot_path(store, name)
     try:
         if not _is_whole(store, snapshot):
             raise SnapshotError(
@@ -190,17 +193,14 @@ def verify_snapshot(store: Store, name: str) -> Snapshot:
             )
         contents = _short(verify_whole(file))
         with engine.attached_copy(file, read_only=True) as connection:
-            # Snapshots from before the playbook was part of the hash are equally valid.
-            knowledge = {
-                Transaction(connection).contents.digest(with_log=True, playbook=part) for part in (True, False)
-            }
+            knowledge = Transaction(connection).contents.digest(with_log=True)
     except OSError as error:
         raise SnapshotError(
             f"snapshot '{name}' cannot be read: {error.strerror or error}; check '{file}', or use another one"
         ) from error
     except (DamagedStoreError, duckdb.Error) as error:
         raise SnapshotError(f"snapshot '{name}' is damaged: {str(error).splitlines()[0]}; use another one") from error
-    if contents != (snapshot.contents or contents) or snapshot.store_hash not in knowledge:
+    if (contents, knowledge) != (snapshot.contents, snapshot.store_hash):
         raise SnapshotError(f"snapshot '{name}' does not contain what was recorded; use another one")
     return snapshot
 
@@ -223,13 +223,14 @@ def restore_snapshot(store: Store, name: str, to: Path | None = None) -> Path:
             raise SnapshotError(f"'{to}' already exists; give the name of a new file")
         target.parent.mkdir(parents=True, exist_ok=True)
         remove_database(incoming)
-        shutil.copyfile(_file_of(store, name), incoming)
+        shutil.copyfile(snapshot_path(store, name), incoming)
         sync(incoming)
         if to is not None:
             incoming.rename(to)
         else:
             with store.held(shared=False) as lock:
-                put_in_place(incoming, store.path, lock, aside=keep_aside("before-restore"))
+                keep_aside(store.path, "before-restore")
+                put_in_place(incoming, store.path, lock)
     except OSError as error:
         raise SnapshotError(
             f"snapshot '{name}' could not be written to '{target}': {error.strerror or error}; the store is unchanged"
@@ -265,53 +266,28 @@ def _sweep(store: Store) -> None:
             leftover.unlink(missing_ok=True)
 
 
-def keep_aside(why: str) -> Callable[[Path, Path], None]:
-    """A function that gives a store's file and its log second names, so that at every instant there is a store under
-    the first: `NAME.why-TIME` and `NAME.why-TIME.wal`, which open like a store."""
-    at = datetime.now(UTC)
-
-    def keep(path: Path, log: Path) -> None:
-        aside = path.with_name(f"{path.name}.{why}-{at:%Y%m%dT%H%M%S%f}Z")
-        for file, name in ((log, log_path(aside)), (path, aside)):
-            if file.exists():
-                try:
-                    os.link(file, name)
-                except OSError:  # the file system does not support hard links
-                    shutil.copyfile(file, name)
-        reached("restore.kept")
-
-    return keep
-
-
-def _named(store: Store, name: str) -> Snapshot:
-    for snapshot in list_snapshots(store):
-        if snapshot.name == name:
-            return snapshot
-    raise SnapshotError(f"there is no snapshot '{name}' of '{store.path}'; 'memory-pipeline snapshot list' shows them")
+def keep_aside(path: Path, why: str) -> None:
+    """Give a store's file and its log second names, so that at every instant there is a store under the first:
+    `NAME.why-TIME` and `NAME.why-TIME.wal`, which open like a store."""
+    aside = path.with_name(f"{path.name}.{why}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}Z")
+    for file, name in ((log_path(path), log_path(aside)), (path, aside)):
+        if file.exists():
+            try:
+                os.link(file, name)
+            except OSError:  # the file system does not support hard links
+                shutil.copyfile(file, name)
+    reached("restore.kept")
 
 
 def snapshot_path(store: Store, name: str) -> Path:
-    """The file of a snapshot. Raises SnapshotError if there is none with this name."""
-    return _file_of(store, _named(store, name).name)
-
-
-def _file_of(store: Store, name: str) -> Path:
+    """The file of a snapshot."""
     return snapshot_directory(store) / f"{name}.duckdb"
 
 
 def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _short(digest: str) -> str:
     return hashlib.sha256(digest.encode()).hexdigest()
-
-
-def _write_whole(path: Path, text: str) -> None:
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)

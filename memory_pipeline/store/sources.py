@@ -24,7 +24,7 @@ class Sources(Statements):
 
     def contents_of(self, project_id: str, connector: str, files: Sequence[str]) -> list[tuple[str, str]]:
         """What active memories say that a connector brought from files of these names: the file, and the words."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             """
             select source_file, content
             from memories
@@ -32,9 +32,8 @@ class Sources(Statements):
               and archived_at is null
             order by source_file, source_line, id
             """,
-            [project_id, connector, list(files)],
+            [project_id, connector, files],
         )
-        return [(str(file), str(content)) for file, content in rows]
 
     def projects(self) -> dict[str, list[str]]:
         """The projects of the memories that each source brought."""
@@ -54,10 +53,8 @@ class Sources(Statements):
 
     def keep_reading(self, run_id: str, reading: SourceReading) -> None:
         """Record what a run read of a source."""
-        with self._sql.given(incoming=_READINGS.table([reading])):
-            self._sql.run(
-                "insert or replace into source_readings by name select $1 as run_id, * from incoming", [run_id]
-            )
+        self._sql.run("delete from source_readings where run_id = $1 and source = $2", [run_id, reading.source])
+        _READINGS.insert(self._sql, [reading], run_id=run_id)
 
     def readings(self, run_id: str) -> list[SourceReading]:
         """What a run read of each source, by name."""
@@ -78,8 +75,11 @@ class Sources(Statements):
         gone = Forgotten(self._sql).ids_among(pending)
         pending = {memory_id: at for memory_id, at in pending.items() if memory_id not in gone}
         times = pa.array([to_utc(at) for at in pending.values()], pa.timestamp("us"))
-        with self._sql.given(waiting=pa.table({"id": pa.array(list(pending), pa.string()), "since": times})):
-            self._sql.run("insert or replace into source_pending select $1, id, since from waiting", [source])
+        self._sql.run(
+            "insert or replace into source_pending select $1, id, since from waiting",
+            [source],
+            waiting=pa.table({"id": pa.array(list(pending), pa.string()), "since": times}),
+        )
         self._sql.run(
             "delete from source_pending where source = $1 and memory_id in (select id from memories)", [source]
         )
@@ -87,7 +87,7 @@ class Sources(Statements):
     def forget_files(self, source: str, files: Sequence[str]) -> None:
         """Forget files that no longer exist; the memories from them stay."""
         self._sql.run(
-            "delete from source_files where source = $1 and file in (select unnest($2::text[]))", [source, list(files)]
+            "delete from source_files where source = $1 and file in (select unnest($2::text[]))", [source, files]
         )
 
     def keep_entries(self, entries: Sequence[SourceEntry]) -> None:
@@ -105,7 +105,7 @@ class Sources(Statements):
             where e.source = $1 and e.file in (select unnest($2::text[]))
             order by e.file, m.created_at, m.source_line, e.memory_id
             """,
-            [source, list(files)],
+            [source, files],
         )
 
     def standing_elsewhere(
@@ -113,8 +113,9 @@ class Sources(Statements):
     ) -> set[tuple[str, str]]:
         """The words of these memories (project and hash) that stand in one of the sources, not counting these files of
         one of them."""
-        rows = self._sql.rows(
-            """
+        return set(
+            self._sql.rows(
+                """
             select distinct m.project_id, m.content_hash
             from source_entries e
             join memories m on m.id = e.memory_id
@@ -124,9 +125,9 @@ class Sources(Statements):
             where e.gone_at is null and e.source in (select unnest($2::text[]))
               and not (e.source = $3 and e.file in (select unnest($4::text[])))
             """,
-            [list(memory_ids), list(sources), source, list(files)],
+                [memory_ids, sources, source, files],
+            )
         )
-        return {(str(project), str(told)) for project, told in rows}
 
     def moved(self, source: str, memory_ids: Sequence[str]) -> dict[tuple[str, str], list[str]]:
         """By the words of these memories (project and hash), the other memories of the source with these words that are
@@ -141,7 +142,7 @@ class Sources(Statements):
             where e.source = $1 and e.gone_at is not null and e.superseded_by is null
             order by e.memory_id
             """,
-            [source, list(memory_ids)],
+            [source, memory_ids],
         )
         found: dict[tuple[str, str], list[str]] = {}
         for project, told, memory_id in rows:
@@ -151,16 +152,16 @@ class Sources(Statements):
     def mark_gone(self, source: str, gone: Mapping[str, str | None], at: datetime, run_id: str) -> None:
         """Record memories whose words are no longer in the source as of a time, each with the memory of the words that
         replaced them, if any did."""
-        with self._sql.given(gone=pa.table({"id": list(gone), "by": pa.array(list(gone.values()), pa.string())})):
-            self._sql.run(
-                """
-                update source_entries e
-                set gone_at = $2, superseded_by = gone.by, run_id = $3
-                from gone
-                where e.source = $1 and e.memory_id = gone.id
-                """,
-                [source, to_utc(at), run_id],
-            )
+        self._sql.run(
+            """
+            update source_entries e
+            set gone_at = $2, superseded_by = gone.by, run_id = $3
+            from gone
+            where e.source = $1 and e.memory_id = gone.id
+            """,
+            [source, at, run_id],
+            gone=pa.table({"id": list(gone), "by": pa.array(list(gone.values()), pa.string())}),
+        )
 
     def mark_back(self, source: str, ids: Sequence[str], run_id: str) -> None:
         """Record memories whose words are in the source again."""
@@ -170,7 +171,7 @@ class Sources(Statements):
             set gone_at = null, superseded_by = null, run_id = $3
             where source = $1 and memory_id in (select unnest($2::text[]))
             """,
-            [source, list(ids), run_id],
+            [source, ids, run_id],
         )
 
     def gone(self, as_of: datetime | None = None) -> list[SourceEntry]:
@@ -191,7 +192,7 @@ class Sources(Statements):
                     and (there.gone_at is null or there.gone_at > $1))
             order by e.memory_id, e.source
             """,
-            [to_utc(as_of) if as_of else None],
+            [as_of],
         )
 
     def withdraw(self, run_ids: Sequence[str]) -> None:
@@ -206,7 +207,7 @@ class Sources(Statements):
                 from source_entries e
                 where e.source = f.source and e.file = f.file and e.run_id in (select unnest($1::text[])))
             """,
-            [list(run_ids)],
+            [run_ids],
         )
         self._sql.run(
             """
@@ -217,7 +218,7 @@ class Sources(Statements):
             where e.gone_at is not null and e.run_id in (select unnest($1::text[]))
             group by e.source, e.file
             """,
-            [list(run_ids)],
+            [run_ids],
         )
         self._sql.run(
             """
@@ -225,5 +226,5 @@ class Sources(Statements):
             set gone_at = null, superseded_by = null, run_id = null
             where run_id in (select unnest($1::text[]))
             """,
-            [list(run_ids)],
+            [run_ids],
         )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import duckdb
 
-from memory_pipeline.store.conflicts import Conflicts
 from memory_pipeline.store.contents import Contents, Transfer
-from memory_pipeline.store.conversations import Conversations, ExtractedMemories
-from memory_pipeline.store.decisions import Opinions, Proposals, Refusals
+from memory_pipeline.store.conversations import Conversations
+from memory_pipeline.store.decisions import Conflicts, Opinions, Proposals
 from memory_pipeline.store.erasure import Erasure
 from memory_pipeline.store.forgotten import Forgotten
 from memory_pipeline.store.history import History
@@ -24,7 +23,7 @@ from memory_pipeline.store.rows import Sql
 from memory_pipeline.store.runs import Lease, Runs, Sessions, Triggers
 from memory_pipeline.store.series import SeriesMemories
 from memory_pipeline.store.sources import Sources
-from memory_pipeline.store.vectors import Cells, Vectors
+from memory_pipeline.store.vectors import Vectors
 
 
 class Transaction:
@@ -40,7 +39,6 @@ class Transaction:
         self.vectors = Vectors(sql)
         self.recallable = Recallable(sql)
         self.series = SeriesMemories(sql)
-        self.cells = Cells(sql)
         self.conflicts = Conflicts(sql)
         self.proposals = Proposals(sql)
         self.atoms = Atoms(sql)
@@ -51,9 +49,7 @@ class Transaction:
         self.sessions = Sessions(sql)
         self.triggers = Triggers(sql)
         self.conversations = Conversations(sql)
-        self.extracted = ExtractedMemories(sql)
         self.opinions = Opinions(sql)
-        self.refusals = Refusals(sql)
         self.readings = Readings(sql)
         self.journal = Journal(sql)
         self.history = History(sql)

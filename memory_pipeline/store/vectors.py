@@ -44,7 +44,7 @@ _CELLS = RowsOf(Cell, "comparison_cells")
 
 
 class Vectors(Statements):
-    """The vectors by model, which memories were compared with them, and the resulting pairs."""
+    """The vectors by model, which memories were compared with them and in which cells, and the resulting pairs."""
 
     def add(self, ids: Sequence[str], vectors: NDArray[np.float32], model: str) -> None:
         """Store the vectors of these memories; existing ones of this model stay.
@@ -57,17 +57,17 @@ class Vectors(Statements):
         """Ids (sorted) and vectors, float32 (n, dimension), of those memories that have one of this model."""
         if not ids:
             return [], np.empty((0, dimension), dtype=np.float32)
-        with self._sql.given(wanted=pa.table({"id": pa.array(list(ids))})):
-            table = self._sql.table(
-                """
-                select e.memory_id, e.vector
-                from embeddings e
-                join wanted w on e.memory_id = w.id
-                where e.model = $1 and e.dimension = $2
-                order by e.memory_id
-                """,
-                [model, dimension],
-            )
+        table = self._sql.table(
+            """
+            select e.memory_id, e.vector
+            from embeddings e
+            join wanted w on e.memory_id = w.id
+            where e.model = $1 and e.dimension = $2
+            order by e.memory_id
+            """,
+            [model, dimension],
+            wanted=pa.table({"id": pa.array(list(ids))}),
+        )
         found = table.column("memory_id").to_pylist()
         flat = table.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)
         return found, np.asarray(flat, dtype=np.float32).reshape(len(found), dimension)
@@ -80,7 +80,7 @@ class Vectors(Statements):
             from embeddings
             where model = $1 and dimension = $2 and memory_id in (select unnest($3::text[]))
             """,
-            [model, dimension, list(ids)],
+            [model, dimension, ids],
         )
         return set(found)
 
@@ -150,39 +150,27 @@ class Vectors(Statements):
 
         Pairs of one group in different cells of it are omitted.
         """
-        edges = self._sql.table(
+        return self._sql.table(
             """
             with usable as (
                 select c.memory_id
                 from compared c
                 join memories m on m.id = c.memory_id
-                where c.project_id = $project and c.model = $model and c.floor <= $floor and m.archived_at is null
+                where c.project_id = $project and c.model = $model and c.floor <= $floor
+                  and m.archived_at is null
             )
-            select project_id, a, b, score, conflict_kind, conflict_detail
-            from similarity_edges
-            where project_id = $project and model = $model and score >= $floor
+            select e.project_id, a, b, score, conflict_kind, conflict_detail
+            from similarity_edges e
+            left join cells ca on ca.memory_id = a
+            left join cells cb on cb.memory_id = b
+            where e.project_id = $project and model = $model and score >= $floor
               and a in (from usable) and b in (from usable)
+              and not coalesce(ca.member_of = cb.member_of and ca.cell <> cb.cell, false)
             order by a, b
             """,
             {"project": project_id, "model": model, "floor": floor},
+            cells=_CELLS.table(list(cells)),
         )
-        return self._within_cells(edges, _CELLS.table(list(cells)))
-
-    def _within_cells(self, edges: pa.Table, cells: pa.Table) -> pa.Table:
-        """The pairs that are not of one group in different cells of it."""
-        if not cells.num_rows:
-            return edges
-        with self._sql.given(edges=edges, cells=cells):
-            return self._sql.table(
-                """
-                select e.*
-                from edges e
-                left join cells ca on ca.memory_id = a
-                left join cells cb on cb.memory_id = b
-                where not coalesce(ca.member_of = cb.member_of and ca.cell <> cb.cell, false)
-                order by a, b
-                """
-            )
 
     def count_edges(self) -> int:
         """The number of cached pairs."""
@@ -211,16 +199,32 @@ class Vectors(Statements):
         self._sql.run(
             f"{gone} delete from compared where model = $1 and memory_id in (from gone)", [model, ids, project_id]
         )
-        with self._sql.given(incoming=edges):
-            self._sql.run(
-                """
-                insert into similarity_edges
-                select $1, project_id, a, b, score, conflict_kind, conflict_detail
-                from incoming
-                """,
-                [model],
-            )
+        self._sql.run(
+            """
+            insert into similarity_edges
+            select $1, project_id, a, b, score, conflict_kind, conflict_detail
+            from incoming
+            """,
+            [model],
+            incoming=edges,
+        )
         self._sql.run("insert into compared select $1, $2, unnest($3::text[]), $4", [model, project_id, ids, floor])
+
+    def in_filling_order(self, ids: Sequence[str]) -> list[str]:
+        """These memories by creation and id."""
+        return self._sql.strings(
+            "select id from memories where id in (select unnest($1::text[])) order by created_at, id", [ids]
+        )
+
+    def cells(self, project_id: str, model: str) -> list[Cell]:
+        """Every cell of a project, including those of archived memories."""
+        return _CELLS.select(
+            self._sql, "where project_id = $1 and model = $2 order by kind, memory_id", [project_id, model]
+        )
+
+    def keep_cells(self, model: str, cells: Iterable[Cell]) -> None:
+        """Store new cells; a memory that already has one of the kind keeps it."""
+        _CELLS.insert(self._sql, list(cells), "on conflict do nothing", model=model)
 
 
 def keep_vectors(
@@ -242,32 +246,3 @@ def keep_vectors(
             """,
             [model, dimension],
         )
-
-
-class Cells(Statements):
-    """The stored cells, and the data from which they are assigned."""
-
-    def in_filling_order(self, ids: Sequence[str]) -> list[str]:
-        """These memories by creation and id."""
-        return self._sql.strings(
-            "select id from memories where id in (select unnest($1::text[])) order by created_at, id", [list(ids)]
-        )
-
-    def of_project(self, project_id: str, model: str) -> list[Cell]:
-        """Every cell of a project, including those of archived memories."""
-        return _CELLS.select(
-            self._sql, "where project_id = $1 and model = $2 order by kind, memory_id", [project_id, model]
-        )
-
-    def keep(self, model: str, cells: Iterable[Cell]) -> None:
-        """Store new cells; a memory that already has one of the kind keeps it."""
-        with self._sql.given(incoming=_CELLS.table(list(cells))):
-            self._sql.run(
-                """
-                insert into comparison_cells by name
-                select $1 as model, *
-                from incoming
-                on conflict do nothing
-                """,
-                [model],
-            )

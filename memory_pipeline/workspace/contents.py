@@ -183,7 +183,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         disputes = [conflict for conflict in tx.conflicts.open() if conflict.project_id == project]
         disputes = clear_conflicts(disputes, tx.memories.read({side for one in disputes for side in (one.a, one.b)}))
         scopes = tx.conflicts.scopes_of([memory.id for memory in every])
-        of_agent = tx.extracted.said_by_agent(project)
+        of_agent = tx.conversations.said_by_agent(project)
         left = tx.readings.left_as_they_are(project)
         unmarked = [
             one for one in every if one.archived_at is None and one.memory_type == "other" and one.id not in left

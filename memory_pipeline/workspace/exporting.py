@@ -300,7 +300,7 @@ def run_exports(store: Store, settings: Settings, night: date) -> list[ExportRes
         return results
     try:
         with store.reading() as tx:
-            newest = tx.journal.newest_night()
+            newest = tx.journal.reported_nights()[1]
     except MemoryPipelineError as error:
         why = in_words(error)[:1000]
         return [*results, *(ExportResult.of(one, "failed", problem=why) for one in settings.exports_of_store)]

@@ -1,4 +1,4 @@
-"""Series that an earlier version of the program wrote, in other words and with parts for what did not fit."""
+"""Series that an earlier version of the program wrote, in other words."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from memory_pipeline_tests.consolidation.test_series import active, active_hash,
 TEXT = "Oven check: top {} C, bottom {} C"
 HEATS = [(180, 170), (185, 171), (179, 168), (190, 172), (183, 169)]
 MAIN = "Oven check on 5 March 2026: top 183 C (usually 179 to 190); 5 readings since 1 March, 08:30."
-PART = "Oven check on 5 March 2026: bottom 169 C (168 to 172); 5 readings since 1 March."
 
 
 @pytest.fixture
 def earlier(store: Store) -> tuple[Store, str]:
-    """A store with a series of the form before, in two memories; and the id of the first."""
+    """A store with a series of the form before, and its id."""
     readings = lines(TEXT, *HEATS)
     fill(store, readings)
     at = datetime(2026, 3, 8, tzinfo=UTC)
@@ -41,52 +40,35 @@ def earlier(store: Store) -> tuple[Store, str]:
         }
         tokens = sum(memory.token_count for memory in raw)
         made_from = {"source_ids": ids, "series": facts, "cluster_size": 5, "distilled_at": at.isoformat()}
-        main, part = (
-            replace(
-                raw[-1],
-                id=memory_id,
-                content=text,
-                content_hash=content_hash(text),
-                shape_hash=shape_hash(text),
-                token_count=20,
-                created_at=at,
-                source=Source("night", "series"),
-                abstraction_level=1,
-                compressed_from=json.dumps(kept),
-            )
-            for memory_id, text, kept in (
-                ("main", MAIN, made_from),
-                ("part", PART, {"source_ids": ["main"], "part": 2}),
-            )
+        main = replace(
+            raw[-1],
+            id="main",
+            content=MAIN,
+            content_hash=content_hash(MAIN),
+            shape_hash=shape_hash(MAIN),
+            token_count=20,
+            created_at=at,
+            source=Source("night", "series"),
+            abstraction_level=1,
+            compressed_from=json.dumps(made_from),
         )
-        tx.memories.add([main, part])
-        tx.vectors.add(["main", "part"], Lexical().embed([MAIN, PART]), Lexical().name)
+        tx.memories.add([main])
+        tx.vectors.add(["main"], Lexical().embed([MAIN]), Lexical().name)
         tx.memories.archive([Replacement(i, "cluster", "main") for i in ids], archived_at=at, critical_floor=2.5)
-        tx.lineage.add(
-            [*(LineageLink("main", i, "series", 1.0) for i in ids), LineageLink("part", "main", "part", 1.0)]
-        )
-        ratio = round(tokens / 40, 4)
+        tx.lineage.add([LineageLink("main", i, "series", 1.0) for i in ids])
+        ratio = round(tokens / 20, 4)
         tx.journal.log(
             [LogRow("log", fingerprint_of(ids), "series", "main", "compressed", None, 5, ratio, "earlier", at)]
         )
     return store, "main"
 
 
-def test_a_store_with_parts_is_sound(earlier: tuple[Store, str]) -> None:
+def test_such_a_store_is_sound(earlier: tuple[Store, str]) -> None:
     store, _ = earlier
-    assert {MAIN, PART} <= active(store)
-    assert [
-        problem for problem in problems(store) if "compression" not in problem and "tokens give" not in problem
-    ] == []
+    assert active(store) == {MAIN} and problems(store) == []
 
 
-def test_rolling_back_a_series_takes_its_parts_with_it(earlier: tuple[Store, str]) -> None:
-    store, series_id = earlier
-    roll_back(store, settings_for(store), RollbackScope(abstraction=series_id))
-    assert active(store) == {TEXT.format(*heats) for heats in HEATS}
-
-
-def test_the_next_night_puts_one_memory_in_their_place_and_can_be_undone(earlier: tuple[Store, str]) -> None:
+def test_the_next_night_puts_one_in_its_place_and_can_be_undone(earlier: tuple[Store, str]) -> None:
     store, series_id = earlier
     before = active_hash(store)
     run(store, date(2026, 3, 8), run_id="next")
@@ -95,8 +77,7 @@ def test_the_next_night_puts_one_memory_in_their_place_and_can_be_undone(earlier
         "Oven check: top 183 C, bottom 169 C (5 March"
     )
     with store.reading() as tx:
-        rows = tx.memories.read([series_id, "part"])
-    assert {row.consolidated_into_id for row in rows.values()} == {series.id}
+        assert tx.memories.read([series_id])[series_id].consolidated_into_id == series.id
     assert run(store, date(2026, 3, 9), run_id="once more").clusters_compressed == 0
     roll_back(store, settings_for(store), RollbackScope(run_id="next"))
     assert active_hash(store) == before
@@ -107,4 +88,4 @@ def test_readings_that_come_later_belong_to_the_new_memory(earlier: tuple[Store,
     fill(store, lines(TEXT, (181, 170), start=8))
     run(store, date(2026, 3, 12), run_id="next")
     (series,) = series_in(store)
-    assert "the newest of 6 readings since 1 March" in series.content and "part" not in active(store)
+    assert "the newest of 6 readings since 1 March" in series.content

@@ -43,11 +43,11 @@ from memory_pipeline_tests.build import (
     settings_for,
     sql_rows,
 )
-from memory_pipeline_tests.store.test_migrations import EARLIER_HASH
 
 DAY = date(2026, 3, 5)
-#: An export of all that the earlier store of test_migrations.py holds, as the program that made both wrote it.
+#: An export of an earlier program, and the `store_hash` with its log of the store that it was made of.
 EARLIER = Path(__file__).parent / "earlier_export.jsonl.xz"
+EARLIER_HASH = "5a8960a3dc0391d57cb3da9d500a71f0306892327b1836831595d02e3bf08db2"
 PORT = "The staging database of the webshop listens for connections on port {} behind the proxy."
 CAUSE = "The nightly deploy of the webshop stalls in stage two because the build cache was cold. {}."
 RESTART = "Restart the {} after changing its configuration file, because it reads the settings only once at the start."

@@ -11,8 +11,7 @@ import pytest
 
 from memory_pipeline.errors import DamagedStoreError
 from memory_pipeline.store import Store, engine
-from memory_pipeline.store.lock import InUseError, StoreLock
-from memory_pipeline.store.seal import log_path
+from memory_pipeline.store.seal import InUseError, StoreLock, log_path
 from memory_pipeline_tests.build import sql_rows
 from memory_pipeline_tests.store.damaging import note, notes
 

@@ -240,14 +240,14 @@ def decide_extraction(
     store.take_lease(run_id, holder)
     try:
         with store.reading() as tx:
-            one = _found(tx.refusals.known(), wanted)
+            one = _found(tx.opinions.known(), wanted)
         kept = PatternDecision(
             id=one.id, project_id=one.project_id, text=one.text, decision=decision, decided_at=now, decided_by=actor
         )
         with store.writing(holder) as tx:
-            tx.refusals.decide(one, kept)
+            tx.opinions.decide_extraction(one, kept)
             tx.rollups.mark_stale([one.turn_id, *([one.memory_id] if one.memory_id else [])])
-            still = tx.refusals.active([one.memory_id] if one.memory_id else [])
+            still = tx.opinions.active([one.memory_id] if one.memory_id else [])
         written = write_files(store, settings, holder, run_id)
         _, failed = renew_stale(store, settings, holder=holder, run_id=run_id)
     finally:

@@ -92,7 +92,7 @@ EXPORT_CHECKS = {"exports_written": "Every export that the settings name was wri
 def figures_of_report(night: Night, made: Report) -> dict[str, Any]:
     """The figures that are plotted by day, the report page, the paths of the files, and what the run changed."""
     with night.store.reading() as tx:
-        tokens = tx.journal.tokens_by_night()
+        tokens = [int(told["tokens_after"]) for told in tx.journal.reports(40)]
     path = str(night.settings.reports_path / page_name(made.run_id))
     return {**_figures(made, path, tokens), **_difference(night.store, night.plan, made)}
 
