@@ -7,9 +7,8 @@ written one by one, and the failure is logged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import cast, get_args
 
 from memory_pipeline.consolidation.abstractions import (
     DISTILLED,
@@ -34,7 +33,6 @@ from memory_pipeline.records import (
     ArchiveStatus,
     Cluster,
     Conflict,
-    Decided,
     Distillation,
     LineageLink,
     LogRow,
@@ -70,51 +68,42 @@ def _settle(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
     except Exception as error:  # a failing cluster is rolled back completely; the others continue
         if len(drafts) > 1:
             return [result for draft in drafts for result in _settle(night, [draft])]
-        result = _broken(night, drafts[0], error)
+        (draft,) = drafts
+        if isinstance(error, SourcesChangedError):
+            result = _result(draft, "skipped", str(error))
+        else:
+            night.log.error("archiving cluster %s", draft.id, exc_info=error)
+            night.note_error(draft.id, "write", error)
+            result = _result(draft, "failed", in_words(error)[:500])
     with night.writing() as tx:
         tx.journal.log([_log_row(night.plan, result)])
     return [result]
-
-
-def _broken(night: Night, draft: Distillation, error: Exception) -> Archive:
-    if isinstance(error, SourcesChangedError):
-        return _result(draft, "skipped", str(error))
-    night.log.error("archiving cluster %s", draft.id, exc_info=error)
-    night.note_error(draft.id, "write", error)
-    return _result(draft, "failed", in_words(error)[:500])
 
 
 def _settle_together(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
     refusals = refusals_of(night.reader, drafts)
     for cluster_id in refusals:
         night.log.warning("cluster %s is left alone: it did not pass a gate", cluster_id)
-    passed = [d for d in drafts if d.outcome == "accepted" and d.id not in refusals]
-    proposed = [d for d in passed if night.settings.is_reviewed(d.cluster.project_id)]
-    written = [d for d in passed if not night.settings.is_reviewed(d.cluster.project_id)]
+    written: list[Distillation] = []
+    proposed: list[Distillation] = []
+    results: dict[str, Archive] = {}
+    for draft in drafts:
+        if draft.outcome != "accepted":
+            results[draft.id] = _result(draft, "failed" if draft.outcome == "failed" else "skipped", draft.reason)
+        elif draft.id in refusals:
+            results[draft.id] = _result(draft, "skipped", refusals[draft.id])
+        else:
+            (proposed if night.settings.is_reviewed(draft.cluster.project_id) else written).append(draft)
     made = make_abstractions(night.reader, written)
-    left = {d.id: _left_alone(d, refusals) for d in drafts if d not in passed}
     with night.writing() as tx:
+        tx.journal.log([_log_row(night.plan, archive) for archive in results.values()])
+        results |= {archive.id: archive for archive in write_abstractions(night.plan, tx, written, made)}
         for draft in proposed:
             propose_distillation(night.plan, tx, draft)
-        done = {archive.id: archive for archive in write_abstractions(night.plan, tx, written, made)}
-        tx.journal.log([_log_row(night.plan, archive) for archive in left.values()])
-    done |= {d.id: _proposed(d) for d in proposed}
-    return [(done | left)[d.id] for d in drafts]
-
-
-def _proposed(draft: Distillation) -> Archive:
-    """Leave a proposal for a person. The next steps know the memory that a merge would make, because a pattern may
-    depend on it."""
-    result = _result(draft, "proposed", AWAITS_REVIEW)
-    return (
-        result if draft.relation in (DISTILLED, ESTABLISHED) else replace(result, abstraction_id=abstraction_id(draft))
-    )
-
-
-def _left_alone(draft: Distillation, refusals: Mapping[str, str]) -> Archive:
-    if draft.outcome == "accepted":
-        return _result(draft, "skipped", refusals[draft.id])
-    return _result(draft, "failed" if draft.outcome == "failed" else "skipped", draft.reason)
+            results[draft.id] = _result(draft, "proposed", AWAITS_REVIEW)
+            if draft.relation not in (DISTILLED, ESTABLISHED):  # a pattern may depend on what a merge would make
+                results[draft.id] = replace(results[draft.id], abstraction_id=abstraction_id(draft))
+    return [results[d.id] for d in drafts]
 
 
 def apply_distillation(
@@ -199,7 +188,14 @@ def write_abstractions(
     tx.atoms.note_candidates(causes, plan.run_id, plan.as_of)
     for memory in (memory for d, memory in pairs if d.relation == SERIES):
         tx.conflicts.settle_within(tx.lineage.raw_sources_of([memory.id]).get(memory.id, []), SERIES)
-    tx.conflicts.record([conflict for d in distillations for conflict in _contradictions(d)], plan.as_of)
+    for d in distillations:  # members that contradict each other according to the model; the abstraction quotes both
+        near = dict(zip(d.member_ids, d.similarities, strict=True))
+        kind, detail = "contradiction", "found in distillation"
+        conflicts = [
+            Conflict(d.cluster.project_id, pair.a, pair.b, kind, detail, min(near[pair.a], near[pair.b]))
+            for pair in d.contradictions
+        ]
+        tx.conflicts.record(conflicts, plan.as_of)
     return results
 
 
@@ -224,18 +220,11 @@ def _replace_statements(
         tx.memories.supersede(old, winner=new, archived_by=by, at=plan.as_of, critical_floor=floor)
     for distillation, memory in pairs:
         for old in distillation.replaces:
-            if tx.memories.supersede(
-                old, winner=memory.id, archived_by=distillation.id, at=plan.as_of, critical_floor=floor
-            ):
-                tx.lineage.add([LineageLink(memory.id, old, REPLACED, 1.0)])
+            plan.supersede(tx, old, memory.id, distillation.id, REPLACED)
 
 
 def _under_free_ids(tx: Transaction, memories: Sequence[Memory]) -> tuple[list[Memory], set[str]]:
-    """The abstractions with usable ids, and those ids that the store already has.
-
-    If a rolled-back abstraction is made again with the same text, it returns under its own id; otherwise the new one
-    gets the next id.
-    """
+    """The abstractions with usable ids, and those ids that the store already has."""
     there = tx.memories.read([memory.id for memory in memories])
     free = [_under_free_id(tx, memory) if memory.id in there else memory for memory in memories]
     return free, set(tx.memories.read([memory.id for memory in free])) if there else set()
@@ -266,23 +255,6 @@ def _under_free_id(tx: Transaction, memory: Memory) -> Memory:
         candidate = replace(memory, id=derived_id("abstraction", memory.id, str(generation)))
 
 
-def _contradictions(distillation: Distillation) -> list[Conflict]:
-    """Members that contradict each other according to the model, for a person to review; the abstraction quotes
-    both."""
-    similarity = dict(zip(distillation.member_ids, distillation.similarities, strict=True))
-    return [
-        Conflict(
-            distillation.cluster.project_id,
-            pair.a,
-            pair.b,
-            "contradiction",
-            "found in distillation",
-            min(similarity[pair.a], similarity[pair.b]),
-        )
-        for pair in distillation.contradictions
-    ]
-
-
 def _result(
     distillation: Distillation, status: ArchiveStatus, reason: str | None, archived: tuple[str, ...] = ()
 ) -> Archive:
@@ -295,16 +267,13 @@ def settled_archive(cluster: Cluster) -> Archive:
 
 
 def _log_row(plan: NightPlan, result: Archive) -> LogRow:
-    assert result.status in get_args(Decided), "what is proposed or settled is not logged"
-    return LogRow(
-        id=derived_id("log", result.cluster.policy, result.cluster.fingerprint, plan.as_of.isoformat(), result.status),
-        cluster_fingerprint=result.cluster.fingerprint,
-        policy=result.cluster.policy,
-        compressed_memory_id=result.abstraction_id,
-        status=cast(Decided, result.status),
-        reason=result.reason,
-        member_count=len(result.member_ids),
-        compression_ratio=result.measured.compression_ratio,
-        run_id=plan.run_id,
-        created_at=plan.as_of,
+    assert result.status != "proposed" and result.status != "settled", "what is proposed or settled is not logged"
+    return plan.log_row(
+        result.cluster.policy,
+        result.cluster.fingerprint,
+        result.status,
+        result.reason,
+        len(result.member_ids),
+        result.abstraction_id,
+        result.measured.compression_ratio,
     )

@@ -20,6 +20,7 @@ from memory_pipeline.records import (
     Cluster,
     Conflict,
     EligibleMemory,
+    Memory,
     derived_id,
     fingerprint_of,
 )
@@ -208,7 +209,7 @@ def _scores_within(group: list[int], edges: dict[tuple[int, int], float]) -> lis
     return [edges[(x, y)] for place, x in enumerate(group) for y in group[place + 1 :] if (x, y) in edges]
 
 
-def describe_cluster(members: Sequence[EligibleMemory], scores: Sequence[float], policy: str) -> Cluster:
+def describe_cluster(members: Sequence[EligibleMemory | Memory], scores: Sequence[float], policy: str) -> Cluster:
     """The cluster of these members. `scores`: the cosines that join them."""
     ids = tuple(sorted(memory.id for memory in members))
     fingerprint = fingerprint_of(ids)

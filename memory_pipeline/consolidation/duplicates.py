@@ -90,19 +90,8 @@ def _note_failure(night: Night, group: DuplicateGroup, error: Exception) -> None
 
 
 def _log_row(plan: NightPlan, group: DuplicateGroup, members: int, status: Decided, reason: str) -> LogRow:
-    fingerprint = fingerprint_of(group.duplicate_ids)
-    return LogRow(
-        id=derived_id("log", DUPLICATE_POLICY, fingerprint, plan.as_of.isoformat(), status),
-        cluster_fingerprint=fingerprint,
-        policy=DUPLICATE_POLICY,
-        compressed_memory_id=group.survivor_id if status == "compressed" else None,
-        status=status,
-        reason=reason,
-        member_count=members,
-        compression_ratio=None,
-        run_id=plan.run_id,
-        created_at=plan.as_of,
-    )
+    made = group.survivor_id if status == "compressed" else None
+    return plan.log_row(DUPLICATE_POLICY, fingerprint_of(group.duplicate_ids), status, reason, members, made)
 
 
 def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.records import LineageLink, Memory, SourceEntry, derived_id
+from memory_pipeline.records import Memory, SourceEntry, derived_id
 from memory_pipeline.store import Transaction
 from memory_pipeline.text.normalise import one_line
 
@@ -184,13 +184,6 @@ def apply_edits(night: Night, tx: Transaction, source: str, edits: Edits) -> int
         into = stands_for[new]
         if into == old or not night.plan.may_touch(memories[old].project_id):
             continue
-        if tx.memories.supersede(
-            old,
-            winner=into,
-            archived_by=derived_id("edit", old, new),
-            at=at,
-            critical_floor=night.settings.compression.critical_floor,
-        ):
-            tx.lineage.add([LineageLink(into, old, "superseded", round(edits.likeness[old], 4))])
-            superseded += 1
+        likeness = round(edits.likeness[old], 4)
+        superseded += night.plan.supersede(tx, old, into, derived_id("edit", old, new), similarity=likeness)
     return superseded

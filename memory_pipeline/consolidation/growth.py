@@ -45,7 +45,6 @@ from memory_pipeline.records import (
     Cluster,
     EligibleMemory,
     LineageLink,
-    LogRow,
     Memory,
     Source,
     derived_id,
@@ -99,14 +98,8 @@ def _carry(
         score = float(np.dot(own[0].astype(np.float64), vectors[i].astype(np.float64)))
         similarity[i] = round(min(1.0, score), 6)
     made = _next_version(plan, tx, principle, patterns)
-    replaced = tx.memories.supersede(
-        principle.id,
-        winner=made.id,
-        archived_by=derived_id(PRINCIPLE, principle.project_id, fingerprint_of(sorted(similarity))),
-        at=plan.as_of,
-        critical_floor=plan.settings.compression.critical_floor,
-    )
-    if not replaced:
+    fingerprint = fingerprint_of(sorted(similarity))
+    if not plan.supersede(tx, principle.id, made.id, derived_id(PRINCIPLE, principle.project_id, fingerprint)):
         return None
     if made.id in tx.memories.read([made.id]):
         tx.memories.revive([made.id])
@@ -114,8 +107,9 @@ def _carry(
         tx.memories.add([made])
         tx.vectors.add([made.id], own, model)
     tx.lineage.add([LineageLink(made.id, i, PRINCIPLE, score) for i, score in sorted(similarity.items())])
-    tx.lineage.add([LineageLink(made.id, principle.id, "superseded", 1.0)])
-    tx.journal.log([_log_row(plan, made, patterns)])
+    fingerprint = fingerprint_of(sorted(pattern.id for pattern in patterns))
+    ratio = round(sum(pattern.token_count for pattern in patterns) / made.token_count, 4)
+    tx.journal.log([plan.log_row(PRINCIPLE, fingerprint, "compressed", None, len(patterns), made.id, ratio)])
     return made.id
 
 
@@ -135,22 +129,6 @@ def _next_version(plan: NightPlan, tx: Transaction, principle: Memory, patterns:
         reuse_count=0,
         useful_count=0,
         updated_at=None,
-    )
-
-
-def _log_row(plan: NightPlan, principle: Memory, patterns: Sequence[Memory]) -> LogRow:
-    fingerprint = fingerprint_of(sorted(pattern.id for pattern in patterns))
-    return LogRow(
-        id=derived_id("log", PRINCIPLE, fingerprint, plan.as_of.isoformat(), "compressed"),
-        cluster_fingerprint=fingerprint,
-        policy=PRINCIPLE,
-        compressed_memory_id=principle.id,
-        status="compressed",
-        reason=None,
-        member_count=len(patterns),
-        compression_ratio=round(sum(pattern.token_count for pattern in patterns) / principle.token_count, 4),
-        run_id=plan.run_id,
-        created_at=plan.as_of,
     )
 
 

@@ -10,8 +10,8 @@ from memory_pipeline.config.policies import Policy
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.moments import latest_complete_day
-from memory_pipeline.records import MADE, Memory
-from memory_pipeline.store import Store
+from memory_pipeline.records import MADE, Decided, LineageLink, LogRow, Memory, derived_id
+from memory_pipeline.store import Store, Transaction
 from memory_pipeline.text.counts import how_many
 
 #: The longest period that `--days` may ask for: no memory is older.
@@ -105,6 +105,31 @@ class NightPlan:
         if self.options.projects:
             return project_id in self.options.projects
         return self.settings.is_consolidated(project_id)
+
+    def log_row(
+        self,
+        policy: str,
+        fingerprint: str,
+        status: Decided,
+        reason: str | None,
+        members: int,
+        made: str | None = None,
+        ratio: float | None = None,
+    ) -> LogRow:
+        """The row of the log for a decision of tonight. `made`: the memory that was written."""
+        row_id = derived_id("log", policy, fingerprint, self.as_of.isoformat(), status)
+        return LogRow(row_id, fingerprint, policy, made, status, reason, members, ratio, self.run_id, self.as_of)
+
+    def supersede(
+        self, tx: Transaction, old: str, new: str, by: str, relation: str = "superseded", similarity: float = 1.0
+    ) -> bool:
+        """Archive a memory of any level, with a link, into the one that takes its place; returns False if it is
+        critical, pinned or archived."""
+        floor = self.settings.compression.critical_floor
+        done = tx.memories.supersede(old, winner=new, archived_by=by, at=self.as_of, critical_floor=floor)
+        if done:
+            tx.lineage.add([LineageLink(new, old, relation, similarity)])
+        return done
 
 
 def next_night(store: Store, now: datetime) -> date:

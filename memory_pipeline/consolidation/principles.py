@@ -43,7 +43,6 @@ from memory_pipeline.records import (
     LogRow,
     Memory,
     PrincipleResult,
-    PrincipleStatus,
     Source,
     derived_id,
     offset_of_newest,
@@ -62,13 +61,13 @@ PRINCIPLE_VERSION = "principle-4"
 def decide_group(night: Night, group: Cluster, text: str, replaces: tuple[str, ...]) -> PrincipleResult:
     """The result for a group whose patterns share this rule, as a model says; `replaces`: earlier principles from some
     of them. A group that fails is tried again next week."""
-    blank = replace(result_of(group, "skipped", None), replaces=replaces)
+    blank = PrincipleResult(group, "skipped", None, replaces=replaces)
     try:
         patterns = list(night.reader.memories(group.member_ids).values())
         reason = _find_refusal(patterns, text, night)
         if reason:
             with night.writing() as tx:
-                tx.journal.log([_log_row(night.plan, replace(blank, reason=reason), None)])
+                tx.journal.log([_log_row(night.plan, replace(blank, reason=reason))])
             return replace(blank, reason=reason)
         witnesses = {one.id: one for behind in night.reader.witnesses(group.member_ids).values() for one in behind}
         confidence = round(evidence_confidence(witnesses.values() or patterns), 4)
@@ -76,7 +75,7 @@ def decide_group(night: Night, group: Cluster, text: str, replaces: tuple[str, .
     except SourcesChangedError as change:
         refused = replace(blank, reason=str(change))
         with night.writing() as tx:
-            tx.journal.log([_log_row(night.plan, refused, None)])
+            tx.journal.log([_log_row(night.plan, refused)])
         return refused
     except Exception as error:  # one failing group leaves the others; it is logged and reported
         note_failure(night, group, error)
@@ -131,17 +130,10 @@ def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], co
             tx.vectors.add([memory.id], vector, night.embedder.name)
         tx.lineage.add(links)
         for earlier in result.replaces:
-            replaced = tx.memories.supersede(
-                earlier,
-                winner=memory.id,
-                archived_by=result.group.cluster_id,
-                at=night.as_of,
-                critical_floor=night.settings.compression.critical_floor,
-            )
-            if replaced:
-                tx.lineage.add([LineageLink(memory.id, earlier, "superseded", 1.0)])
+            night.plan.supersede(tx, earlier, memory.id, result.group.cluster_id)
         done = replace(result, principle_id=memory.id)
-        tx.journal.log([_log_row(night.plan, done, _ratio(patterns, memory))])
+        ratio = round(sum(pattern.token_count for pattern in patterns) / memory.token_count, 4)
+        tx.journal.log([_log_row(night.plan, done, ratio)])
     return done
 
 
@@ -177,29 +169,10 @@ def _memory(
     )
 
 
-def _ratio(patterns: Sequence[Memory], principle: Memory) -> float:
-    return round(sum(pattern.token_count for pattern in patterns) / principle.token_count, 4)
-
-
-def result_of(group: Cluster, status: PrincipleStatus, reason: str | None) -> PrincipleResult:
-    """A result without a principle."""
-    return PrincipleResult(group, status, reason)
-
-
-def _log_row(plan: NightPlan, result: PrincipleResult, ratio: float | None) -> LogRow:
+def _log_row(plan: NightPlan, result: PrincipleResult, ratio: float | None = None) -> LogRow:
     status: Decided = "compressed" if result.principle_id else "skipped"
-    return LogRow(
-        id=derived_id("log", PRINCIPLE, result.group.fingerprint, plan.as_of.isoformat(), status),
-        cluster_fingerprint=result.group.fingerprint,
-        policy=PRINCIPLE,
-        compressed_memory_id=result.principle_id,
-        status=status,
-        reason=result.reason,
-        member_count=len(result.pattern_ids),
-        compression_ratio=ratio,
-        run_id=plan.run_id,
-        created_at=plan.as_of,
-    )
+    fingerprint, members = result.group.fingerprint, len(result.pattern_ids)
+    return plan.log_row(PRINCIPLE, fingerprint, status, result.reason, members, result.principle_id, ratio)
 
 
 #: Kinds of conflicts between patterns that are contradictions, whatever the subject.
@@ -332,7 +305,7 @@ def _settled(store: Store, plan: NightPlan, groups: Sequence[Cluster]) -> dict[s
     with store.reading() as tx:
         settled = tx.journal.settled_fingerprints(plan.as_of, days)
     return {
-        group.cluster_id: result_of(group, "settled", f"{before} within {days} days")
+        group.cluster_id: PrincipleResult(group, "settled", f"{before} within {days} days")
         for group in groups
         if (before := settled.get((PRINCIPLE, group.fingerprint)))
     }

@@ -42,7 +42,6 @@ from memory_pipeline.records import (
     DuplicateGroup,
     LevelRelation,
     LineageLink,
-    LogRow,
     Measured,
     Memory,
     Statement,
@@ -254,8 +253,16 @@ def _keep(night: Night, unread: Unread, items: Sequence[Item], reading: Reading)
                 gone = {i for archive in archives for i in archive.archived_ids}
                 gone |= _archive_repeats(night, tx, unread.project_id, reading.repeats)
             left_out = dict.fromkeys([*reading.refused, *refused.values()])
-            rows = [_read_row(night, item.id) for item in items if item.id not in gone]
-            tx.journal.log([*rows, *(_refused_row(night, items, why) for why in left_out)])
+            rows = [
+                night.plan.log_row(READ, fingerprint_of((item.id,)), "skipped", "read, and stays as it is", 1)
+                for item in items
+                if item.id not in gone
+            ]
+            for why in left_out:
+                fingerprint = fingerprint_of([*(item.id for item in items), why])
+                reason = f"a statement is left out: {why}"
+                rows.append(night.plan.log_row(REFUSED, fingerprint, "skipped", reason, len(items)))
+            tx.journal.log(rows)
         return archives
     except Exception as error:  # one question never costs the others
         night.log.error("keeping what was read in %s", unread.project_id, exc_info=error)
@@ -282,48 +289,10 @@ def _archive_repeats(night: Night, tx: Transaction, project: str, repeats: Seque
             continue
         done |= archived
         tx.lineage.add([LineageLink(statement, i, REPEATED, 1.0) for i in sorted(archived)])
-        row_id = derived_id("log", REPEATED, fingerprint, night.as_of.isoformat())
         reason = "says again what a statement says"
-        tx.journal.log(
-            [_row(night, row_id, fingerprint, REPEATED, "compressed", reason, len(archived), made=statement)]
-        )
+        row = night.plan.log_row(REPEATED, fingerprint, "compressed", reason, len(archived), statement)
+        tx.journal.log([row])
     return done
-
-
-def _read_row(night: Night, memory_id: str) -> LogRow:
-    fingerprint = fingerprint_of((memory_id,))
-    row_id = derived_id("log", READ, fingerprint, night.as_of.isoformat())
-    return _row(night, row_id, fingerprint, READ, "skipped", "read, and stays as it is", 1)
-
-
-def _refused_row(night: Night, items: Sequence[Item], why: str) -> LogRow:
-    fingerprint = fingerprint_of([*(item.id for item in items), why])
-    row_id = derived_id("log", REFUSED, fingerprint, night.as_of.isoformat())
-    return _row(night, row_id, fingerprint, REFUSED, "skipped", f"a statement is left out: {why}", len(items))
-
-
-def _row(
-    night: Night,
-    row_id: str,
-    fingerprint: str,
-    policy: str,
-    status: str,
-    reason: str,
-    members: int,
-    made: str | None = None,
-) -> LogRow:
-    return LogRow(
-        id=row_id,
-        cluster_fingerprint=fingerprint,
-        policy=policy,
-        compressed_memory_id=made,
-        status="compressed" if status == "compressed" else "skipped",
-        reason=reason,
-        member_count=members,
-        compression_ratio=None,
-        run_id=night.options.run_id,
-        created_at=night.as_of,
-    )
 
 
 def _drafts(

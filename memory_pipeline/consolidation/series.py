@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from memory_pipeline.consolidation.archive import archive_distillations
-from memory_pipeline.consolidation.clustering import UNCATEGORISED
+from memory_pipeline.consolidation.clustering import describe_cluster
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.eligibility import too_few
 from memory_pipeline.consolidation.plan import NightPlan
@@ -26,13 +26,10 @@ from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import (
     Archive,
-    Cluster,
     Distillation,
     DuplicateGroup,
     Measured,
     Memory,
-    derived_id,
-    fingerprint_of,
 )
 from memory_pipeline.records.cluster import LEAST_DAYS, LEAST_READINGS, MOST_TOKENS, SERIES, SeriesFacts
 from memory_pipeline.records.drafts import drafts_of, members_of
@@ -276,7 +273,7 @@ def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
     members = [there[i] for i in ids]
     vectors = night.reader.vectors_in_order(ids)
     means = _mean_cosines(vectors)
-    cluster = _cluster(found, members, means)
+    cluster = describe_cluster(members, means, SERIES)
     readings = [found.memories[reading.memory_id] for reading in found.series.every]
     newest = readings[-1]
     attempt = find_attempt({newest.id: newest.content})
@@ -314,26 +311,3 @@ def _mean_cosines(vectors: Vectors) -> tuple[float, ...]:
     wide = vectors.astype(np.float64)
     means = (np.einsum("ij,j->i", wide, wide.sum(axis=0)) - 1.0) / (len(wide) - 1)
     return tuple(round(float(mean), 6) for mean in means)
-
-
-def _cluster(found: FoundSeries, members: Sequence[Memory], means: Sequence[float]) -> Cluster:
-    ids = tuple(memory.id for memory in members)
-    fingerprint = fingerprint_of(ids)
-    counts = Counter(category for memory in members for category in memory.categories)
-    top = tuple(sorted(counts, key=lambda category: (-counts[category], category))[:2])
-    return Cluster(
-        cluster_id=derived_id(SERIES, found.project_id, fingerprint),
-        fingerprint=fingerprint,
-        policy=SERIES,
-        project_id=found.project_id,
-        member_ids=ids,
-        member_count=len(ids),
-        avg_similarity=round(float(np.mean(means)), 6),
-        min_similarity=round(float(np.min(means)), 6),
-        dominant_category=top[0] if top else UNCATEGORISED,
-        top_categories=top,
-        total_tokens=sum(memory.token_count for memory in members),
-        max_importance=max(memory.importance for memory in members),
-        oldest_member_at=min(memory.created_at for memory in members),
-        newest_member_at=max(memory.created_at for memory in members),
-    )
