@@ -18,10 +18,11 @@ from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.counting import NightOutcome
 from memory_pipeline.consolidation.eligibility import as_eligible, is_entry_of
 from memory_pipeline.consolidation.plan import NightOptions, NightPlan
 from memory_pipeline.consolidation.reading import NightReader
-from memory_pipeline.consolidation.report import NightOutcome, report_run
+from memory_pipeline.consolidation.report import report_run
 from memory_pipeline.consolidation.run import report_failure, run_level, take_snapshot
 from memory_pipeline.consolidation.similarity import find_similar
 from memory_pipeline.documents import KeptDocument

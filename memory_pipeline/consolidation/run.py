@@ -15,6 +15,7 @@ from memory_pipeline.consolidation.archive import archive_distillations
 from memory_pipeline.consolidation.atoms import grow_atoms
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.conversations import keep_conversations
+from memory_pipeline.consolidation.counting import NO_OUTCOME, NightOutcome
 from memory_pipeline.consolidation.distillation import distill_clusters
 from memory_pipeline.consolidation.duplicates import archive_duplicates
 from memory_pipeline.consolidation.eligibility import select_eligible
@@ -24,11 +25,12 @@ from memory_pipeline.consolidation.levels import consolidate, not_made_since, wh
 from memory_pipeline.consolidation.playbook import update_playbook
 from memory_pipeline.consolidation.principles import form_principles
 from memory_pipeline.consolidation.readings import read_notes
-from memory_pipeline.consolidation.report import Kind, NightOutcome, Report, failed_night, report_night
+from memory_pipeline.consolidation.report import failed_night, report_run
 from memory_pipeline.consolidation.series import update_series
 from memory_pipeline.consolidation.similarity import find_similar
 from memory_pipeline.errors import in_words
 from memory_pipeline.records import Archive, Cluster, EligibleMemory, PrincipleResult
+from memory_pipeline.reporting.model import Kind, Report
 from memory_pipeline.store import create_snapshot
 
 
@@ -57,19 +59,19 @@ def run_night(night: Night) -> Report:
 
 
 def _reported(night: Night) -> Report:
-    started, outcome = datetime.now(UTC), NightOutcome()
+    started, outcome = datetime.now(UTC), NO_OUTCOME
     try:
         take_snapshot(night)
         for values in run_steps(night):
             outcome = NightOutcome.of(values)
-        return report_night(night, outcome, started)
+        return report_run(night, "night", started, outcome)
     except Exception as error:
         report_failure(night, error, started, outcome)
         raise
 
 
 def report_failure(
-    night: Night, error: Exception, started: datetime, outcome: NightOutcome | None = None, kind: Kind = "night"
+    night: Night, error: Exception, started: datetime, outcome: NightOutcome = NO_OUTCOME, kind: Kind = "night"
 ) -> None:
     """Report a run that an error ended. If the store cannot store the report, this is logged, and the original error
     is still the one that is raised."""

@@ -11,11 +11,11 @@ import pytest
 from memory_pipeline.consolidation import duplicates, gates, levels
 from memory_pipeline.consolidation.archive import archive_distillations
 from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.counting import clusters_of
 from memory_pipeline.consolidation.distillation import distill_clusters
 from memory_pipeline.consolidation.eligibility import select_eligible
 from memory_pipeline.consolidation.gates import levels_that_lack, lost_in_levels
 from memory_pipeline.consolidation.growth import cluster_memories
-from memory_pipeline.consolidation.outcome import NightOutcome, tally_of
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.consolidation.similarity import find_similar
 from memory_pipeline.ingest.candidates import Candidate
@@ -120,11 +120,9 @@ def test_the_judge_before_the_write_and_the_check_after_it_agree(store: Store) -
     fill(store, copies_of(f"{LONG}.", f"Note: {LONG}!!", "good"))
     run(store, DAY, run_id="night")
     night = night_of(store, DAY, run_id="night")
-    made = [
-        archive
-        for archive in tally_of(night.store, night.plan, NightOutcome()).archives
-        if archive.status == "compressed"
-    ]
+    with store.reading() as tx:
+        clusters = clusters_of(tx, tx.journal.log_of("night"), {row.memory_id for row in tx.runs.archived_by("night")})
+    made = [archive for archive in clusters if archive.status == "compressed"]
     assert len(made) == 1 and lost_in_levels(night.reader, made) == []
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memory_pipeline.consolidation.notices import priority_of
-from memory_pipeline.consolidation.outcome import closing_line, decide_verdict
+from memory_pipeline.consolidation.report import closing_line, decide_verdict
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 
