@@ -51,7 +51,7 @@ def claim_threshold(plan: NightPlan, policy: Policy) -> float:
 
 def by_claims(plan: NightPlan, policy: Policy) -> Policy:
     """A policy as it applies to pairs that make one claim."""
-    cosine = policy.threshold if plan.options.threshold is not None else min(policy.threshold, CLAIM_COSINE)
+    cosine = claim_threshold(plan, policy)
     own = {project: table.model_copy(update={"threshold": cosine}) for project, table in policy.own.items()}
     return replace(policy, threshold=cosine, own=own)
 
@@ -64,7 +64,9 @@ def opening_claims(reader: NightReader, ids: Sequence[str]) -> dict[str, int]:
         for memory_id, (project, content) in reader.contents(ids[start : start + _AT_ONCE]).items():
             claim = _opening_claim(content)
             if claim is not None:
-                found[memory_id] = hash((project, _key_of(claim)))
+                # What claims in the same words share, without endings and what turns `unless` round.
+                key = frozenset(word.rstrip("e") for word in content_words(claim)) - _TURNS
+                found[memory_id] = hash((project, key))
     return found
 
 
@@ -96,11 +98,6 @@ def without_claims_of(
     later night, rather than making a second memory of it. `claims`: as in `opening_claims`."""
     known = {claims[memory_id] for memory_id in taken if memory_id in claims}
     return [memory for memory in eligible if claims.get(memory.id) not in known]
-
-
-def _key_of(claim: str) -> frozenset[str]:
-    """What claims in the same words share: their content words, without endings and what turns `unless` round."""
-    return frozenset(word.rstrip("e") for word in content_words(claim)) - _TURNS
 
 
 def _opening_claim(content: str) -> str | None:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from memory_pipeline.consolidation.distillers.episodes import is_once_more, told_once
 from memory_pipeline.consolidation.distillers.evidence import Draft, Member, Task, evidence_confidence
-from memory_pipeline.consolidation.distillers.saying import Saying, Statement, find_sayings
+from memory_pipeline.consolidation.distillers.sayings import Saying, Statement, find_sayings, told_once
 from memory_pipeline.models import Declined, Session
 from memory_pipeline.text.agreement import is_clause, overlap, status_of
 from memory_pipeline.text.conflicts import find_conflict
@@ -51,7 +50,7 @@ class Extractive:
 
     name = "extractive"
     method = "heuristic"
-    prompt_version = "extractive-11"
+    prompt_version = "extractive-12"
 
     def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
         """One draft per task, one after the other."""
@@ -72,10 +71,7 @@ class Extractive:
             return Declined(READINGS)
         if _mixes_open_and_done(sayings):
             return Declined(OPEN_AND_DONE)
-        once_more = [one for one in sayings[1:2] if is_once_more(sayings[0], one)]
-        sayings = [sayings[0], *sayings[1 + len(once_more) :]]
-        told = [told_once(sayings[0], once_more), *map(told_once, sayings[1:])]
-        sentences = [_dated(saying, sayings[0], sentence) for saying, sentence in zip(sayings, told, strict=True)]
+        sentences = [_dated(saying, sayings[0], told_once(saying)) for saying in sayings]
         if too_many := next((sentence for sentence in sentences if isinstance(sentence, Declined)), None):
             return too_many
         return Draft(
