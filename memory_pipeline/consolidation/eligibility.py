@@ -14,13 +14,15 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.plan import NightPlan
 from memory_pipeline.consolidation.reading import PAGE
 from memory_pipeline.consolidation.review.proposals import held_by_proposals
-from memory_pipeline.consolidation.shapes import note_shapes
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.records import LEVEL_RAW, MADE, DuplicateGroup, EligibleMemory, Memory
 from memory_pipeline.records.cluster import LEAST_READINGS
 from memory_pipeline.store import Store
 from memory_pipeline.text.entries import is_entry
 from memory_pipeline.text.kinds import OTHER, kind_of
+from memory_pipeline.text.normalise import line_shape
+
+_LINES_AT_ONCE = 2000
 
 
 def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[EligibleMemory]:
@@ -69,6 +71,19 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
         if len(page) < PAGE:
             return eligible
         after = page[-1]
+
+
+def note_shapes(night: Night) -> None:
+    """Find and keep the shape of every raw memory that has none yet."""
+    while True:
+        with night.store.reading() as tx:
+            page = tx.series.without_shape(_LINES_AT_ONCE)
+        if not page:
+            return
+        shapes = {memory_id: line_shape(content) for memory_id, content in page}
+        night.hold_lease()
+        with night.writing() as tx:
+            tx.series.keep_shapes(shapes)
 
 
 def _in_scope(plan: NightPlan, memory: Memory) -> bool:

@@ -97,7 +97,7 @@ def _compress(night: Night, entries: Sequence[Memory], eligible: list[EligibleMe
     try:
         take_snapshot(night)
         edges = EDGE_SCHEMA.empty_table() if _is_past(night.store, night.plan) else find_similar(night, eligible)
-        archives = run_level(night, "canonical", eligible, edges)
+        archives = run_level(night, eligible, edges, method="canonical")
         report = _written(night, report_of(night.reader, entries, eligible, archives))
         report_run(night, "canonical", started, NightOutcome(eligible=eligible, archives=archives))
     except StoreBusyError:

@@ -7,7 +7,6 @@ method works on what is left, and running a night again finds the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -125,44 +124,21 @@ def _draft(
     vectors: Mapping[str, Vectors],
 ) -> Distillation:
     members = sorted((memories[i] for i in cluster.member_ids), key=lambda m: (m.effective_date, m.id))
+    contents = [memory.content for memory in members]
+    if method == "canonical":
+        entry = unite_entries([(memory.id, read_entry(memory)) for memory in members])
+        content, tags = entry_text(entry), entry.tags
+    else:
+        content = merge_contents(contents)
+        tags = tuple(sorted({tag for memory in members for tag in memory.tags}))
+    before, after = sum(memory.token_count for memory in members), embedder.count_tokens(content)
     attempt = find_attempt({memory.id: memory.content for memory in members})
-    content, tags = _united(members) if method == "canonical" else (_merged(members), _all_tags(members))
     reason = f"{STEERS}: {attempt}" if attempt else steering_draft(content)
-    if reason is None and method == "merge" and tells_several([memory.content for memory in members]):
+    if reason is None and method == "merge" and (tells_several(contents) or after >= before):
         reason = NOTHING_TWICE
     _, means = mean_similarities(np.stack([vectors[memory.id] for memory in members]))
-    draft = _distillation(embedder, cluster, members, means, content, tags, method, reason)
-    if reason is None and method == "merge" and draft.measured.tokens_after >= draft.measured.tokens_before:
-        return replace(draft, outcome="refused", reason=NOTHING_TWICE)
-    return draft
-
-
-def _merged(members: Sequence[Memory]) -> str:
-    return merge_contents([memory.content for memory in members])
-
-
-def _united(members: Sequence[Memory]) -> tuple[str, tuple[str, ...]]:
-    canonical = unite_entries([(memory.id, read_entry(memory)) for memory in members])
-    return entry_text(canonical), canonical.tags
-
-
-def _all_tags(members: Sequence[Memory]) -> tuple[str, ...]:
-    return tuple(sorted({tag for memory in members for tag in memory.tags}))
-
-
-def _distillation(
-    embedder: Embedder,
-    cluster: Cluster,
-    members: Sequence[Memory],
-    means: Sequence[float],
-    content: str,
-    tags: tuple[str, ...],
-    method: Method,
-    reason: str | None,
-) -> Distillation:
-    before = sum(memory.token_count for memory in members)
-    after = embedder.count_tokens(content)
-    preserved = check_preservation([memory.content for memory in members], content, ())
+    preserved = check_preservation(contents, content, ())
+    types = (memory.memory_type for memory in members if memory.memory_type != OTHER)
     categories = dict.fromkeys((*cluster.top_categories, *(c for memory in members for c in memory.categories)))
     return Distillation(
         cluster=cluster,
@@ -174,7 +150,7 @@ def _distillation(
         measured=Measured.of(before, after, preserved.found, preserved.kept, preserved.attached),
         method="heuristic",
         prompt_version=_VERSIONS[method],
-        memory_type="lesson" if method == "canonical" else _type_of(members),
+        memory_type="lesson" if method == "canonical" else next(types, OTHER),
         categories=tuple(categories),
         importance=cluster.max_importance,
         effective_date=max(memory.effective_date for memory in members),
@@ -186,8 +162,3 @@ def _distillation(
         relation=_RELATIONS[method],
         tags=tags,
     )
-
-
-def _type_of(members: Sequence[Memory]) -> str:
-    """The type of the oldest member that has one."""
-    return next((memory.memory_type for memory in members if memory.memory_type != OTHER), OTHER)

@@ -14,6 +14,7 @@ from memory_pipeline.consolidation.run import run_steps
 from memory_pipeline.records import Archive
 
 Metrics = dict[str, int]
+_COMPARED = ("eligible_memories", "similarity_batches")
 
 
 def run_phase(night: Night, phase: str) -> Metrics:
@@ -31,26 +32,14 @@ def _duplicates(night: Night) -> Metrics:
     return {"duplicates_archived": sum(len(group.duplicate_ids) for group in groups)}
 
 
-def _series(night: Night) -> Metrics:
-    """Make and update the series memories of readings."""
-    return _figures(_last(night, "series")["series"], "series")
-
-
-def _merge(night: Night) -> Metrics:
-    """Merge near-copies into memories that keep every distinct statement of theirs."""
-    return _figures(_last(night, "eligible_memories", "similarity_batches", "merges")["merges"], "merge")
-
-
-def _canonical(night: Night) -> Metrics:
-    """Merge knowledge-base entries that say the same into one canonical entry."""
-    values = _last(night, "eligible_memories", "similarity_batches", "canonical_entries")
-    return _figures(values["canonical_entries"], "canonical")
+def _clusters(night: Night, name: str, *steps: str) -> Metrics:
+    """Run steps of a night; the figures are those of the clusters of the last one."""
+    return _figures(_last(night, *steps)[steps[-1]], name)
 
 
 def _patterns(night: Night) -> Metrics:
     """Distil clusters into patterns, with the resulting atoms."""
-    names = ("eligible_memories", "similarity_batches", "clusters", "distillations", "archives", "atoms")
-    values = _last(night, *names)
+    values = _last(night, *_COMPARED, "clusters", "distillations", "archives", "atoms")
     return {
         **_figures(values["archives"], "pattern"),
         "atoms_created": sum(atom.status == "created" for atom in values["atoms"]),
@@ -93,9 +82,9 @@ def _figures(archives: list[Archive], name: str) -> Metrics:
 #: The order of the phases of a job.
 PHASES: Mapping[str, Callable[[Night], Metrics]] = {
     "duplicates": _duplicates,
-    "series": _series,
-    "merge": _merge,
-    "canonical": _canonical,
+    "series": lambda night: _clusters(night, "series", "series"),
+    "merge": lambda night: _clusters(night, "merge", *_COMPARED, "merges"),
+    "canonical": lambda night: _clusters(night, "canonical", *_COMPARED, "canonical_entries"),
     "patterns": _patterns,
     "principles": _principles,
     "playbook": _playbook,

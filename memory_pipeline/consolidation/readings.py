@@ -17,6 +17,7 @@ from itertools import groupby
 import numpy as np
 
 from memory_pipeline.consolidation.archive import make_abstractions, write_abstractions
+from memory_pipeline.consolidation.clustering import describe_cluster
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillation import session_of
 from memory_pipeline.consolidation.gates import refusals_of
@@ -37,7 +38,6 @@ from memory_pipeline.records import (
     ROUTINE,
     STATED,
     Archive,
-    Cluster,
     Distillation,
     DuplicateGroup,
     LevelRelation,
@@ -350,16 +350,12 @@ def _digest_draft(
             before = None
         stood_for = tx.readings.count_routine(before.id) if before else 0
     number = len(routine) + stood_for
-    said = f"{_without_count(before.content)} {text}" if before else f"{day}: {text}"
+    said = f"{before.content.rpartition(' (')[0] or before.content} {text}" if before else f"{day}: {text}"
     content = f"{said} ({how_many(number, 'routine note')})"
     members = sorted([*routine, *beside], key=lambda memory: memory.id)
     stays = tuple(memory.id for memory in beside)
     draft = _draft(night, content, members, DIGEST, ROUTINE, "other", _OF_DIGEST, stays)
     return replace(draft, replaces=(*((before.id,) if before else ()), *ended))
-
-
-def _without_count(content: str) -> str:
-    return content.rpartition(" (")[0] or content
 
 
 def _draft(
@@ -372,7 +368,16 @@ def _draft(
     importance: float,
     stays: tuple[str, ...] = (),
 ) -> Distillation:
-    cluster = _cluster(night, content, members, policy)
+    cluster = describe_cluster(members, [1.0], policy)
+    fingerprint = fingerprint_of((*cluster.member_ids, content))
+    categories = tuple(dict.fromkeys(category for memory in members for category in memory.categories))[:2]
+    cluster = replace(
+        cluster,
+        cluster_id=derived_id(policy, cluster.project_id, fingerprint),
+        fingerprint=fingerprint,
+        dominant_category=next(iter(categories), ""),
+        top_categories=categories,
+    )
     before = sum(memory.token_count for memory in members if memory.id not in stays)
     return Distillation(
         cluster=cluster,
@@ -385,34 +390,11 @@ def _draft(
         method="llm",
         prompt_version=VERSION,
         memory_type=memory_type,
-        categories=cluster.top_categories,
+        categories=categories,
         importance=importance,
         effective_date=max(memory.effective_date for memory in members),
         oldest_source_at=min(memory.effective_date for memory in members),
         utc_offset=offset_of_newest(members),
         relation=relation,
         stays=stays,
-    )
-
-
-def _cluster(night: Night, content: str, members: Sequence[Memory], policy: str) -> Cluster:
-    ids = tuple(memory.id for memory in members)
-    fingerprint = fingerprint_of((*ids, content))
-    project = members[0].project_id
-    categories = tuple(dict.fromkeys(category for memory in members for category in memory.categories))[:2]
-    return Cluster(
-        cluster_id=derived_id(policy, project, fingerprint),
-        fingerprint=fingerprint,
-        policy=policy,
-        project_id=project,
-        member_ids=ids,
-        member_count=len(ids),
-        avg_similarity=1.0,
-        min_similarity=1.0,
-        dominant_category=categories[0] if categories else "",
-        top_categories=categories,
-        total_tokens=sum(memory.token_count for memory in members),
-        max_importance=max(memory.importance for memory in members),
-        oldest_member_at=min(memory.created_at for memory in members),
-        newest_member_at=max(memory.created_at for memory in members),
     )

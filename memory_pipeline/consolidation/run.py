@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -53,21 +54,17 @@ def run_night(night: Night) -> Report:
     with night.on_its_store() as tonight, tonight.store.kept_open():
         try:
             tonight.hold_lease()
-            return _reported(tonight)
+            started, outcome = datetime.now(UTC), NO_OUTCOME
+            try:
+                take_snapshot(tonight)
+                for values in run_steps(tonight):
+                    outcome = NightOutcome.of(values)
+                return report_run(tonight, "night", started, outcome)
+            except Exception as error:
+                report_failure(tonight, error, started, outcome)
+                raise
         finally:
             tonight.store.release_lease(tonight.options.run_id)
-
-
-def _reported(night: Night) -> Report:
-    started, outcome = datetime.now(UTC), NO_OUTCOME
-    try:
-        take_snapshot(night)
-        for values in run_steps(night):
-            outcome = NightOutcome.of(values)
-        return report_run(night, "night", started, outcome)
-    except Exception as error:
-        report_failure(night, error, started, outcome)
-        raise
 
 
 def report_failure(
@@ -102,20 +99,8 @@ class Step:
     after: tuple[str, ...] = ()
 
 
-def _merges(night: Night, eligible: list[EligibleMemory], edges: pa.Table) -> list[Archive]:
-    return run_level(night, "merge", eligible, edges)
-
-
-def _canonical(night: Night, eligible: list[EligibleMemory], edges: pa.Table, merges: list[Archive]) -> list[Archive]:
-    return run_level(night, "canonical", eligible, edges, merges)
-
-
 def run_level(
-    night: Night,
-    method: Method,
-    eligible: list[EligibleMemory],
-    edges: pa.Table,
-    earlier: Sequence[Archive] = (),
+    night: Night, eligible: list[EligibleMemory], edges: pa.Table, earlier: Sequence[Archive] = (), *, method: Method
 ) -> list[Archive]:
     """Every policy of one method, in order, each on what the previous ones left."""
     done: list[Archive] = []
@@ -152,8 +137,12 @@ ORDER: tuple[Step, ...] = (
     Step("readings", read_notes, ("exact_duplicates",), after=("series",)),
     Step("eligible_memories", select_eligible, ("exact_duplicates",), after=("readings",)),
     Step("similarity_batches", find_similar, ("eligible_memories",)),
-    Step("merges", _merges, ("eligible_memories", "similarity_batches")),
-    Step("canonical_entries", _canonical, ("eligible_memories", "similarity_batches", "merges")),
+    Step("merges", partial(run_level, method="merge"), ("eligible_memories", "similarity_batches")),
+    Step(
+        "canonical_entries",
+        partial(run_level, method="canonical"),
+        ("eligible_memories", "similarity_batches", "merges"),
+    ),
     Step("clusters", _clusters, ("eligible_memories", "similarity_batches", "merges", "canonical_entries")),
     Step("distillations", distill_clusters, ("clusters",)),
     Step("archives", archive_distillations, ("distillations",)),
