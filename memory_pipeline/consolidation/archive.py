@@ -21,7 +21,7 @@ from memory_pipeline.consolidation.gates import refusals_of
 from memory_pipeline.consolidation.growth import carry_principles
 from memory_pipeline.consolidation.plan import NightPlan
 from memory_pipeline.consolidation.reading import NightReader
-from memory_pipeline.consolidation.review.proposals import propose_distillation
+from memory_pipeline.consolidation.review.proposals import propose
 from memory_pipeline.errors import in_words
 from memory_pipeline.models.embedders import check_vectors
 from memory_pipeline.models.embedders.model import Vectors
@@ -99,7 +99,7 @@ def _settle_together(night: Night, drafts: Sequence[Distillation]) -> list[Archi
         tx.journal.log([_log_row(night.plan, archive) for archive in results.values()])
         results |= {archive.id: archive for archive in write_abstractions(night.plan, tx, written, made)}
         for draft in proposed:
-            propose_distillation(night.plan, tx, draft)
+            propose(night.plan, tx, draft)
             results[draft.id] = _result(draft, "proposed", AWAITS_REVIEW)
             if draft.relation not in (DISTILLED, ESTABLISHED):  # a pattern may depend on what a merge would make
                 results[draft.id] = replace(results[draft.id], abstraction_id=abstraction_id(draft))

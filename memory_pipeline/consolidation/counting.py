@@ -14,8 +14,7 @@ from memory_pipeline.consolidation.plan import NightPlan
 from memory_pipeline.consolidation.reading import NightReader
 from memory_pipeline.consolidation.readings import ANY_ROOM, find_unread
 from memory_pipeline.consolidation.recall_check import RecallCheck, check_recall, measure_preservation
-from memory_pipeline.consolidation.review.conflicts import group_conflicts
-from memory_pipeline.consolidation.review.resolution import CONFLICT_POLICY
+from memory_pipeline.consolidation.review.conflicts import CONFLICT_POLICY, group_conflicts
 from memory_pipeline.models.choose import Waiting, describe_reader, model_reads
 from memory_pipeline.records import (
     DIGEST,

@@ -13,7 +13,7 @@ from datetime import datetime
 from memory_pipeline.consolidation.archive import SourcesChangedError
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.plan import NightPlan
-from memory_pipeline.consolidation.review.proposals import propose_duplicates
+from memory_pipeline.consolidation.review.proposals import propose
 from memory_pipeline.errors import in_words
 from memory_pipeline.records import Decided, DuplicateGroup, LineageLink, LogRow, Memory, derived_id, fingerprint_of
 from memory_pipeline.records.drafts import DUPLICATE_POLICY
@@ -71,7 +71,7 @@ def _settle(night: Night, groups: list[DuplicateGroup]) -> list[DuplicateGroup]:
             archive_groups(night.plan, tx, [group for group in groups if not group.proposed])
             for group in groups:
                 if group.proposed:
-                    propose_duplicates(night.plan, tx, group)
+                    propose(night.plan, tx, group)
         return groups
     except Exception as error:  # one failing group leaves the others; it is logged and reported
         if len(groups) > 1:

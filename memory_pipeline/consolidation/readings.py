@@ -21,7 +21,7 @@ from memory_pipeline.consolidation.clustering import describe_cluster
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillation import session_of
 from memory_pipeline.consolidation.gates import refusals_of
-from memory_pipeline.consolidation.review.proposals import propose_distillation
+from memory_pipeline.consolidation.review.proposals import propose
 from memory_pipeline.errors import EmbeddingError, ModelError, in_words
 from memory_pipeline.models import Declined, ModelClient
 from memory_pipeline.models.choose import model_reads
@@ -245,7 +245,7 @@ def _keep(night: Night, unread: Unread, items: Sequence[Item], reading: Reading)
         with night.writing() as tx:
             if is_reviewed:
                 for draft in kept:
-                    propose_distillation(night.plan, tx, draft)
+                    propose(night.plan, tx, draft)
                 archives = [Archive(d.cluster, "proposed", AWAITS_REVIEW, measured=d.measured) for d in kept]
                 gone: set[str] = set()
             else:

@@ -19,9 +19,8 @@ import pytest
 from memory_pipeline.consolidation.distillers.extractive import Extractive
 from memory_pipeline.consolidation.playbook import update_playbook
 from memory_pipeline.consolidation.principles import form_principles
-from memory_pipeline.consolidation.review.conflicts import list_conflicts
+from memory_pipeline.consolidation.review.conflicts import Decision, list_conflicts, resolve_conflict
 from memory_pipeline.consolidation.review.decisions import find_proposals, reject_proposals
-from memory_pipeline.consolidation.review.resolution import Decision, resolve_conflict
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import export_memories, import_memories, read_format
