@@ -19,8 +19,6 @@ from memory_pipeline.consolidation.abstractions import (
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.gates import refusals_of
 from memory_pipeline.consolidation.growth import carry_principles
-from memory_pipeline.consolidation.plan import NightPlan
-from memory_pipeline.consolidation.reading import NightReader
 from memory_pipeline.consolidation.review.proposals import propose
 from memory_pipeline.errors import in_words
 from memory_pipeline.models.embedders import check_vectors
@@ -76,12 +74,12 @@ def _settle(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
             night.note_error(draft.id, "write", error)
             result = _result(draft, "failed", in_words(error)[:500])
     with night.writing() as tx:
-        tx.journal.log([_log_row(night.plan, result)])
+        tx.journal.log([_log_row(night, result)])
     return [result]
 
 
 def _settle_together(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
-    refusals = refusals_of(night.reader, drafts)
+    refusals = refusals_of(night, drafts)
     for cluster_id in refusals:
         night.log.warning("cluster %s is left alone: it did not pass a gate", cluster_id)
     written: list[Distillation] = []
@@ -94,12 +92,12 @@ def _settle_together(night: Night, drafts: Sequence[Distillation]) -> list[Archi
             results[draft.id] = _result(draft, "skipped", refusals[draft.id])
         else:
             (proposed if night.settings.is_reviewed(draft.cluster.project_id) else written).append(draft)
-    made = make_abstractions(night.reader, written)
+    made = make_abstractions(night, written)
     with night.writing() as tx:
-        tx.journal.log([_log_row(night.plan, archive) for archive in results.values()])
-        results |= {archive.id: archive for archive in write_abstractions(night.plan, tx, written, made)}
+        tx.journal.log([_log_row(night, archive) for archive in results.values()])
+        results |= {archive.id: archive for archive in write_abstractions(night, tx, written, made)}
         for draft in proposed:
-            propose(night.plan, tx, draft)
+            propose(night, tx, draft)
             results[draft.id] = _result(draft, "proposed", AWAITS_REVIEW)
             if draft.relation not in (DISTILLED, ESTABLISHED):  # a pattern may depend on what a merge would make
                 results[draft.id] = replace(results[draft.id], abstraction_id=abstraction_id(draft))
@@ -113,9 +111,9 @@ def apply_distillation(
 
     Raises SourcesChangedError if a source may no longer be archived.
     """
-    made = make_abstractions(night.reader, [distillation])
+    made = make_abstractions(night, [distillation])
     with night.writing() as tx:
-        (result,) = write_abstractions(night.plan, tx, [distillation], made)
+        (result,) = write_abstractions(night, tx, [distillation], made)
         also(tx)
     return result
 
@@ -130,17 +128,17 @@ class Made:
     model: str
 
 
-def make_abstractions(reader: NightReader, distillations: Sequence[Distillation]) -> Made:
+def make_abstractions(night: Night, distillations: Sequence[Distillation]) -> Made:
     """The memories with their vectors, before any transaction starts."""
-    memories = tuple(make_abstraction(distillation, reader.plan.as_of) for distillation in distillations)
-    vectors = vectors_of_abstractions(distillations, reader.embedder, reader.vectors_of)
-    model, dimension = reader.embedder.name, reader.embedder.dimension
+    memories = tuple(make_abstraction(distillation, night.as_of) for distillation in distillations)
+    vectors = vectors_of_abstractions(distillations, night.embedder, night.vectors_of)
+    model, dimension = night.embedder.name, night.embedder.dimension
     check_vectors(vectors, [memory.id for memory in memories], dimension, model)
     return Made(memories, vectors, model)
 
 
 def write_abstractions(
-    plan: NightPlan, tx: Transaction, distillations: Sequence[Distillation], made: Made
+    night: Night, tx: Transaction, distillations: Sequence[Distillation], made: Made
 ) -> list[Archive]:
     """Write the abstractions and archive their sources, with lineage, log, causal findings and contradictions.
 
@@ -161,8 +159,8 @@ def write_abstractions(
         raise SourcesChangedError("a source is in two clusters")
     archived = tx.memories.archive(
         sources,
-        archived_at=plan.as_of,
-        critical_floor=plan.settings.compression.critical_floor,
+        archived_at=night.as_of,
+        critical_floor=night.critical_floor,
     )
     for distillation in distillations:
         gone = sorted(set(distillation.archived_ids) - archived)
@@ -175,17 +173,17 @@ def write_abstractions(
             for source, similarity in zip(d.member_ids, d.similarities, strict=True)
         ],
     )
-    _replace_statements(plan, tx, pairs, there)
+    _replace_statements(night, tx, pairs, there)
     grown = {source: memory for d, memory in pairs for source in _earlier_versions(tx, d)}
     new_vectors = {memory.id: vector for memory, vector in zip(memories, made.vectors, strict=True)}
-    carry_principles(plan, tx, grown, new_vectors, made.model)
+    carry_principles(night, tx, grown, new_vectors, made.model)
     results = [
         replace(_result(d, "compressed", None, archived=d.archived_ids), abstraction_id=memory.id)
         for d, memory in pairs
     ]
-    tx.journal.log([_log_row(plan, result) for result in results])
+    tx.journal.log([_log_row(night, result) for result in results])
     causes = [Candidate(memory.id, memory.project_id, d.causal) for d, memory in pairs if d.relation == DISTILLED]
-    tx.atoms.note_candidates(causes, plan.run_id, plan.as_of)
+    tx.atoms.note_candidates(causes, night.run_id, night.as_of)
     for memory in (memory for d, memory in pairs if d.relation == SERIES):
         tx.conflicts.settle_within(tx.lineage.raw_sources_of([memory.id]).get(memory.id, []), SERIES)
     for d in distillations:  # members that contradict each other according to the model; the abstraction quotes both
@@ -195,7 +193,7 @@ def write_abstractions(
             Conflict(d.cluster.project_id, pair.a, pair.b, kind, detail, min(near[pair.a], near[pair.b]))
             for pair in d.contradictions
         ]
-        tx.conflicts.record(conflicts, plan.as_of)
+        tx.conflicts.record(conflicts, night.as_of)
     return results
 
 
@@ -211,16 +209,16 @@ def _earlier_versions(tx: Transaction, distillation: Distillation) -> list[str]:
 
 
 def _replace_statements(
-    plan: NightPlan, tx: Transaction, pairs: Sequence[tuple[Distillation, Memory]], revived: Iterable[str]
+    night: Night, tx: Transaction, pairs: Sequence[tuple[Distillation, Memory]], revived: Iterable[str]
 ) -> None:
     """Archive the statements that newer ones take the place of, into these; and of those that a night made again after
     its undoing, the ones that a later night had replaced."""
-    floor = plan.settings.compression.critical_floor
+    floor = night.critical_floor
     for old, new, by in tx.lineage.replaced_since(revived):
-        tx.memories.supersede(old, winner=new, archived_by=by, at=plan.as_of, critical_floor=floor)
+        tx.memories.supersede(old, winner=new, archived_by=by, at=night.as_of, critical_floor=floor)
     for distillation, memory in pairs:
         for old in distillation.replaces:
-            plan.supersede(tx, old, memory.id, distillation.id, REPLACED)
+            night.supersede(tx, old, memory.id, distillation.id, REPLACED)
 
 
 def _under_free_ids(tx: Transaction, memories: Sequence[Memory]) -> tuple[list[Memory], set[str]]:
@@ -266,9 +264,9 @@ def settled_archive(cluster: Cluster) -> Archive:
     return Archive(cluster, "settled", cluster.settled, measured=Measured(tokens_before=cluster.total_tokens))
 
 
-def _log_row(plan: NightPlan, result: Archive) -> LogRow:
+def _log_row(night: Night, result: Archive) -> LogRow:
     assert result.status != "proposed" and result.status != "settled", "what is proposed or settled is not logged"
-    return plan.log_row(
+    return night.log_row(
         result.cluster.policy,
         result.cluster.fingerprint,
         result.status,

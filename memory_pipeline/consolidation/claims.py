@@ -15,8 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from memory_pipeline.config.policies import Policy
-from memory_pipeline.consolidation.plan import NightPlan
-from memory_pipeline.consolidation.reading import NightReader
+from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.similarity import exact_scores
 from memory_pipeline.records import EligibleMemory, Memory
 from memory_pipeline.store import EDGE_SCHEMA
@@ -44,24 +43,24 @@ def is_claim(statement: str) -> bool:
     return len(content_words(statement)) >= WORDS_OF_A_CLAIM
 
 
-def claim_threshold(plan: NightPlan, policy: Policy) -> float:
+def claim_threshold(night: Night, policy: Policy) -> float:
     """The cosine from which memories that make one claim belong together; a run that is given a threshold keeps it."""
-    return policy.threshold if plan.options.threshold is not None else min(policy.threshold, CLAIM_COSINE)
+    return policy.threshold if night.options.threshold is not None else min(policy.threshold, CLAIM_COSINE)
 
 
-def by_claims(plan: NightPlan, policy: Policy) -> Policy:
+def by_claims(night: Night, policy: Policy) -> Policy:
     """A policy as it applies to pairs that make one claim."""
-    cosine = claim_threshold(plan, policy)
+    cosine = claim_threshold(night, policy)
     own = {project: table.model_copy(update={"threshold": cosine}) for project, table in policy.own.items()}
     return replace(policy, threshold=cosine, own=own)
 
 
-def opening_claims(reader: NightReader, ids: Sequence[str]) -> dict[str, int]:
+def opening_claims(night: Night, ids: Sequence[str]) -> dict[str, int]:
     """By memory, a hash of the words of the claim with which it begins, and of its project; memories that begin with
     none are omitted. Each is read once, since reading costs more than all else of a night on which nothing is new."""
     found: dict[str, int] = {}
     for start in range(0, len(ids), _AT_ONCE):
-        for memory_id, (project, content) in reader.contents(ids[start : start + _AT_ONCE]).items():
+        for memory_id, (project, content) in night.contents(ids[start : start + _AT_ONCE]).items():
             claim = _opening_claim(content)
             if claim is not None:
                 # What claims in the same words share, without endings and what turns `unless` round.
@@ -70,7 +69,7 @@ def opening_claims(reader: NightReader, ids: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def claim_edges(reader: NightReader, eligible: Sequence[EligibleMemory], claims: Mapping[str, int]) -> pa.Table:
+def claim_edges(night: Night, eligible: Sequence[EligibleMemory], claims: Mapping[str, int]) -> pa.Table:
     """The pairs of memories of one project that make one claim, with their cosine, and with the conflict that keeps
     them apart (EDGE_SCHEMA). Pairs below CLAIM_COSINE are omitted. `claims`: as in `opening_claims`."""
     groups: dict[int, list[str]] = {}
@@ -78,9 +77,9 @@ def claim_edges(reader: NightReader, eligible: Sequence[EligibleMemory], claims:
         if memory.id in claims:
             groups.setdefault(claims[memory.id], []).append(memory.id)
     several = [ids for ids in groups.values() if len(ids) > 1]
-    memories = reader.memories(i for ids in several for i in ids)
+    memories = night.memories(i for ids in several for i in ids)
     pairs = sorted(pair for ids in several for pair in _pairs([memories[i] for i in ids]))
-    ids, vectors = reader.vectors_of(list({i for pair in pairs for i in pair}))
+    ids, vectors = night.vectors_of(list({i for pair in pairs for i in pair}))
     row = {memory_id: number for number, memory_id in enumerate(ids)}
     left, right = (np.array([row[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
     near = [

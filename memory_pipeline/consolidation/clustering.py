@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from memory_pipeline.config.policies import Linkage, Policy
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.plan import NightPlan
 from memory_pipeline.consolidation.review.proposals import kept_apart
 from memory_pipeline.records import SERIES, Cluster, Conflict, EligibleMemory, Memory, derived_id, fingerprint_of
-from memory_pipeline.store import SAID_AGAIN, Store
+from memory_pipeline.store import SAID_AGAIN
 from memory_pipeline.text.contradictions import BY_MODEL, contradiction_of
 
 Edges = Mapping[tuple[int, int], float]
@@ -35,11 +34,9 @@ def link_conflicts(night: Night, edges: pa.Table) -> None:
     link_contradictions(night, [c for c in conflicts_in(edges) if {c.a, c.b} <= there.keys()])
 
 
-def cut_clusters(
-    store: Store, plan: NightPlan, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table
-) -> list[Cluster]:
+def cut_clusters(night: Night, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
     """The clusters of one policy, largest first; those that an earlier night or a person decided are marked settled."""
-    with store.reading() as tx:
+    with night.store.reading() as tx:
         apart = kept_apart(tx)
     usable = edges
     if apart:
@@ -57,17 +54,17 @@ def cut_clusters(
             else:
                 split.append(cluster)
         clusters = sorted(split, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
-    return mark_settled(store, plan, policy.name, clusters)
+    return mark_settled(night, policy.name, clusters)
 
 
-def mark_settled(store: Store, plan: NightPlan, policy: str, clusters: Iterable[Cluster]) -> list[Cluster]:
+def mark_settled(night: Night, policy: str, clusters: Iterable[Cluster]) -> list[Cluster]:
     """The clusters, with the reason for those that the night leaves alone."""
-    ttl = plan.settings.compression.fingerprint_ttl_days
-    with store.reading() as tx:
-        settled = tx.journal.settled_fingerprints(plan.as_of, ttl)
+    ttl = night.settings.compression.fingerprint_ttl_days
+    with night.store.reading() as tx:
+        settled = tx.journal.settled_fingerprints(night.as_of, ttl)
         reviewed = tx.proposals.reviewed_fingerprints()
     decided = {**{key: f"{status} within {ttl} days" for key, status in settled.items()}, **reviewed}
-    wanted = plan.options.cluster_id
+    wanted = night.options.cluster_id
     marked = []
     for cluster in clusters:
         why = decided.get((policy, cluster.fingerprint))

@@ -115,7 +115,7 @@ def run_conversations(
     night = Night(store, settings, options, holder=_HOLDER, progress=progress)
 
     def mine(day: SpokenDay) -> bool:
-        return night.plan.may_touch(day.project_id)
+        return night.may_touch(day.project_id)
 
     with store.kept_open():
         night.hold_lease()

@@ -74,7 +74,7 @@ def read_conversations(night: Night) -> list[DayOfProject]:
         )
     done = read_days(night, order, [day for day in order.spoken if day.night == last])
     write_pages(night)
-    if left := [day for day in order.taken_back() if night.plan.may_touch(day.project_id)]:
+    if left := [day for day in order.taken_back() if night.may_touch(day.project_id)]:
         night.log.info("%s", left_in_words(left))
     return done
 
@@ -100,7 +100,7 @@ def _days_to_read(
     not be asked, what waits for nothing but a model is left."""
     for day in order.spoken:
         is_due = day in asked or (also_open and order.is_due(day) and not (problems and order.waits_for_model(day)))
-        if is_due and night.plan.may_touch(day.project_id):
+        if is_due and night.may_touch(day.project_id):
             yield day
 
 

@@ -10,8 +10,6 @@ from typing import Any
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillation import answer_book
-from memory_pipeline.consolidation.plan import NightPlan
-from memory_pipeline.consolidation.reading import NightReader
 from memory_pipeline.consolidation.readings import ANY_ROOM, find_unread
 from memory_pipeline.consolidation.recall_check import RecallCheck, check_recall, measure_preservation
 from memory_pipeline.consolidation.review.conflicts import CONFLICT_POLICY, group_conflicts
@@ -127,14 +125,14 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
     proposed = sum(archive.status == "proposed" for archive in outcome.archives)
     proposed += sum(group.proposed for group in outcome.duplicates)
     compressed = [archive for archive in archives if archive.status == "compressed"]
-    sides = night.reader.memories({side for conflict in conflicts for side in (conflict.a, conflict.b)})
+    sides = night.memories({side for conflict in conflicts for side in (conflict.a, conflict.b)})
     conflicts = clear_conflicts(conflicts, sides)
     settled_patterns = sum(cluster.settled is not None for cluster in clusters)
     settled = settled_patterns + sum(archive.status == "settled" for archive in archives)
-    patterns = {policy.name for policy in night.plan.policies if policy.method == "distill"}
+    patterns = {policy.name for policy in night.policies if policy.method == "distill"}
     ratios = [archive.measured.compression_ratio for archive in compressed if archive.cluster.policy in patterns]
     established = sum(archive.cluster.policy == ESTABLISHED for archive in compressed)
-    series = _series(night.reader, compressed)
+    series = _series(night, compressed)
     preserved = measure_preservation(night.store, compressed)
     return CountedRun(
         run_id=run_id,
@@ -171,7 +169,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
         memories_archived=len(rows),
         abstractions_created=len(compressed),
         patterns_created=len(ratios) + established,
-        policies=_by_policy(night.plan, clusters, archives),
+        policies=_by_policy(night, clusters, archives),
         series_created=sum(not one.updated for one in series),
         series_updated=sum(one.updated for one in series),
         readings_archived=sum(one.archived for one in series),
@@ -199,11 +197,11 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
         facts_lost=preserved.lost[:_EXAMPLES],
         preservation_rate=preserved.rate,
         conflicts_known=len(conflicts),
-        conflicts=_conflict_words(night.reader, conflicts),
+        conflicts=_conflict_words(night, conflicts),
         refusals=_refusals(archives),
         sources_sha256=sources,
         store=StoreFacts.model_validate(facts),
-        largest_clusters=_examples(night.reader, outcome.distillations, archives),
+        largest_clusters=_examples(night, outcome.distillations, archives),
         recall_found=recall.found,
         recall_sampled=recall.asked,
         recall_rate=round(recall.found / recall.asked, 4) if recall.asked else None,
@@ -273,10 +271,10 @@ def _cluster_of(row: LogRow, made: Memory | None, members: Sequence[Memory], sim
     )
 
 
-def _by_policy(plan: NightPlan, clusters: Sequence[Cluster], archives: Sequence[Archive]) -> tuple[PolicyReport, ...]:
+def _by_policy(night: Night, clusters: Sequence[Cluster], archives: Sequence[Archive]) -> tuple[PolicyReport, ...]:
     """One section per policy, in the order in which they ran."""
     sections = []
-    for policy in plan.policies:
+    for policy in night.policies:
         mine = [archive for archive in archives if archive.cluster.policy == policy.name]
         settled = sum(archive.status == "settled" for archive in mine)
         settled += sum(cluster.settled is not None for cluster in clusters if cluster.policy == policy.name)
@@ -299,12 +297,12 @@ def _by_policy(plan: NightPlan, clusters: Sequence[Cluster], archives: Sequence[
     return tuple(sections)
 
 
-def _series(reader: NightReader, compressed: Sequence[Archive]) -> tuple[SeriesReport, ...]:
+def _series(night: Night, compressed: Sequence[Archive]) -> tuple[SeriesReport, ...]:
     """The series memories among the results, with what their rows say."""
     mine = {archive.abstraction_id: archive for archive in compressed if archive.cluster.policy == SERIES}
-    made = reader.memories(i for i in mine if i)
+    made = night.memories(i for i in mine if i)
     facts = {i: found for i, memory in made.items() if (found := facts_in(memory.compressed_from or "")) is not None}
-    told = reader.memories(
+    told = night.memories(
         {i for archive in mine.values() for i in archive.member_ids}
         | {i for found in facts.values() for i in found.breaking_ids}
     )
@@ -323,9 +321,9 @@ def _series(reader: NightReader, compressed: Sequence[Archive]) -> tuple[SeriesR
     )
 
 
-def _conflict_words(reader: NightReader, conflicts: Sequence[Conflict]) -> tuple[ConflictReport, ...]:
+def _conflict_words(night: Night, conflicts: Sequence[Conflict]) -> tuple[ConflictReport, ...]:
     groups = group_conflicts(conflicts)[:_EXAMPLES]
-    with reader.store.reading() as tx:
+    with night.store.reading() as tx:
         memories = tx.memories.read_as_last_told({i for group in groups for i in (group[0].a, group[0].b)})
     return tuple(
         ConflictReport(
@@ -363,7 +361,7 @@ def _waiting(night: Night, tx: Transaction) -> Waiting:
         unread = find_unread(night, ANY_ROOM)
         notes, tokens = sum(len(one.memories) for one in unread), sum(one.tokens for one in unread)
     else:
-        notes, tokens = tx.readings.count_unread(created_before=night.plan.fresh_after, as_of=night.as_of)
+        notes, tokens = tx.readings.count_unread(created_before=night.fresh_after, as_of=night.as_of)
     return Waiting(notes, turns, days, tokens + spoken)
 
 
@@ -415,7 +413,7 @@ def _atom_words(decision: AtomDecision, causal: Causal) -> AtomReport:
 
 
 def _examples(
-    reader: NightReader, distillations: Sequence[Distillation], archives: Sequence[Archive]
+    night: Night, distillations: Sequence[Distillation], archives: Sequence[Archive]
 ) -> tuple[ClusterReport, ...]:
     """The largest clusters and statements, with their members' content and their results; readings of series are told
     as series, and the digests of routine are left out."""
@@ -428,7 +426,7 @@ def _examples(
     ]
     shown = sorted(worked_on, key=lambda archive: (-len(archive.member_ids), archive.cluster.fingerprint))[:LARGEST]
     made = {archive.abstraction_id for archive in shown if archive.abstraction_id}
-    memories = reader.memories(made | {i for archive in shown for i in archive.member_ids})
+    memories = night.memories(made | {i for archive in shown for i in archive.member_ids})
     examples = []
     for archive in shown:
         measured = archive.measured

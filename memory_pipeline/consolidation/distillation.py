@@ -77,11 +77,11 @@ def _tasks(night: Night, clusters: Sequence[Cluster], unasked: dict[str, Decline
         page = clusters[start : start + _CLUSTERS_AT_ONCE]
         wanted = sorted({member_id for cluster in page for member_id in cluster.member_ids})
         with night.store.reading():
-            memories = night.reader.memories(wanted)
-            made_from = night.reader.witnesses(wanted)
+            memories = night.memories(wanted)
+            made_from = night.witnesses(wanted)
             versions = {i: made_from.get(i, []) for i in wanted if memories[i].abstraction_level == LEVEL_PATTERN}
             memories |= {raw.id: raw for behind in versions.values() for raw in behind}
-            vectors = dict(zip(*night.reader.vectors_of(sorted(memories)), strict=True))
+            vectors = dict(zip(*night.vectors_of(sorted(memories)), strict=True))
         for cluster in page:
             try:
                 ids = _told_by(cluster, versions)

@@ -12,7 +12,6 @@ from datetime import datetime
 
 from memory_pipeline.consolidation.archive import SourcesChangedError
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.plan import NightPlan
 from memory_pipeline.consolidation.review.proposals import propose
 from memory_pipeline.errors import in_words
 from memory_pipeline.records import Decided, DuplicateGroup, LineageLink, LogRow, Memory, derived_id, fingerprint_of
@@ -28,9 +27,9 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
     night.hold_lease()
     with night.store.reading() as tx:
         rows = tx.memories.same_content(
-            created_before=night.plan.fresh_after,
+            created_before=night.fresh_after,
             as_of=night.as_of,
-            critical_floor=night.settings.compression.critical_floor,
+            critical_floor=night.critical_floor,
         )
         groups = find_duplicates(rows)
         targets = tx.lineage.replacements_of([group.survivor_id for group in groups])
@@ -41,7 +40,7 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
         replace(g, survivor_id=targets[g.survivor_id], proposed=night.settings.is_reviewed(g.project_id))
         for g in groups
         if decided.get((DUPLICATE_POLICY, fingerprint_of(g.duplicate_ids))) != REJECTED
-        and night.plan.may_touch(g.project_id)
+        and night.may_touch(g.project_id)
     ]
     settled: list[DuplicateGroup] = []
     for start in range(0, len(groups), _GROUPS_AT_ONCE):
@@ -68,10 +67,10 @@ def _settle(night: Night, groups: list[DuplicateGroup]) -> list[DuplicateGroup]:
     one."""
     try:
         with night.writing() as tx:
-            archive_groups(night.plan, tx, [group for group in groups if not group.proposed])
+            archive_groups(night, tx, [group for group in groups if not group.proposed])
             for group in groups:
                 if group.proposed:
-                    propose(night.plan, tx, group)
+                    propose(night, tx, group)
         return groups
     except Exception as error:  # one failing group leaves the others; it is logged and reported
         if len(groups) > 1:
@@ -86,12 +85,12 @@ def _note_failure(night: Night, group: DuplicateGroup, error: Exception) -> None
     night.note_error(derived_id(DUPLICATE_POLICY, group.project_id, fingerprint), "archive", error)
     reason = in_words(error)[:500]
     with night.writing() as tx:
-        tx.journal.log([_log_row(night.plan, group, len(group.duplicate_ids) + 1, "failed", reason)])
+        tx.journal.log([_log_row(night, group, len(group.duplicate_ids) + 1, "failed", reason)])
 
 
-def _log_row(plan: NightPlan, group: DuplicateGroup, members: int, status: Decided, reason: str) -> LogRow:
+def _log_row(night: Night, group: DuplicateGroup, members: int, status: Decided, reason: str) -> LogRow:
     made = group.survivor_id if status == "compressed" else None
-    return plan.log_row(DUPLICATE_POLICY, fingerprint_of(group.duplicate_ids), status, reason, members, made)
+    return night.log_row(DUPLICATE_POLICY, fingerprint_of(group.duplicate_ids), status, reason, members, made)
 
 
 def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
@@ -109,18 +108,16 @@ def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
     return groups
 
 
-def archive_groups(plan: NightPlan, tx: Transaction, groups: Sequence[DuplicateGroup]) -> None:
+def archive_groups(night: Night, tx: Transaction, groups: Sequence[DuplicateGroup]) -> None:
     """Archive the copies of groups into their survivors, within a transaction."""
     copies = [_copies_of(group) for group in groups]
     everything = [copy for mine in copies for copy in mine]
-    archived = tx.memories.archive(
-        everything, archived_at=plan.as_of, critical_floor=plan.settings.compression.critical_floor
-    )
+    archived = tx.memories.archive(everything, archived_at=night.as_of, critical_floor=night.critical_floor)
     tx.lineage.add([LineageLink(c.into, c.id, "duplicate", 1.0) for c in everything if c.id in archived])
     rows = []
     for group, mine in zip(groups, copies, strict=True):
         members = sum(copy.id in archived for copy in mine) + 1
-        rows.append(_log_row(plan, group, members, "compressed", "exact duplicates"))
+        rows.append(_log_row(night, group, members, "compressed", "exact duplicates"))
     tx.journal.log(rows)
 
 
@@ -133,7 +130,7 @@ def archive_group(night: Night, group: DuplicateGroup, also: Callable[[Transacti
         wrong = _not_copies(tx, group)
         if wrong:
             raise SourcesChangedError(wrong)
-        archive_groups(night.plan, tx, [replace(group, survivor_id=tx.lineage.replacement_of(group.survivor_id))])
+        archive_groups(night, tx, [replace(group, survivor_id=tx.lineage.replacement_of(group.survivor_id))])
         left = [memory for memory in tx.memories.read(group.duplicate_ids).values() if memory.archived_at is None]
         if left:
             raise SourcesChangedError(f"'{left[0].id}' may no longer be archived")

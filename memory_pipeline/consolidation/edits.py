@@ -182,8 +182,8 @@ def apply_edits(night: Night, tx: Transaction, source: str, edits: Edits) -> int
     superseded = 0
     for old, new in pairs.items():
         into = stands_for[new]
-        if into == old or not night.plan.may_touch(memories[old].project_id):
+        if into == old or not night.may_touch(memories[old].project_id):
             continue
         likeness = round(edits.likeness[old], 4)
-        superseded += night.plan.supersede(tx, old, into, derived_id("edit", old, new), similarity=likeness)
+        superseded += night.supersede(tx, old, into, derived_id("edit", old, new), similarity=likeness)
     return superseded

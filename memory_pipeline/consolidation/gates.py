@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from memory_pipeline.consolidation.plan import NightPlan
-from memory_pipeline.consolidation.reading import NightReader
+from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.recall_check import losses_of
 from memory_pipeline.records import (
     ESTABLISHED,
@@ -59,7 +58,7 @@ class Evidence:
 
     draft: Distillation
     members: tuple[Memory, ...]
-    plan: NightPlan
+    night: Night
     readings: tuple[Memory, ...] = ()
     told: tuple[Memory, ...] = ()
     against: tuple[tuple[Memory, Memory], ...] = ()
@@ -74,18 +73,16 @@ class Gate:
     find: Callable[[Evidence], list[str]]
 
 
-def refusals_of(reader: NightReader, drafts: Sequence[Distillation]) -> dict[str, str]:
+def refusals_of(night: Night, drafts: Sequence[Distillation]) -> dict[str, str]:
     """The reasons why accepted drafts must not be written, by cluster id. Every writer calls this first."""
     return {
-        evidence.draft.id: reason
-        for evidence in _evidence(reader, drafts)
-        if (reason := _refusal(evidence)) is not None
+        evidence.draft.id: reason for evidence in _evidence(night, drafts) if (reason := _refusal(evidence)) is not None
     }
 
 
-def problems_of(reader: NightReader, drafts: Sequence[Distillation]) -> dict[str, list[str]]:
+def problems_of(night: Night, drafts: Sequence[Distillation]) -> dict[str, list[str]]:
     """The findings of each gate in the accepted drafts, in words, by the gate's name."""
-    evidence = _evidence(reader, drafts)
+    evidence = _evidence(night, drafts)
     return {name: [text for one in evidence for text in gate.find(one)] for name, gate in GATES.items()}
 
 
@@ -129,9 +126,9 @@ def losses(evidence: Evidence) -> list[str]:
     return []
 
 
-def lost_in_levels(reader: NightReader, archives: Sequence[Archive]) -> list[str]:
+def lost_in_levels(night: Night, archives: Sequence[Archive]) -> list[str]:
     """What merged memories and canonical entries lack of their sources, all recomputed from the store, in words."""
-    memories = reader.memories({i for a in archives for i in (*a.member_ids, a.abstraction_id or "")})
+    memories = night.memories({i for a in archives for i in (*a.member_ids, a.abstraction_id or "")})
     problems = []
     for archive in archives:
         made = memories.get(archive.abstraction_id or "")
@@ -186,7 +183,7 @@ def unreadable_drafts(tx: Transaction) -> list[Finding]:
 
 def unsafe_members(evidence: Evidence) -> list[str]:
     """Sources of an accepted draft that a night must not touch, in words."""
-    draft, plan = evidence.draft, evidence.plan
+    draft, night = evidence.draft, evidence.night
     there = {memory.id for memory in evidence.members}
     patterns = [memory.id for memory in evidence.members if memory.abstraction_level >= LEVEL_PATTERN]
     if len(patterns) > 1 or (patterns and draft.relation != "distilled"):
@@ -197,11 +194,11 @@ def unsafe_members(evidence: Evidence) -> list[str]:
             continue
         if memory.archived_at is not None and memory.archived_by != draft.id:
             problems.append(f"'{memory.id}' is archived")
-        elif max(memory.importance, memory.importance_before or 0.0) >= plan.settings.compression.critical_floor:
+        elif max(memory.importance, memory.importance_before or 0.0) >= night.critical_floor:
             problems.append(f"'{memory.id}' is critical")
         elif memory.pinned:
             problems.append(f"'{memory.id}' is pinned")
-        elif plan.is_fresh(memory):
+        elif night.is_fresh(memory):
             problems.append(f"'{memory.id}' is fresh")
         elif memory.project_id != draft.cluster.project_id:
             problems.append(f"'{memory.id}' belongs to project '{memory.project_id}'")
@@ -289,23 +286,23 @@ GATES: dict[str, Gate] = {
 }
 
 
-def _evidence(reader: NightReader, drafts: Sequence[Distillation]) -> list[Evidence]:
+def _evidence(night: Night, drafts: Sequence[Distillation]) -> list[Evidence]:
     """The accepted drafts with their members, read from the store together."""
     accepted = [draft for draft in drafts if draft.outcome == "accepted"]
     members_of = {draft.id: set(draft.archived_ids) for draft in accepted if draft.relation == "merged"}
     merged = {i for ids in members_of.values() for i in ids}
     readings: dict[str, tuple[Memory, ...]] = {}
-    with reader.store.reading() as tx:
+    with night.store.reading() as tx:
         sides = [pair for c in (tx.conflicts.open() if merged else ()) for pair in ((c.a, c.b), (c.b, c.a))]
         for draft in accepted:
             if draft.series is not None:
-                raw = tx.series.readings(draft.member_ids, draft.series.breaking_ids, reader.plan.as_of)
+                raw = tx.series.readings(draft.member_ids, draft.series.breaking_ids, night.as_of)
                 readings[draft.id] = tuple(raw)
     sides = [(mine, other) for mine, other in sides if mine in merged]
     wanted = {i for draft in accepted for i in draft.member_ids} | {i for pair in sides for i in pair}
-    memories = reader.memories(wanted) if wanted else {}
+    memories = night.memories(wanted) if wanted else {}
     versions = {i for i, memory in memories.items() if memory.abstraction_level == LEVEL_PATTERN}
-    behind = reader.witnesses(versions) if versions else {}
+    behind = night.witnesses(versions) if versions else {}
     evidence = []
     for draft in accepted:
         members = [memories[i] for i in draft.member_ids if i in memories]
@@ -316,5 +313,5 @@ def _evidence(reader: NightReader, drafts: Sequence[Distillation]) -> list[Evide
             if mine in members_of.get(draft.id, ()) and other not in draft.member_ids and other in memories
         ]
         parts = readings.get(draft.id, ()), tuple(told), tuple(against)
-        evidence.append(Evidence(draft, tuple(members), reader.plan, *parts))
+        evidence.append(Evidence(draft, tuple(members), night, *parts))
     return evidence

@@ -24,16 +24,12 @@ from memory_pipeline.consolidation.claims import (
 from memory_pipeline.consolidation.clustering import cut_clusters, describe_cluster, link_conflicts, mark_settled, takes
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillers.evidence import evidence_confidence
-from memory_pipeline.consolidation.eligibility import as_eligible
 from memory_pipeline.consolidation.established import find_established
-from memory_pipeline.consolidation.plan import NightPlan
-from memory_pipeline.consolidation.reading import NightReader
 from memory_pipeline.consolidation.similarity import (
     edges_among,
+    edges_between,
     exact_scores,
-    guard_edges,
     proposal_margin,
-    similar_pairs,
 )
 from memory_pipeline.models.choose import has_model
 from memory_pipeline.models.embedders.model import Vectors
@@ -59,7 +55,7 @@ from memory_pipeline.text.sentences import split_statements, strip_lead_in
 
 
 def carry_principles(
-    plan: NightPlan, tx: Transaction, grown: Mapping[str, Memory], vectors: Mapping[str, Vectors], model: str
+    night: Night, tx: Transaction, grown: Mapping[str, Memory], vectors: Mapping[str, Vectors], model: str
 ) -> list[str]:
     """Make the next version of every active principle with a pattern that grew; returns their ids.
 
@@ -74,12 +70,12 @@ def carry_principles(
     return [
         made
         for i, theirs in sorted(links.items())
-        if (made := _carry(plan, tx, principles[i], theirs, grown, vectors, model)) is not None
+        if (made := _carry(night, tx, principles[i], theirs, grown, vectors, model)) is not None
     ]
 
 
 def _carry(
-    plan: NightPlan,
+    night: Night,
     tx: Transaction,
     principle: Memory,
     links: Sequence[LineageLink],
@@ -97,9 +93,9 @@ def _carry(
     for i in similarity.keys() & vectors.keys():
         score = float(np.dot(own[0].astype(np.float64), vectors[i].astype(np.float64)))
         similarity[i] = round(min(1.0, score), 6)
-    made = _next_version(plan, tx, principle, patterns)
+    made = _next_version(night, tx, principle, patterns)
     fingerprint = fingerprint_of(sorted(similarity))
-    if not plan.supersede(tx, principle.id, made.id, derived_id(PRINCIPLE, principle.project_id, fingerprint)):
+    if not night.supersede(tx, principle.id, made.id, derived_id(PRINCIPLE, principle.project_id, fingerprint)):
         return None
     if made.id in tx.memories.read([made.id]):
         tx.memories.revive([made.id])
@@ -109,11 +105,11 @@ def _carry(
     tx.lineage.add([LineageLink(made.id, i, PRINCIPLE, score) for i, score in sorted(similarity.items())])
     fingerprint = fingerprint_of(sorted(pattern.id for pattern in patterns))
     ratio = round(sum(pattern.token_count for pattern in patterns) / made.token_count, 4)
-    tx.journal.log([plan.log_row(PRINCIPLE, fingerprint, "compressed", None, len(patterns), made.id, ratio)])
+    tx.journal.log([night.log_row(PRINCIPLE, fingerprint, "compressed", None, len(patterns), made.id, ratio)])
     return made.id
 
 
-def _next_version(plan: NightPlan, tx: Transaction, principle: Memory, patterns: Sequence[Memory]) -> Memory:
+def _next_version(night: Night, tx: Transaction, principle: Memory, patterns: Sequence[Memory]) -> Memory:
     behind = tx.lineage.witnesses_of([pattern.id for pattern in patterns])
     raw = tx.memories.read({i for ids in behind.values() for i in ids}).values()
     confidence = principle.confidence_score
@@ -121,8 +117,8 @@ def _next_version(plan: NightPlan, tx: Transaction, principle: Memory, patterns:
         confidence = round(evidence_confidence(raw), 4)
     return replace(
         principle,
-        id=derived_id("principle", principle.id, plan.as_of.isoformat(), *sorted(pattern.id for pattern in patterns)),
-        created_at=plan.as_of,
+        id=derived_id("principle", principle.id, night.as_of.isoformat(), *sorted(pattern.id for pattern in patterns)),
+        created_at=night.as_of,
         effective_date=max(pattern.effective_date for pattern in patterns),
         utc_offset=offset_of_newest(patterns),
         confidence_score=confidence,
@@ -141,7 +137,7 @@ _MOST_STATEMENTS = 400
 _AT_ONCE = 2048
 
 
-def find_growth(reader: NightReader, policy: Policy, eligible: Sequence[EligibleMemory]) -> list[Cluster]:
+def find_growth(night: Night, policy: Policy, eligible: Sequence[EligibleMemory]) -> list[Cluster]:
     """By pattern that new memories say again, a cluster of it and of these, largest first.
 
     A memory joins the nearest pattern of its project at or above the policy's threshold, if it has a statement that
@@ -149,10 +145,9 @@ def find_growth(reader: NightReader, policy: Policy, eligible: Sequence[Eligible
     in a nearer one that joins it; below the threshold, if that statement is a claim. Patterns made tonight or later are
     left to the next night.
     """
-    plan = reader.plan
-    with reader.store.reading() as tx:
-        patterns = tx.memories.patterns(plan.as_of, policy.name, plan.settings.compression.critical_floor)
-    mine = {pattern.id: pattern for pattern in patterns if plan.may_touch(pattern.project_id)}
+    with night.store.reading() as tx:
+        patterns = tx.memories.patterns(night.as_of, policy.name, night.critical_floor)
+    mine = {pattern.id: pattern for pattern in patterns if night.may_touch(pattern.project_id)}
     joined: dict[str, dict[str, tuple[EligibleMemory, float]]] = {}
     for project in sorted({pattern.project_id for pattern in mine.values()}):
         here = {i: pattern for i, pattern in mine.items() if pattern.project_id == project}
@@ -161,12 +156,12 @@ def find_growth(reader: NightReader, policy: Policy, eligible: Sequence[Eligible
         if cut is None:
             continue
         others = {i: memory for i, memory in others.items() if takes(cut, memory)}
-        for pattern_id, memory_id, score in _nearest(reader, cut, here, others):
+        for pattern_id, memory_id, score in _nearest(night, cut, here, others):
             joined.setdefault(pattern_id, {})[memory_id] = (others[memory_id], score)
-    agreeing = {i: _agreeing(reader, i, {m: score for m, (_, score) in new.items()}) for i, new in joined.items()}
+    agreeing = {i: _agreeing(night, i, {m: score for m, (_, score) in new.items()}) for i, new in joined.items()}
     found = [
         describe_cluster(
-            [as_eligible(plan.settings, mine[i], 1), *(joined[i][memory_id][0] for memory_id in ids)],
+            [mine[i], *(joined[i][memory_id][0] for memory_id in ids)],
             [joined[i][memory_id][1] for memory_id in ids],
             policy.name,
         )
@@ -176,11 +171,11 @@ def find_growth(reader: NightReader, policy: Policy, eligible: Sequence[Eligible
     return sorted(found, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
 
-def _agreeing(reader: NightReader, pattern_id: str, scores: Mapping[str, float]) -> list[str]:
+def _agreeing(night: Night, pattern_id: str, scores: Mapping[str, float]) -> list[str]:
     """Of the memories that say a pattern again, by cosine, those that conflict with none of the raw memories behind it
     and with no nearer one. The others stay as they are, and do not keep the pattern from growing."""
-    contents = reader.memories(scores)
-    behind = {i: raw for i, raw in reader.witnesses([pattern_id, *scores]).items() if raw}
+    contents = night.memories(scores)
+    behind = {i: raw for i, raw in night.witnesses([pattern_id, *scores]).items() if raw}
     told = [raw.content for raw in behind.get(pattern_id, [])]
     taken: list[str] = []
     for memory_id in sorted(scores, key=lambda i: (-scores[i], i)):
@@ -192,22 +187,22 @@ def _agreeing(reader: NightReader, pattern_id: str, scores: Mapping[str, float])
 
 
 def _nearest(
-    reader: NightReader, policy: Policy, patterns: Mapping[str, Memory], others: Mapping[str, EligibleMemory]
+    night: Night, policy: Policy, patterns: Mapping[str, Memory], others: Mapping[str, EligibleMemory]
 ) -> list[tuple[str, str, float]]:
     """For each memory that says again what a pattern says: the nearest such pattern, the memory and their cosine.
 
     A pattern is as near as the nearest of it and the raw memories behind it: the more details it has gathered, the
     farther it is from a short note of the same thing.
     """
-    owner = {source.id: i for i, sources in reader.witnesses(patterns).items() for source in sources}
+    owner = {source.id: i for i, sources in night.witnesses(patterns).items() for source in sources}
     owner |= {i: i for i in patterns}
-    source_ids, sources = reader.vectors_of(sorted(owner))
-    ids, vectors = reader.vectors_of(sorted(others))
+    source_ids, sources = night.vectors_of(sorted(owner))
+    ids, vectors = night.vectors_of(sorted(others))
     near: dict[str, dict[str, float]] = {}
-    for i, j, score in _pairs(sources, vectors, claim_threshold(reader.plan, policy)):
+    for i, j, score in _pairs(sources, vectors, claim_threshold(night, policy)):
         found = near.setdefault(ids[j], {})
         found[owner[source_ids[i]]] = max(score, found.get(owner[source_ids[i]], -1.0))
-    contents = reader.memories(near)
+    contents = night.memories(near)
     return [
         (pattern_id, memory_id, scores[pattern_id])
         for memory_id, scores in sorted(near.items())
@@ -266,22 +261,22 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
     edges = edges_among(edges, [memory.id for memory in eligible])
     link_conflicts(night, edges)
     clusters = find_established(night, eligible)
-    for policy in night.plan.policies:
+    for policy in night.policies:
         if policy.method == "distill":
             taken = _members(clusters)
             left = [memory for memory in eligible if memory.id not in taken]
-            grown = mark_settled(night.store, night.plan, policy.name, find_growth(night.reader, policy, left))
+            grown = mark_settled(night, policy.name, find_growth(night, policy, left))
             # Also those of clusters that were declined: a second run must not make of them what the first one did not.
             again = _members(grown)
             rest = [memory for memory in left if memory.id not in again]
-            near = cut_clusters(night.store, night.plan, policy, rest, edges)
+            near = cut_clusters(night, policy, rest, edges)
             joined = _members(near)
             apart = [memory for memory in rest if memory.id not in joined]
             made = _members(cluster for cluster in near if cluster.settled is None)
-            claims = opening_claims(night.reader, sorted({*made, *(memory.id for memory in apart)}))
+            claims = opening_claims(night, sorted({*made, *(memory.id for memory in apart)}))
             apart = without_claims_of(apart, made, claims)
-            claimed = claim_edges(night.reader, apart, claims)
-            far = cut_clusters(night.store, night.plan, by_claims(night.plan, policy), apart, claimed)
+            claimed = claim_edges(night, apart, claims)
+            far = cut_clusters(night, by_claims(night, policy), apart, claimed)
             clusters += [*grown, *near, *far, *_alike(night, policy, apart, _members(far))]
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
@@ -290,21 +285,19 @@ def _alike(night: Night, policy: Policy, apart: Sequence[EligibleMemory], taken:
     """Clusters of statements that are alike in meaning; none without a model, which alone can tell what they share."""
     if not has_model(night.settings) or night.options.threshold is not None:
         return []
-    memories = night.reader.memories(memory.id for memory in apart if memory.id not in taken)
+    memories = night.memories(memory.id for memory in apart if memory.id not in taken)
     stated = [memory for memory in memories.values() if memory.source == Source(MADE, READING)]
     newest: dict[str, list[str]] = {}
     for memory in sorted(stated, key=lambda memory: (memory.effective_date, memory.id), reverse=True):
         newest.setdefault(memory.project_id, []).append(memory.id)
-    tables, taken_part = [EDGE_SCHEMA.empty_table()], set[str]()
-    for project, statement_ids in sorted(newest.items()):
-        ids, vectors = night.reader.vectors_of(sorted(statement_ids[:_MOST_STATEMENTS]))
-        taken_part.update(ids)
-        pairs = similar_pairs(vectors, STATEMENT_COSINE, block_size=night.settings.compression.block_size)
-        tables.append(guard_edges(night, project, ids, pairs))
+    newest = {project: ids[:_MOST_STATEMENTS] for project, ids in sorted(newest.items())}
+    tables = [EDGE_SCHEMA.empty_table()]
+    tables += [edges_between(night, project, ids, STATEMENT_COSINE) for project, ids in newest.items()]
+    taken_part = {i for ids in newest.values() for i in ids}
     own = {name: table.model_copy(update={"threshold": STATEMENT_COSINE}) for name, table in policy.own.items()}
     loose = replace(policy, threshold=STATEMENT_COSINE, linkage="average", own=own)
     statements = [memory for memory in apart if memory.id in taken_part]
-    found = cut_clusters(night.store, night.plan, loose, statements, pa.concat_tables(tables))
+    found = cut_clusters(night, loose, statements, pa.concat_tables(tables))
     # Two statements, of however many notes, are not yet a lesson: a model that was shown 65 such pairs declined 56.
     return [cluster for cluster in found if cluster.member_count >= policy.min_size]
 

@@ -20,8 +20,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.counting import NightOutcome
 from memory_pipeline.consolidation.eligibility import as_eligible, is_entry_of
-from memory_pipeline.consolidation.plan import NightOptions, NightPlan
-from memory_pipeline.consolidation.reading import NightReader
+from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.report import report_run
 from memory_pipeline.consolidation.run import report_failure, run_level, take_snapshot
 from memory_pipeline.consolidation.similarity import find_similar
@@ -83,11 +82,11 @@ def compress_knowledge_base(night: Night) -> KnowledgeBaseReport:
         except (StoreError, EmbeddingError) as error:
             night.log.error("the knowledge base cannot be read: %s", error)
             line = f"COMPRESSION BLOCKED: {UNAVAILABLE}"
-            return _written(night, blank_report(night.plan).model_copy(update={"line": line, "blocked": str(error)}))
+            return _written(night, blank_report(night).model_copy(update={"line": line, "blocked": str(error)}))
         opened.callback(tonight.store.release_lease, tonight.options.run_id)
         if len(entries) < LEAST_ENTRIES:
             line = f"COMPRESSION SKIPPED: Insufficient entries (min {LEAST_ENTRIES}, found {len(entries)})"
-            return _written(tonight, blank_report(tonight.plan, entries).model_copy(update={"line": line}))
+            return _written(tonight, blank_report(tonight, entries).model_copy(update={"line": line}))
         opened.enter_context(tonight.store.kept_open())
         return _compress(tonight, entries, eligible)
 
@@ -96,9 +95,9 @@ def _compress(night: Night, entries: Sequence[Memory], eligible: list[EligibleMe
     started = datetime.now(UTC)
     try:
         take_snapshot(night)
-        edges = EDGE_SCHEMA.empty_table() if _is_past(night.store, night.plan) else find_similar(night, eligible)
+        edges = EDGE_SCHEMA.empty_table() if _is_past(night) else find_similar(night, eligible)
         archives = run_level(night, eligible, edges, method="canonical")
-        report = _written(night, report_of(night.reader, entries, eligible, archives))
+        report = _written(night, report_of(night, entries, eligible, archives))
         report_run(night, "canonical", started, NightOutcome(eligible=eligible, archives=archives))
     except StoreBusyError:
         raise
@@ -119,11 +118,11 @@ def _written(night: Night, report: KnowledgeBaseReport) -> KnowledgeBaseReport:
     return report.model_copy(update={"report_file": path})
 
 
-def _is_past(store: Store, plan: NightPlan) -> bool:
+def _is_past(night: Night) -> bool:
     """Whether a night of a later day has run. Results of this run would then precede those of that night."""
-    with store.reading() as tx:
+    with night.store.reading() as tx:
         newest = tx.journal.newest_reported_day()
-    return newest is not None and newest >= plan.as_of.date()
+    return newest is not None and newest >= night.as_of.date()
 
 
 def _read(night: Night) -> tuple[list[Memory], list[EligibleMemory]]:
@@ -136,14 +135,14 @@ def _read(night: Night) -> tuple[list[Memory], list[EligibleMemory]]:
     free = [
         m
         for m in entries
-        if m.importance < night.settings.compression.critical_floor
+        if m.importance < night.critical_floor
         and not m.pinned
-        and night.plan.may_touch(m.project_id)
+        and night.may_touch(m.project_id)
         and (since is None or m.created_at >= since)
-        and not night.plan.is_fresh(m)
+        and not night.is_fresh(m)
     ]
     with night.store.reading() as tx:
-        embedded = night.reader.with_vector(tx, [memory.id for memory in free])
+        embedded = night.with_vector(tx, [memory.id for memory in free])
         stands_for = tx.lineage.count_raw_sources([memory.id for memory in free])
     return entries, [as_eligible(night.settings, m, stands_for.get(m.id, 1)) for m in free if m.id in embedded]
 
@@ -238,13 +237,13 @@ class KnowledgeBaseReport(KeptDocument):
         return sum(case.status == "failed" for case in self.left_alone)
 
 
-def blank_report(plan: NightPlan, entries: Sequence[Memory] = ()) -> KnowledgeBaseReport:
+def blank_report(night: Night, entries: Sequence[Memory] = ()) -> KnowledgeBaseReport:
     """The report of a run that changes none of these entries."""
     return KnowledgeBaseReport(
-        run_id=plan.run_id,
-        run_date=plan.as_of.date() if plan.options.moment else plan.options.partition,
-        threshold=plan.settings.knowledge_base.threshold,
-        dry_run=plan.options.dry_run,
+        run_id=night.run_id,
+        run_date=night.as_of.date() if night.options.moment else night.options.partition,
+        threshold=night.settings.knowledge_base.threshold,
+        dry_run=night.options.dry_run,
         before=_before(entries),
         after=EntriesAfter(
             total_entries=len(entries), canonical_entries=sum(memory.is_canonical for memory in entries)
@@ -254,19 +253,19 @@ def blank_report(plan: NightPlan, entries: Sequence[Memory] = ()) -> KnowledgeBa
 
 
 def report_of(
-    reader: NightReader, entries: Sequence[Memory], eligible: Sequence[EligibleMemory], archives: Sequence[Archive]
+    night: Night, entries: Sequence[Memory], eligible: Sequence[EligibleMemory], archives: Sequence[Archive]
 ) -> KnowledgeBaseReport:
     """What became of the entries, with the closing line."""
     done = [archive for archive in archives if archive.status == "compressed"]
-    made = reader.memories({archive.abstraction_id for archive in done if archive.abstraction_id})
+    made = night.memories({archive.abstraction_id for archive in done if archive.abstraction_id})
     known = {memory.id: memory for memory in entries}
     archived = {memory_id for archive in done for memory_id in archive.archived_ids}
     before = sum(known[i].token_count or TOKENS_OF_AN_ENTRY for i in archived if i in known)
     after = sum(memory.token_count or TOKENS_OF_AN_ENTRY for memory in made.values())
     left = len(entries) - len(archived) + len(made)
     clustered = {memory_id for archive in archives for memory_id in archive.member_ids}
-    threshold = reader.plan.settings.knowledge_base.threshold
-    report = blank_report(reader.plan, entries).model_copy(
+    threshold = night.settings.knowledge_base.threshold
+    report = blank_report(night, entries).model_copy(
         update={
             "after": EntriesAfter(
                 total_entries=left,

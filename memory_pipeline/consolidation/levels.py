@@ -19,7 +19,6 @@ from memory_pipeline.consolidation.distillation import note_failure
 from memory_pipeline.consolidation.distillers.extractive import Extractive
 from memory_pipeline.consolidation.distillers.judge import mean_similarities, similarities_of, undistilled
 from memory_pipeline.consolidation.eligibility import as_eligible
-from memory_pipeline.consolidation.reading import NightReader
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import (
@@ -55,15 +54,13 @@ def consolidate(night: Night, policy: Policy, eligible: list[EligibleMemory], ed
     night.hold_lease()
     if policy.method == "merge":
         link_conflicts(night, edges)
-    clusters = cut_clusters(night.store, night.plan, policy, eligible, edges)
+    clusters = cut_clusters(night, policy, eligible, edges)
     todo = [cluster for cluster in clusters if cluster.settled is None]
     settled = [settled_archive(cluster) for cluster in clusters if cluster.settled is not None]
     return [*settled, *archive_distillations(night, draft_clusters(night, todo, policy.method))]
 
 
-def what_is_left(
-    reader: NightReader, eligible: list[EligibleMemory], earlier: Sequence[Archive]
-) -> list[EligibleMemory]:
+def what_is_left(night: Night, eligible: list[EligibleMemory], earlier: Sequence[Archive]) -> list[EligibleMemory]:
     """The eligible memories after the earlier steps of tonight: without the sources, and with the memories made from
     them. Members of proposals are excluded too."""
     waiting = {i for a in earlier if a.status == "proposed" or a.reason == AWAITS_REVIEW for i in a.member_ids}
@@ -71,15 +68,15 @@ def what_is_left(
     made = {archive.abstraction_id for archive in earlier if archive.abstraction_id} - gone
     if not gone:
         return eligible
-    memories = reader.memories(made)
-    with reader.store.reading() as tx:
+    memories = night.memories(made)
+    with night.store.reading() as tx:
         stands_for = tx.lineage.count_raw_sources(made)
     counts = {memory.id: memory.stands_for for memory in eligible}
     for archive in earlier:
         if archive.abstraction_id:
             counts[archive.abstraction_id] = sum(counts.get(i, 1) for i in archive.member_ids)
     new = [
-        as_eligible(reader.plan.settings, memory, stands_for.get(memory_id) or counts[memory_id])
+        as_eligible(night.settings, memory, stands_for.get(memory_id) or counts[memory_id])
         for memory_id, memory in memories.items()
     ]
     left = [memory for memory in eligible if memory.id not in gone]
@@ -87,16 +84,16 @@ def what_is_left(
     return sorted([*left, *(m for m in new if m.id not in known)], key=lambda m: (m.created_at, m.id))
 
 
-def not_made_since(reader: NightReader, eligible: list[EligibleMemory], policy: Policy) -> list[EligibleMemory]:
+def not_made_since(night: Night, eligible: list[EligibleMemory], policy: Policy) -> list[EligibleMemory]:
     """The eligible memories without those that this policy or a later one made as of tonight.
 
     An undisturbed night applies each policy once, so it does not find them. A night that was interrupted and runs
     again does, and must not merge them a second time.
     """
-    names = [each.name for each in reader.plan.policies]
+    names = [each.name for each in night.policies]
     since = set(names[names.index(policy.name) :])
-    with reader.store.reading() as tx:
-        made = tx.memories.made_as_of(reader.plan.as_of)
+    with night.store.reading() as tx:
+        made = tx.memories.made_as_of(night.as_of)
     return [memory for memory in eligible if made.get(memory.id) not in since]
 
 
@@ -106,8 +103,8 @@ def draft_clusters(night: Night, clusters: Sequence[Cluster], method: Method) ->
     for start in range(0, len(clusters), _CLUSTERS_AT_ONCE):
         page = clusters[start : start + _CLUSTERS_AT_ONCE]
         ids = sorted({i for cluster in page for i in cluster.member_ids})
-        memories = night.reader.memories(ids)
-        vectors = dict(zip(*night.reader.vectors_of(ids), strict=True))
+        memories = night.memories(ids)
+        vectors = dict(zip(*night.vectors_of(ids), strict=True))
         for cluster in page:
             try:
                 yield _draft(night.embedder, cluster, method, memories, vectors)

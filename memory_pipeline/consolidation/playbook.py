@@ -35,11 +35,7 @@ def update_playbook(night: Night) -> list[Contribution]:
     with night.writing() as tx:
         tx.playbook.refresh(night.as_of)
         _withdraw_steering(night, tx)
-        new = [
-            memory
-            for memory in tx.playbook.pending_contributors(night.as_of)
-            if night.plan.may_touch(memory.project_id)
-        ]
+        new = [memory for memory in tx.playbook.pending_contributors(night.as_of) if night.may_touch(memory.project_id)]
     new = [memory for memory in new if _may_guide(night, memory) and advice_of(memory) is not None]
     with night.writing() as tx:
         decided_by = tx.playbook.reopen_later([memory.id for memory in new], night.as_of)
@@ -166,7 +162,7 @@ def _contribute(night: Night, left: list[Memory], index: _Index, decided_by: Map
     Memories that create their own entries are written together, up to the first that changes one: only the store
     knows the resulting text of that one.
     """
-    witnesses = night.reader.witnesses([memory.id for memory in left])
+    witnesses = night.witnesses([memory.id for memory in left])
     left[:] = [memory for memory in left if not _orders_alone(memory, witnesses.get(memory.id, []))]
     together: list[tuple[Guidance, Vectors]] = []
     for memory in list(left):

@@ -157,9 +157,9 @@ def find_unread(night: Night, room: Room, left_out: Iterable[str] = ()) -> list[
     reader are shown to no model, and notes that are longer than what it takes wait for one that takes more."""
     gone = set(left_out)
     with night.store.reading() as tx:
-        memories = tx.readings.unread(created_before=night.plan.fresh_after, as_of=night.as_of)
-        readings = tx.series.reading_ids(night.plan.fresh_after, LEAST_READINGS)
-    floor = night.settings.compression.critical_floor
+        memories = tx.readings.unread(created_before=night.fresh_after, as_of=night.as_of)
+        readings = tx.series.reading_ids(night.fresh_after, LEAST_READINGS)
+    floor = night.critical_floor
     found = []
     for project, group in groupby(memories, key=lambda memory: memory.project_id):
         notes = [
@@ -171,7 +171,7 @@ def find_unread(night: Night, room: Room, left_out: Iterable[str] = ()) -> list[
             and memory.token_count <= room.longest_item
             and attempt_in(memory.content) is None
         ]
-        if not notes or not night.plan.may_touch(project):
+        if not notes or not night.may_touch(project):
             continue
         items = [_item(memory, floor) for memory in notes]
         questions = split_into_questions(items, room.item_tokens)
@@ -218,8 +218,8 @@ def _nearest(night: Night, project: str, items: Sequence[Item], most: int) -> li
     """The `most` standing statements that are nearest to any of some items, by day and id."""
     with night.store.reading() as tx:
         known = {memory.id: memory for memory in tx.readings.standing(project, night.as_of)}
-    ids, vectors = night.reader.vectors_of(list(known))
-    _, own = night.reader.vectors_of([item.id for item in items])
+    ids, vectors = night.vectors_of(list(known))
+    _, own = night.vectors_of([item.id for item in items])
     if len(ids) > most and len(own):
         nearness = (vectors @ own.T).max(axis=1)
         best = np.lexsort((np.arange(len(ids)), -np.round(nearness, 5)))[:most]
@@ -233,35 +233,35 @@ def _keep(night: Night, unread: Unread, items: Sequence[Item], reading: Reading)
     try:
         is_reviewed = night.settings.is_reviewed(unread.project_id)
         drafts = _drafts(night, unread, items, reading, together=not is_reviewed)
-        refused = refusals_of(night.reader, drafts)
+        refused = refusals_of(night, drafts)
         if refused:  # what the refused ones carried, stays
             texts = {draft.content for draft in drafts if draft.id in refused}
             left = [one for one in reading.statements if one.text not in texts]
             rest = replace(reading, statements=tuple(left), carried=carried_by(items, left))
             drafts = _drafts(night, unread, items, rest, together=not is_reviewed)
-            refused = refused | refusals_of(night.reader, drafts)
+            refused = refused | refusals_of(night, drafts)
         kept = [draft for draft in drafts if draft.id not in refused]
-        made = make_abstractions(night.reader, [] if is_reviewed else kept)
+        made = make_abstractions(night, [] if is_reviewed else kept)
         with night.writing() as tx:
             if is_reviewed:
                 for draft in kept:
-                    propose(night.plan, tx, draft)
+                    propose(night, tx, draft)
                 archives = [Archive(d.cluster, "proposed", AWAITS_REVIEW, measured=d.measured) for d in kept]
                 gone: set[str] = set()
             else:
-                archives = write_abstractions(night.plan, tx, kept, made)
+                archives = write_abstractions(night, tx, kept, made)
                 gone = {i for archive in archives for i in archive.archived_ids}
                 gone |= _archive_repeats(night, tx, unread.project_id, reading.repeats)
             left_out = dict.fromkeys([*reading.refused, *refused.values()])
             rows = [
-                night.plan.log_row(READ, fingerprint_of((item.id,)), "skipped", "read, and stays as it is", 1)
+                night.log_row(READ, fingerprint_of((item.id,)), "skipped", "read, and stays as it is", 1)
                 for item in items
                 if item.id not in gone
             ]
             for why in left_out:
                 fingerprint = fingerprint_of([*(item.id for item in items), why])
                 reason = f"a statement is left out: {why}"
-                rows.append(night.plan.log_row(REFUSED, fingerprint, "skipped", reason, len(items)))
+                rows.append(night.log_row(REFUSED, fingerprint, "skipped", reason, len(items)))
             tx.journal.log(rows)
         return archives
     except Exception as error:  # one question never costs the others
@@ -283,14 +283,14 @@ def _archive_repeats(night: Night, tx: Transaction, project: str, repeats: Seque
         archived = tx.memories.archive(
             [Replacement(i, cluster_id, statement) for i in ids],
             archived_at=night.as_of,
-            critical_floor=night.settings.compression.critical_floor,
+            critical_floor=night.critical_floor,
         )
         if not archived:
             continue
         done |= archived
         tx.lineage.add([LineageLink(statement, i, REPEATED, 1.0) for i in sorted(archived)])
         reason = "says again what a statement says"
-        row = night.plan.log_row(REPEATED, fingerprint, "compressed", reason, len(archived), statement)
+        row = night.log_row(REPEATED, fingerprint, "compressed", reason, len(archived), statement)
         tx.journal.log([row])
     return done
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.reading import PAGE
+from memory_pipeline.consolidation.context import PAGE, Night
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall import SearchIndex, question_for, word_frequencies
@@ -113,7 +112,7 @@ def _all_texts(night: Night) -> list[Text]:
 
 def _found(night: Night, memories: Sequence[Text], asked: dict[str, str], replacements: Mapping[str, str]) -> set[str]:
     """The memories that are found by their question, or of which a replacement is found and answers it."""
-    ids, rows = night.reader.vectors_of([memory.id for memory in memories])
+    ids, rows = night.vectors_of([memory.id for memory in memories])
     vectors = dict(zip(ids, rows, strict=True))
     embed, language = night.embedder.embed, night.settings.recall.language
     index = SearchIndex(memories, vectors, embed, language=language)

@@ -121,7 +121,7 @@ def _judged(night: Night, counted: CountedRun, fatal: str | None) -> Report:
         dry_run=counted.dry_run,
     )
     if is_night and not counted.memories_scanned and not told_errors and verdict not in ("PASS", "PARTIAL"):
-        reason = too_few(night.store, night.plan) or reason
+        reason = too_few(night) or reason
     if verdict in ("IDLE", "FAIL") and counted.turns_read:
         reason += f"; {how_many(counted.turns_read, 'turn')} of conversations read, {counted.extractions_kept:,} kept"
     for stage, what in _OF_MODEL.items():

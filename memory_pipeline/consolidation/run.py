@@ -104,10 +104,10 @@ def run_level(
 ) -> list[Archive]:
     """Every policy of one method, in order, each on what the previous ones left."""
     done: list[Archive] = []
-    for policy in night.plan.policies:
+    for policy in night.policies:
         if policy.method == method:
             left, pairs = _left(night, eligible, edges, [*earlier, *done])
-            done += consolidate(night, policy, not_made_since(night.reader, left, policy), pairs)
+            done += consolidate(night, policy, not_made_since(night, left, policy), pairs)
     return done
 
 
@@ -115,7 +115,7 @@ def _left(
     night: Night, eligible: list[EligibleMemory], edges: pa.Table, earlier: list[Archive]
 ) -> tuple[list[EligibleMemory], pa.Table]:
     """The memories left by earlier results, and their pairs: a memory that was just made is compared as well."""
-    left = what_is_left(night.reader, eligible, earlier)
+    left = what_is_left(night, eligible, earlier)
     return left, (edges if left is eligible else find_similar(night, left))
 
 

@@ -19,7 +19,6 @@ from memory_pipeline.consolidation.archive import archive_distillations
 from memory_pipeline.consolidation.clustering import describe_cluster
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.eligibility import note_shapes, too_few
-from memory_pipeline.consolidation.plan import NightPlan
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.moments import minutes_ahead
@@ -60,13 +59,13 @@ def update_series(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Ar
     scope = night.options
     if scope.memory_types or scope.first_day or scope.last_day or scope.days or scope.unconsolidated_only:
         return []
-    if scope.cluster_id or too_few(night.store, night.plan) is not None:
+    if scope.cluster_id or too_few(night) is not None:
         return []
     note_shapes(night)
     settle_conflicts(night)
     copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
     with night.store.reading() as tx:
-        found = find_series(tx, night.plan, copies)
+        found = find_series(tx, night, copies)
     if not found:
         return []
     try:
@@ -85,7 +84,7 @@ def update_series(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Ar
 def settle_conflicts(night: Night) -> None:
     """Readings are never a conflict: settle those that were linked before more lines showed that they are readings."""
     with night.store.reading() as tx:
-        readings = tx.series.reading_shapes(night.plan.fresh_after, LEAST_READINGS)
+        readings = tx.series.reading_shapes(night.fresh_after, LEAST_READINGS)
         settled = tx.conflicts.of_readings(readings, FIGURE_KINDS)
     if settled:
         with night.writing() as tx:
@@ -130,10 +129,10 @@ def _split_by_names(group: _Group) -> list[tuple[Shape, ...]]:
     return [split for part in parts.values() for split in _split_by_names(part)]
 
 
-def find_series(tx: Transaction, plan: NightPlan, left_out: Collection[str] = ()) -> list[FoundSeries]:
+def find_series(tx: Transaction, night: Night, left_out: Collection[str] = ()) -> list[FoundSeries]:
     """The series with new readings as of the night, by project and shapes. `left_out`: memories that the night has
     archived already or may not touch."""
-    shapes = [s for s in tx.series.shapes(plan.fresh_after, LEAST_DAYS) if plan.may_touch(s.project_id)]
+    shapes = [s for s in tx.series.shapes(night.fresh_after, LEAST_DAYS) if night.may_touch(s.project_id)]
     versions = tx.series.active()
     waiting = {i for draft in drafts_of(tx.proposals.list()).values() for i in members_of(draft)} | set(left_out)
     # An earlier version of this program joined shapes by other rules.
@@ -149,7 +148,7 @@ def find_series(tx: Transaction, plan: NightPlan, left_out: Collection[str] = ()
     found = [
         one
         for group, its_versions in zip(groups, mine, strict=True)
-        if (one := _look_at(tx, plan, group, its_versions, waiting, told)) is not None
+        if (one := _look_at(tx, night, group, its_versions, waiting, told)) is not None
     ]
     return sorted(found, key=lambda one: (one.project_id, one.shapes))
 
@@ -173,7 +172,7 @@ def _versions_by_group(
 
 def _look_at(
     tx: Transaction,
-    plan: NightPlan,
+    night: Night,
     group: Sequence[Shape],
     versions: tuple[SeriesMemory, ...],
     waiting: Collection[str],
@@ -183,21 +182,21 @@ def _look_at(
     memory that the later one made. `told`: project and shape of the readings of all series."""
     shapes = tuple(sorted(shape.shape for shape in group))
     project, seen = group[0].project_id, sum(shape.count for shape in group)
-    if any(one.created_at > plan.as_of for one in versions):
+    if any(one.created_at > night.as_of for one in versions):
         return None
     words = _words_around_fields(group[0].example)
     if len(versions) == 1:
         facts, since = versions[0].facts, versions[0].created_at
         says_all = facts.words == WORDS_VERSION and facts.seen == seen and set(shapes) <= set(facts.shapes)
-        if says_all and not (words and tx.series.is_said_since(project, words, since, plan.fresh_after)):
+        if says_all and not (words and tx.series.is_said_since(project, words, since, night.fresh_after)):
             return None
-    floor = plan.settings.compression.critical_floor
-    merges = tx.series.merges(project, shapes, plan.fresh_after, floor)
-    active = [*tx.series.touchable(project, shapes, plan.fresh_after, floor), *merges]
+    floor = night.critical_floor
+    merges = tx.series.merges(project, shapes, night.fresh_after, floor)
+    active = [*tx.series.touchable(project, shapes, night.fresh_after, floor), *merges]
     if any(memory.id in waiting for memory in active):
         return None  # a person has yet to decide about one of them
     ids = [memory.id for memory in active]
-    memories = {memory.id: memory for memory in tx.series.readings([*(v.id for v in versions), *ids], (), plan.as_of)}
+    memories = {memory.id: memory for memory in tx.series.readings([*(v.id for v in versions), *ids], (), night.as_of)}
     readings = [
         reading
         for memory in memories.values()
@@ -207,7 +206,7 @@ def _look_at(
         return None
     others = {  # active lines that may be those of the series but for a new word in the place of one
         memory.id: memory
-        for memory in (tx.series.saying(project, words, plan.fresh_after, floor) if words else ())
+        for memory in (tx.series.saying(project, words, night.fresh_after, floor) if words else ())
         if memory.id not in memories and (project, line_shape(memory.content)) not in told
     }
     alike = series_of(readings, map(reading_in, others.values())).strangers if others else ()
@@ -287,10 +286,10 @@ def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
         return None
     with night.store.reading() as tx:
         earlier += tx.series.active_parts(earlier)
-    there = night.reader.memories([*earlier, *(memory.id for memory in found.absorbed)])
+    there = night.memories([*earlier, *(memory.id for memory in found.absorbed)])
     ids = tuple(sorted(there))
     members = [there[i] for i in ids]
-    vectors = night.reader.vectors_in_order(ids)
+    vectors = night.vectors_in_order(ids)
     means = _mean_cosines(vectors)
     cluster = describe_cluster(members, means, SERIES)
     readings = [found.memories[reading.memory_id] for reading in found.series.every]

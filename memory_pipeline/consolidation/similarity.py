@@ -54,7 +54,7 @@ def find_similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
         ids_of.setdefault(memory.project_id, []).append(memory.id)
     tables = [EDGE_SCHEMA.empty_table()]
     for done, project in enumerate(sorted(ids_of), start=1):
-        tables.append(_edges_of_project(night, project, ids_of[project], night.plan.floor_of(project)))
+        tables.append(_edges_of_project(night, project, ids_of[project], night.floor_of(project)))
         night.progress("similarity", done, len(ids_of))
     return pa.concat_tables(tables)
 
@@ -92,8 +92,8 @@ def _compare(
 ) -> tuple[list[Cell], pa.Table, pa.Table]:
     """The cells of memories that have joined the crowd; the earlier edges, without those that these remove; and the
     new edges."""
-    known_ids, known_vectors = night.reader.vectors_of(known)
-    fresh_ids, fresh_vectors = night.reader.vectors_of(fresh)
+    known_ids, known_vectors = night.vectors_of(known)
+    fresh_ids, fresh_vectors = night.vectors_of(fresh)
     ids, vectors = known_ids + fresh_ids, np.concatenate([known_vectors, fresh_vectors])
     number, block = len(known_ids), night.settings.compression.block_size
     cell_of = {cell.memory_id: cell.cell for cell in cells}
@@ -130,6 +130,13 @@ def _is_crowded(ids: Sequence[str], pairs: Pairs, table: pa.Table, cells: Rows) 
     return bool(np.any((degrees > CROWD_LEAST) & (cells < 0)))
 
 
+def edges_between(night: Night, project: str, ids: Sequence[str], threshold: float) -> pa.Table:
+    """The edges among some memories of a project, whatever is known of them; nothing is stored."""
+    found, vectors = night.vectors_of(ids)
+    pairs = similar_pairs(vectors, threshold, block_size=night.settings.compression.block_size)
+    return guard_edges(night, project, found, pairs)
+
+
 def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) -> pa.Table:
     """Edges with the conflict guard's finding on each: `a` < `b`, ordered by pair.
 
@@ -139,7 +146,7 @@ def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) ->
     `pairs`: rows of `ids`, and scores.
     """
     i, j, scores = _by_id(ids, pairs)
-    memories = night.reader.memories(ids[row] for row in np.unique(np.concatenate([i, j])).tolist())
+    memories = night.memories(ids[row] for row in np.unique(np.concatenate([i, j])).tolist())
     claims = {memory_id: claim_of(memory.content) for memory_id, memory in memories.items()}
     tables = [EDGE_SCHEMA.empty_table()]
     for start in range(0, len(i), _GUARD_AT_ONCE):

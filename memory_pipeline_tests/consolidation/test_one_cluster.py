@@ -123,7 +123,7 @@ def test_the_judge_before_the_write_and_the_check_after_it_agree(store: Store) -
     with store.reading() as tx:
         clusters = clusters_of(tx, tx.journal.log_of("night"), {row.memory_id for row in tx.runs.archived_by("night")})
     made = [archive for archive in clusters if archive.status == "compressed"]
-    assert len(made) == 1 and lost_in_levels(night.reader, made) == []
+    assert len(made) == 1 and lost_in_levels(night, made) == []
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.duplicates import archive_group
 from memory_pipeline.consolidation.eligibility import select_eligible
 from memory_pipeline.consolidation.gates import refusals_of
-from memory_pipeline.consolidation.plan import NightOptions, NightPlan
+from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.playbook import update_playbook
 from memory_pipeline.consolidation.report import report_run
 from memory_pipeline.consolidation.review.conflicts import list_conflicts
@@ -147,8 +147,8 @@ def _makes(proposal: Proposal) -> str | None:
 
 def _approve_night(night: Night, proposals: list[Proposal], by: str) -> dict[str, str]:
     """The proposals of one night in the order in which it would have applied them, and their consequences."""
-    ranked = sorted(proposals, key=lambda proposal: _rank(night.plan, proposal))
-    patterns = [proposal for proposal in ranked if _rank(night.plan, proposal)[0] == len(_ORDER)]
+    ranked = sorted(proposals, key=lambda proposal: _rank(night, proposal))
+    patterns = [proposal for proposal in ranked if _rank(night, proposal)[0] == len(_ORDER)]
     outcomes = {p.id: _approve_alone(night, p, by) for p in ranked if p not in patterns}
     try:
         link_conflicts(night, find_similar(night, select_eligible(night, [])))
@@ -161,9 +161,9 @@ def _approve_night(night: Night, proposals: list[Proposal], by: str) -> dict[str
     return outcomes
 
 
-def _rank(plan: NightPlan, proposal: Proposal) -> tuple[int, int, str]:
+def _rank(night: Night, proposal: Proposal) -> tuple[int, int, str]:
     draft = drafts_of([proposal]).get(proposal)
-    names = [policy.name for policy in plan.policies]
+    names = [policy.name for policy in night.policies]
     place = names.index(proposal.policy) if proposal.policy in names else len(names)
     return (1 + _ORDER.index(draft.relation) if isinstance(draft, Distillation) else 0), place, proposal.id
 
@@ -187,7 +187,7 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
         base = _to_approve_first(tx, missing) if missing else ""
     if missing:
         return f"not applied: it depends on {base}"
-    refusal = refusals_of(night.reader, [draft]).get(draft.id)
+    refusal = refusals_of(night, [draft]).get(draft.id)
     if refusal:
         return f"not applied: {refusal}"
     try:

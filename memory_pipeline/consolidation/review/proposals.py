@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from memory_pipeline.consolidation.abstractions import make_abstraction
-from memory_pipeline.consolidation.plan import NightPlan
+from memory_pipeline.consolidation.context import Night
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.records import Distillation, DuplicateGroup, Memory, Proposal, derived_id, fingerprint_of
 from memory_pipeline.records.drafts import DUPLICATE_POLICY, DraftError, draft_json, drafted, drafts_of, members_of
@@ -17,7 +17,7 @@ from memory_pipeline.store import Transaction
 from memory_pipeline.text.subject import with_subject
 
 
-def propose(plan: NightPlan, tx: Transaction, draft: Distillation | DuplicateGroup) -> None:
+def propose(night: Night, tx: Transaction, draft: Distillation | DuplicateGroup) -> None:
     """Leave an accepted distillation or a group of exact duplicates for a person to decide."""
     if isinstance(draft, DuplicateGroup):
         policy, project, fingerprint = DUPLICATE_POLICY, draft.project_id, fingerprint_of(draft.duplicate_ids)
@@ -30,11 +30,11 @@ def propose(plan: NightPlan, tx: Transaction, draft: Distillation | DuplicateGro
             project_id=project,
             cluster_fingerprint=fingerprint,
             policy=policy,
-            run_id=plan.run_id,
-            partition=plan.options.partition,
+            run_id=night.run_id,
+            partition=night.options.partition,
             draft=draft_json(draft),
             status="pending",
-            proposed_at=plan.as_of,
+            proposed_at=night.as_of,
         )
     )
 
