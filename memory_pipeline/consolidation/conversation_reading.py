@@ -102,23 +102,19 @@ def names_in(store: Store, settings: Settings) -> Callable[[str], Mapping[str, S
 
     @cache
     def of(project_id: str) -> Mapping[str, Speaker]:
-        return _names_now(store, settings, project_id)
+        from memory_pipeline.ingest.sources import with_known_projects, workspace_of  # which most nights never need
+
+        workspace = workspace_of(with_known_projects(settings, store), project_id)
+        rules = settings.conversations
+        if workspace is not None:
+            return speakers_named(rules.human_names, rules.agent_names, workspace)
+        imported: list[tuple[str, str]] = []
+        if store.exists():
+            with store.reading() as tx:
+                imported = tx.sources.contents_of(project_id, _WORKSPACE, FILES_WITH_NAMES)
+        return speakers_named(rules.human_names, rules.agent_names, imported=imported)
 
     return of
-
-
-def _names_now(store: Store, settings: Settings, project_id: str) -> Mapping[str, Speaker]:
-    from memory_pipeline.ingest.sources import with_known_projects, workspace_of  # which most nights never need
-
-    workspace = workspace_of(with_known_projects(settings, store), project_id)
-    rules = settings.conversations
-    if workspace is not None:
-        return speakers_named(rules.human_names, rules.agent_names, workspace)
-    imported: list[tuple[str, str]] = []
-    if store.exists():
-        with store.reading() as tx:
-            imported = tx.sources.contents_of(project_id, _WORKSPACE, FILES_WITH_NAMES)
-    return speakers_named(rules.human_names, rules.agent_names, imported=imported)
 
 
 class ConversationOrder:
@@ -154,7 +150,10 @@ class ConversationOrder:
         if row.digest != day.digest:
             return "late"
         is_of_today = row.basis and not row.topics  # an earlier version kept topics, and other hashes
-        if (is_of_today and row.basis != self.basis_of(day)) or self._are_known_now(row):
+        # Whether it is known now who speaks in turns of a day in which nobody knew it.
+        unknown = json.loads(row.coverage).get(_UNKNOWN, ()) if _UNKNOWN in row.coverage else ()
+        are_known = any(name.casefold() in self._names(row.project_id) for name in unknown)
+        if (is_of_today and row.basis != self.basis_of(day)) or are_known:
             return "stale"
         return "read"
 
@@ -165,7 +164,11 @@ class ConversationOrder:
     def waits_for_model(self, day: SpokenDay) -> bool:
         """Whether a day that was read is read again only because no model has answered everything about it, and one is
         asked now."""
-        return self._asks and self.state_of(day) == "read" and not _is_answered(self._rows[day.project_id, day.night])
+        if not self._asks or self.state_of(day) != "read":
+            return False
+        row = self._rows[day.project_id, day.night]
+        coverage = json.loads(row.coverage)
+        return unanswered(row) > 0 if "model" in coverage else any(coverage.get("turns", {}).values())
 
     def taken_back(self) -> list[SpokenDay]:
         """The days that a person took back."""
@@ -174,10 +177,12 @@ class ConversationOrder:
     def basis_of(self, day: SpokenDay) -> str:
         """A hash of what was extracted of the days before a day."""
         if day.project_id not in self._bases:
-            self._bases[day.project_id] = _chain(self._said[day.project_id])
+            said, hashes = self._said[day.project_id], [_hash("")]  # of all before each night; the last one is of all
+            for night in sorted(said):
+                hashes.append(_hash(f"{hashes[-1]}\n{night}\n{said[night]}"))
+            self._bases[day.project_id] = sorted(said), hashes
         nights, hashes = self._bases[day.project_id]
-        said = hashes[bisect_left(nights, day.night)]
-        return _hash(said)
+        return _hash(hashes[bisect_left(nights, day.night)])
 
     def note_read(self, tx: Transaction, row: ConversationDay) -> None:
         """Take over what one day is now."""
@@ -190,32 +195,10 @@ class ConversationOrder:
         if said.get(row.night) != before:
             self._bases.pop(row.project_id, None)
 
-    def _are_known_now(self, row: ConversationDay) -> bool:
-        """Whether it is known now who speaks in turns of a day in which nobody knew it."""
-        if _UNKNOWN not in row.coverage:
-            return False
-        unknown = json.loads(row.coverage).get(_UNKNOWN, ())
-        return any(name.casefold() in self._names(row.project_id) for name in unknown)
-
 
 def unanswered(day: ConversationDay) -> int:
     """How many of the questions about a day a model has not answered."""
     return int(json.loads(day.coverage).get("model", {}).get("waiting", 0))
-
-
-def _is_answered(day: ConversationDay) -> bool:
-    """Whether a model has read all of a day that anybody said."""
-    coverage = json.loads(day.coverage)
-    return unanswered(day) == 0 if "model" in coverage else not any(coverage.get("turns", {}).values())
-
-
-def _chain(said: dict[date, str]) -> tuple[list[date], list[str]]:
-    """The days on which something was said, and a hash of all before each of them; the last one is of all."""
-    nights = sorted(said)
-    hashes = [_hash("")]
-    for night in nights:
-        hashes.append(_hash(f"{hashes[-1]}\n{night}\n{said[night]}"))
-    return nights, hashes
 
 
 def _hash(text: str) -> str:

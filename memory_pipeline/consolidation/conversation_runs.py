@@ -218,17 +218,5 @@ def day_as_text(day: ShownDay) -> str:
 
 
 def _shown(one: KeptExtraction, *, withdrawn: bool) -> ShownExtraction:
-    return ShownExtraction(
-        id=one.id,
-        kind=one.kind,
-        speaker=one.speaker,
-        text=one.text,
-        significance=one.significance,
-        priority=one.priority,
-        destination=one.destination,
-        withdrawn=withdrawn,
-        where=place_of(one),
-        turn_id=one.turn_id,
-        memory_id=one.memory_id,
-        proposed_by=one.proposed_by,
-    )
+    same = {name: getattr(one, name) for name in ShownExtraction.model_fields if name not in ("withdrawn", "where")}
+    return ShownExtraction(**same, withdrawn=withdrawn, where=place_of(one))

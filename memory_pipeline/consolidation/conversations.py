@@ -8,7 +8,7 @@ is read too (`conversation_reading.py`).
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -54,11 +54,6 @@ class DayOfProject:
     is_changed: bool
 
 
-def keep_conversations(night: Night) -> list[ConversationDay]:
-    """Read the conversations of the night's day, and those before it that are open; returns the days that were read."""
-    return [day.kept for day in read_conversations(night)]
-
-
 def read_conversations(night: Night) -> list[DayOfProject]:
     """Read the conversations of the night's day, and those before it that are open, and write what is kept of them.
 
@@ -88,22 +83,6 @@ def left_in_words(days: Sequence[SpokenDay]) -> str:
     )
 
 
-def _days_to_read(
-    night: Night,
-    order: ConversationOrder,
-    asked: Collection[SpokenDay],
-    problems: Sequence[ModelError],
-    *,
-    also_open: bool,
-) -> Iterator[SpokenDay]:
-    """Each day to read, in order, with those that come open while the days before them are read. Once the model could
-    not be asked, what waits for nothing but a model is left."""
-    for day in order.spoken:
-        is_due = day in asked or (also_open and order.is_due(day) and not (problems and order.waits_for_model(day)))
-        if is_due and night.may_touch(day.project_id):
-            yield day
-
-
 def read_days(
     night: Night, order: ConversationOrder, asked: Collection[SpokenDay], *, also_open: bool = True
 ) -> list[DayOfProject]:
@@ -112,7 +91,13 @@ def read_days(
     done: list[DayOfProject] = []
     problems: list[ModelError] = []
     due = 0 if not also_open else sum(map(order.is_due, order.spoken))
-    for number, day in enumerate(_days_to_read(night, order, asked, problems, also_open=also_open)):
+    number = 0
+    for day in order.spoken:  # also those that come open while the days before them are read
+        # Once the model could not be asked, what waits for nothing but a model is left.
+        is_due = day in asked or (also_open and order.is_due(day) and not (problems and order.waits_for_model(day)))
+        if not is_due or not night.may_touch(day.project_id):
+            continue
+        number += 1
         night.hold_lease()
         try:
             done.append(_read_day(night, day, order.basis_of(day), problems))
@@ -122,7 +107,7 @@ def read_days(
             if not isinstance(error, MemoryPipelineError):
                 night.log.error("reading the conversations of %s on %s", day.project_id, day.night, exc_info=error)
             night.note_error("", "conversations", f"{day.project_id}, {day.night}: {in_words(error)}")
-        night.progress("conversations", number + 1, max(len(asked), due, number + 1))
+        night.progress("conversations", number, max(len(asked), due, number))
     return done
 
 
@@ -165,7 +150,11 @@ def _read_day(night: Night, day: SpokenDay, basis: str, problems: list[ModelErro
         destination = found.routes[one.id].destination
         memory = _memory_of(night, one, by_id[one.turn_id], as_of) if destination == "memory" else None
         made += [memory] if memory and one.id not in refused else []
-        kept.append(_kept(one, day.night, run_id, destination, memory))
+        told = {name: getattr(one, name) for name in Extraction.__dataclass_fields__}
+        memory_id = memory.id if memory else None
+        kept.append(
+            KeptExtraction(**told, night=day.night, run_id=run_id, destination=destination, memory_id=memory_id)
+        )
     row = ConversationDay(
         project_id=day.project_id,
         night=day.night,
@@ -203,13 +192,6 @@ def _closed(settings: Settings) -> frozenset[Destination]:
         "memory": names.embeddings,
     }
     return frozenset(destination for destination, name in given.items() if not name)
-
-
-def _kept(one: Extraction, night: date, run_id: str, destination: Destination, memory: Memory | None) -> KeptExtraction:
-    told = {name: getattr(one, name) for name in Extraction.__dataclass_fields__}
-    return KeptExtraction(
-        **told, night=night, run_id=run_id, destination=destination, memory_id=memory.id if memory else None
-    )
 
 
 def _memory_of(night: Night, one: Extraction, turn: Memory, as_of: datetime) -> Memory | None:
@@ -268,15 +250,8 @@ def _supersede(
     for one in kept:
         for old in one.withdraws:
             loser, winner = memory_of.get(old), one.memory_id
-            if (
-                loser
-                and winner
-                and tx.memories.supersede(
-                    loser,
-                    winner=winner,
-                    archived_by=derived_id("withdrawn", loser, winner),
-                    at=as_of,
-                    critical_floor=critical_floor,
-                )
-            ):
+            if not loser or not winner:
+                continue
+            by = derived_id("withdrawn", loser, winner)
+            if tx.memories.supersede(loser, winner=winner, archived_by=by, at=as_of, critical_floor=critical_floor):
                 tx.lineage.add([LineageLink(winner, loser, "superseded", 1.0)])

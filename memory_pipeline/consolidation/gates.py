@@ -7,7 +7,7 @@ the same functions on the same data: they can warn but stop nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -20,7 +20,6 @@ from memory_pipeline.records import (
     ROUTINE,
     SERIES,
     STATED,
-    Archive,
     Distillation,
     Memory,
 )
@@ -75,23 +74,19 @@ class Gate:
 
 def refusals_of(night: Night, drafts: Sequence[Distillation]) -> dict[str, str]:
     """The reasons why accepted drafts must not be written, by cluster id. Every writer calls this first."""
-    return {
-        evidence.draft.id: reason for evidence in _evidence(night, drafts) if (reason := _refusal(evidence)) is not None
-    }
+    refusals: dict[str, str] = {}
+    for evidence in _evidence(night, drafts):
+        for gate in GATES.values():
+            if problems := gate.find(evidence):
+                refusals[evidence.draft.id] = f"{gate.reason}: {problems[0]}"[:500]
+                break
+    return refusals
 
 
 def problems_of(night: Night, drafts: Sequence[Distillation]) -> dict[str, list[str]]:
     """The findings of each gate in the accepted drafts, in words, by the gate's name."""
     evidence = _evidence(night, drafts)
     return {name: [text for one in evidence for text in gate.find(one)] for name, gate in GATES.items()}
-
-
-def _refusal(evidence: Evidence) -> str | None:
-    for gate in GATES.values():
-        problems = gate.find(evidence)
-        if problems:
-            return f"{gate.reason}: {problems[0]}"[:500]
-    return None
 
 
 def lost_words(members: Sequence[Memory], content: str, tags: Sequence[str], *, canonical: bool) -> list[str]:
@@ -126,42 +121,20 @@ def losses(evidence: Evidence) -> list[str]:
     return []
 
 
-def lost_in_levels(night: Night, archives: Sequence[Archive]) -> list[str]:
-    """What merged memories and canonical entries lack of their sources, all recomputed from the store, in words."""
-    memories = night.memories({i for a in archives for i in (*a.member_ids, a.abstraction_id or "")})
-    problems = []
-    for archive in archives:
-        made = memories.get(archive.abstraction_id or "")
-        members = [memories[i] for i in archive.member_ids if i in memories]
-        if made is None:
-            problems.append(f"{archive.id}: nothing was written")
-            continue
-        lost = lost_words(members, made.content, made.tags, canonical=made.is_canonical)
-        problems += [f"'{made.id}' {text}" for text in lost]
-    return problems
-
-
-def levels_that_lack(tx: Transaction) -> list[Finding]:
-    """Every merged memory and canonical entry in the store that lacks something of its sources; an earlier version
-    may have left such memories. The sources are complete and the store is sound, so it is for a person to decide."""
-    levels = list(tx.lineage.of_levels().items())
+def lost_in_levels(tx: Transaction, only: Collection[str] | None = None) -> list[Finding]:
+    """Every merged memory and canonical entry in the store, or of some, that lacks something of its sources, all
+    recomputed. The sources are complete and the store is sound, so it is for a person to decide."""
+    levels = [(made, sources) for made, sources in tx.lineage.of_levels().items() if only is None or made in only]
     findings = []
     for start in range(0, len(levels), _LEVELS_AT_ONCE):
         page = levels[start : start + _LEVELS_AT_ONCE]
         memories = tx.memories.read({i for made_id, sources in page for i in (made_id, *sources)})
         for made_id, sources in page:
             made, members = memories[made_id], [memories[i] for i in sources]
-            lost = lost_words(members, made.content, made.tags, canonical=made.is_canonical)
-            if lost:
+            if lost := lost_words(members, made.content, made.tags, canonical=made.is_canonical):
                 mend = LOST_IN_LEVELS_MEND.replace("ID", made_id)
-                findings.append(
-                    Finding(
-                        rule="what was merged holds all that its sources say",
-                        where=made_id,
-                        problem=lost[0],
-                        mend=mend,
-                    )
-                )
+                rule = "what was merged holds all that its sources say"
+                findings.append(Finding(rule=rule, where=made_id, problem=lost[0], mend=mend))
     return findings
 
 

@@ -15,7 +15,7 @@ from memory_pipeline.config.policies import Method
 from memory_pipeline.consolidation.archive import archive_distillations
 from memory_pipeline.consolidation.atoms import grow_atoms
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.conversations import keep_conversations
+from memory_pipeline.consolidation.conversations import read_conversations
 from memory_pipeline.consolidation.counting import NO_OUTCOME, NightOutcome
 from memory_pipeline.consolidation.distillation import distill_clusters
 from memory_pipeline.consolidation.duplicates import archive_duplicates
@@ -131,7 +131,7 @@ def _clusters(
 
 ORDER: tuple[Step, ...] = (
     Step("imported_notes", import_notes),
-    Step("routed_updates", keep_conversations, after=("imported_notes",)),
+    Step("routed_updates", lambda night: [day.kept for day in read_conversations(night)], after=("imported_notes",)),
     Step("exact_duplicates", archive_duplicates, after=("routed_updates",)),
     Step("series", update_series, ("exact_duplicates",)),
     Step("readings", read_notes, ("exact_duplicates",), after=("series",)),

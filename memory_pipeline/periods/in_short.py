@@ -68,10 +68,10 @@ class Telling:
     below: tuple[Period, ...]
     budget: int
 
-
-def is_told(telling: Telling) -> bool:
-    """Whether a rollup is long enough to be said in short."""
-    return telling.period.level in _LEVELS and len(telling.entries) >= LEAST_ENTRIES
+    @property
+    def is_long(self) -> bool:
+        """Whether it is long enough to be said in short."""
+        return self.period.level in _LEVELS and len(self.entries) >= LEAST_ENTRIES
 
 
 def say_in_short(
@@ -95,10 +95,7 @@ def say_in_short(
     holder, run_id = by
     try:
         client = ModelClient(settings)
-        session = Session(
-            AnswerBook(store, run_id, holder),
-            keep_alive=_heartbeat(store, settings, by),
-        )
+        session = Session(AnswerBook(store, run_id, holder), keep_alive=_heartbeat(store, by))
         questions = {known: _question(telling, settings, count_tokens) for known, telling in tellings.items()}
         for known, result in client.ask(questions, session, "rollups in short", only_kept=only_kept):
             if isinstance(result, str) and result:
@@ -114,7 +111,7 @@ def _why(result: Declined | Exception) -> str:
     return (result.reason if isinstance(result, Declined) else in_words(result))[:300]
 
 
-def _heartbeat(store: Store, settings: Settings, by: tuple[str, str]) -> Callable[[], None]:
+def _heartbeat(store: Store, by: tuple[str, str]) -> Callable[[], None]:
     """Renews the lease of a run if due."""
     holder, run_id = by
     renewed = monotonic()

@@ -285,7 +285,9 @@ def canonical(night: Night, done: Sequence[Archive], _: Values) -> Seen:
 def _level(night: Night, done: Sequence[Archive]) -> Seen:
     """Whether every memory merged tonight contains everything that its sources say, recomputed from the store."""
     compressed = _compressed(done)
-    lost = lost_in_levels(night, compressed)
+    with night.store.reading() as tx:
+        found = lost_in_levels(tx, {archive.abstraction_id for archive in compressed if archive.abstraction_id})
+    lost = [f"'{one.where}' {one.problem}" for one in found]
     return Seen(*_put_away(night, done), [Found(lost, len(compressed), LOST_IN_LEVELS_MEND)])
 
 
