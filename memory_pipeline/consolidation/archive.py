@@ -145,7 +145,9 @@ def write_abstractions(
     Raises SourcesChangedError if a source may no longer be archived; the caller must roll back the whole
     transaction.
     """
-    memories, there = _under_free_ids(tx, made.memories)
+    there = tx.memories.read([memory.id for memory in made.memories])
+    memories = [_under_free_id(tx, memory) if memory.id in there else memory for memory in made.memories]
+    there = tx.memories.read([memory.id for memory in memories]) if there else {}
     tx.memories.revive([memory.id for memory in memories if memory.id in there])
     tx.memories.add([memory for memory in memories if memory.id not in there])
     tx.vectors.add([memory.id for memory in memories], made.vectors, made.model)
@@ -173,7 +175,11 @@ def write_abstractions(
             for source, similarity in zip(d.member_ids, d.similarities, strict=True)
         ],
     )
-    _replace_statements(night, tx, pairs, there)
+    for old, new, by in tx.lineage.replaced_since(there):  # that a later night had replaced before they were undone
+        tx.memories.supersede(old, winner=new, archived_by=by, at=night.as_of, critical_floor=night.critical_floor)
+    for d, memory in pairs:
+        for old in d.replaces:
+            night.supersede(tx, old, memory.id, d.id, REPLACED)
     grown = {source: memory for d, memory in pairs for source in _earlier_versions(tx, d)}
     new_vectors = {memory.id: vector for memory, vector in zip(memories, made.vectors, strict=True)}
     carry_principles(night, tx, grown, new_vectors, made.model)
@@ -206,26 +212,6 @@ def _earlier_versions(tx: Transaction, distillation: Distillation) -> list[str]:
         return []
     older = [i for ids in tx.lineage.replaced_by(distillation.archived_ids).values() for i in ids]
     return [i for i, notes in tx.lineage.witnesses_of(older).items() if set(notes) <= set(distillation.stays)]
-
-
-def _replace_statements(
-    night: Night, tx: Transaction, pairs: Sequence[tuple[Distillation, Memory]], revived: Iterable[str]
-) -> None:
-    """Archive the statements that newer ones take the place of, into these; and of those that a night made again after
-    its undoing, the ones that a later night had replaced."""
-    floor = night.critical_floor
-    for old, new, by in tx.lineage.replaced_since(revived):
-        tx.memories.supersede(old, winner=new, archived_by=by, at=night.as_of, critical_floor=floor)
-    for distillation, memory in pairs:
-        for old in distillation.replaces:
-            night.supersede(tx, old, memory.id, distillation.id, REPLACED)
-
-
-def _under_free_ids(tx: Transaction, memories: Sequence[Memory]) -> tuple[list[Memory], set[str]]:
-    """The abstractions with usable ids, and those ids that the store already has."""
-    there = tx.memories.read([memory.id for memory in memories])
-    free = [_under_free_id(tx, memory) if memory.id in there else memory for memory in memories]
-    return free, set(tx.memories.read([memory.id for memory in free])) if there else set()
 
 
 def _under_free_id(tx: Transaction, memory: Memory) -> Memory:

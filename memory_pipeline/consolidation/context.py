@@ -24,7 +24,7 @@ from memory_pipeline.config.policies import Policy
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.abstractions import abstraction_id, make_abstraction, vectors_of_abstractions
 from memory_pipeline.consolidation.distillers.by_model import choose_distiller
-from memory_pipeline.consolidation.distillers.evidence import DistillationModel
+from memory_pipeline.consolidation.distillers.judge import DistillationModel
 from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.errors import in_words
 from memory_pipeline.models.embedders import Embedder, choose_embedder

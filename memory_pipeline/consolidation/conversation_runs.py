@@ -12,8 +12,14 @@ from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.conversation_reading import ConversationOrder, names_in, unanswered
-from memory_pipeline.consolidation.conversations import left_in_words, read_days, write_pages
+from memory_pipeline.consolidation.conversations import (
+    ConversationOrder,
+    left_in_words,
+    names_in,
+    read_days,
+    unanswered,
+    write_pages,
+)
 from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError

@@ -47,7 +47,6 @@ from memory_pipeline.reporting.model import (
     ConflictReport,
     CountedRun,
     Kind,
-    MissedReport,
     PolicyReport,
     SeriesReport,
     SourceReport,
@@ -133,7 +132,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
     ratios = [archive.measured.compression_ratio for archive in compressed if archive.cluster.policy in patterns]
     established = sum(archive.cluster.policy == ESTABLISHED for archive in compressed)
     series = _series(night, compressed)
-    preserved = measure_preservation(night.store, compressed)
+    preserved, lost = measure_preservation(night.store, compressed)
     return CountedRun(
         run_id=run_id,
         kind=kind,
@@ -194,8 +193,10 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
         facts_found=preserved.found,
         facts_kept=preserved.kept,
         facts_attached=preserved.attached,
-        facts_lost=preserved.lost[:_EXAMPLES],
-        preservation_rate=preserved.rate,
+        facts_lost=tuple(lost[:_EXAMPLES]),
+        preservation_rate=(
+            round((preserved.kept + preserved.attached) / preserved.found, 4) if preserved.found else None
+        ),
         conflicts_known=len(conflicts),
         conflicts=_conflict_words(night, conflicts),
         refusals=_refusals(archives),
@@ -205,7 +206,7 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datet
         recall_found=recall.found,
         recall_sampled=recall.asked,
         recall_rate=round(recall.found / recall.asked, 4) if recall.asked else None,
-        recall_missed=tuple(MissedReport(**asdict(missed)) for missed in recall.missed)[:_EXAMPLES],
+        recall_missed=recall.missed[:_EXAMPLES],
     )
 
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.distillers.evidence import DistillationModel, Draft, Member, Task
-from memory_pipeline.consolidation.distillers.judge import judge, mean_similarities, undistilled
+from memory_pipeline.consolidation.distillers.judge import (
+    DistillationModel,
+    Draft,
+    Member,
+    Task,
+    judge,
+    mean_similarities,
+    undistilled,
+)
 from memory_pipeline.consolidation.established import establish
 from memory_pipeline.errors import ModelError
 from memory_pipeline.models import AnswerBook, Declined, Session
-from memory_pipeline.models.embedders.model import Vectors
-from memory_pipeline.records import ESTABLISHED, LEVEL_PATTERN, Cluster, Distillation, Memory
+from memory_pipeline.records import ESTABLISHED, LEVEL_PATTERN, Cluster, Distillation
 from memory_pipeline.text.steering import STEERS, find_attempt
 
 _CLUSTERS_AT_ONCE = 50
@@ -81,11 +87,16 @@ def _tasks(night: Night, clusters: Sequence[Cluster], unasked: dict[str, Decline
             made_from = night.witnesses(wanted)
             versions = {i: made_from.get(i, []) for i in wanted if memories[i].abstraction_level == LEVEL_PATTERN}
             memories |= {raw.id: raw for behind in versions.values() for raw in behind}
+            told_by = {i: [raw.id for raw in behind] for i, behind in versions.items()}
             vectors = dict(zip(*night.vectors_of(sorted(memories)), strict=True))
         for cluster in page:
             try:
-                ids = _told_by(cluster, versions)
-                task = _task(cluster, ids, memories, vectors, made_from)
+                # Of a pattern that grows, the next version is made from the raw memories behind it.
+                ids = [i for member in cluster.member_ids for i in told_by.get(member, [member])]
+                members = sorted((memories[i] for i in ids), key=lambda m: (m.effective_date, m.id))
+                similarities, means = mean_similarities(np.stack([vectors[memory.id] for memory in members]))
+                behind = [tuple(made_from.get(memory.id, ())) for memory in members]
+                task = Task(cluster, tuple(map(Member, members, means, behind)), similarities)
                 attempt = find_attempt({i: memories[i].content for i in ids})
             except Exception as error:  # one failing cluster leaves the others
                 unasked[cluster.cluster_id] = error
@@ -95,28 +106,6 @@ def _tasks(night: Night, clusters: Sequence[Cluster], unasked: dict[str, Decline
                 unasked[cluster.cluster_id] = Declined(f"{STEERS}: {attempt}")
             else:
                 yield task
-
-
-def _told_by(cluster: Cluster, versions: Mapping[str, Sequence[Memory]]) -> list[str]:
-    """The members of a cluster, and for a pattern that grows the raw memories behind it, from which its next version
-    is made."""
-    ids: list[str] = []
-    for member_id in cluster.member_ids:
-        ids += [raw.id for raw in versions[member_id]] if member_id in versions else [member_id]
-    return ids
-
-
-def _task(
-    cluster: Cluster,
-    ids: Sequence[str],
-    memories: Mapping[str, Memory],
-    vectors: Mapping[str, Vectors],
-    made_from: Mapping[str, Sequence[Memory]],
-) -> Task:
-    members = sorted((memories[i] for i in ids), key=lambda m: (m.effective_date, m.id))
-    similarities, means = mean_similarities(np.stack([vectors[memory.id] for memory in members]))
-    behind = [tuple(made_from.get(memory.id, ())) for memory in members]
-    return Task(cluster, tuple(map(Member, members, means, behind)), similarities)
 
 
 def _judged(night: Night, cluster: Cluster, task: Task | None, draft: Draft | Declined | Exception) -> Distillation:

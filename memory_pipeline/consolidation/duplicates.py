@@ -14,7 +14,7 @@ from memory_pipeline.consolidation.archive import SourcesChangedError
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.review.proposals import propose
 from memory_pipeline.errors import in_words
-from memory_pipeline.records import Decided, DuplicateGroup, LineageLink, LogRow, Memory, derived_id, fingerprint_of
+from memory_pipeline.records import DuplicateGroup, LineageLink, Memory, derived_id, fingerprint_of
 from memory_pipeline.records.drafts import DUPLICATE_POLICY
 from memory_pipeline.store import REJECTED, Replacement, SameContent, Transaction
 from memory_pipeline.text.subject import read_attribute_heading
@@ -75,22 +75,14 @@ def _settle(night: Night, groups: list[DuplicateGroup]) -> list[DuplicateGroup]:
     except Exception as error:  # one failing group leaves the others; it is logged and reported
         if len(groups) > 1:
             return [group for one in groups for group in _settle(night, [one])]
-        _note_failure(night, groups[0], error)
+        (group,) = groups
+        night.log.error("archiving duplicates of %s", group.survivor_id, exc_info=error)
+        fingerprint, members = fingerprint_of(group.duplicate_ids), len(group.duplicate_ids) + 1
+        night.note_error(derived_id(DUPLICATE_POLICY, group.project_id, fingerprint), "archive", error)
+        with night.writing() as tx:
+            row = night.log_row(DUPLICATE_POLICY, fingerprint, "failed", in_words(error)[:500], members)
+            tx.journal.log([row])
         return []
-
-
-def _note_failure(night: Night, group: DuplicateGroup, error: Exception) -> None:
-    fingerprint = fingerprint_of(group.duplicate_ids)
-    night.log.error("archiving duplicates of %s", group.survivor_id, exc_info=error)
-    night.note_error(derived_id(DUPLICATE_POLICY, group.project_id, fingerprint), "archive", error)
-    reason = in_words(error)[:500]
-    with night.writing() as tx:
-        tx.journal.log([_log_row(night, group, len(group.duplicate_ids) + 1, "failed", reason)])
-
-
-def _log_row(night: Night, group: DuplicateGroup, members: int, status: Decided, reason: str) -> LogRow:
-    made = group.survivor_id if status == "compressed" else None
-    return night.log_row(DUPLICATE_POLICY, fingerprint_of(group.duplicate_ids), status, reason, members, made)
 
 
 def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
@@ -117,7 +109,8 @@ def archive_groups(night: Night, tx: Transaction, groups: Sequence[DuplicateGrou
     rows = []
     for group, mine in zip(groups, copies, strict=True):
         members = sum(copy.id in archived for copy in mine) + 1
-        rows.append(_log_row(night, group, members, "compressed", "exact duplicates"))
+        fingerprint, reason = fingerprint_of(group.duplicate_ids), "exact duplicates"
+        rows.append(night.log_row(DUPLICATE_POLICY, fingerprint, "compressed", reason, members, group.survivor_id))
     tx.journal.log(rows)
 
 

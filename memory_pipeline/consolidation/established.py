@@ -11,7 +11,7 @@ from itertools import chain
 
 from memory_pipeline.consolidation.clustering import describe_cluster, mark_settled
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.distillers.evidence import evidence_confidence, independent_witnesses, single_orders
+from memory_pipeline.consolidation.distillers.judge import evidence_confidence, independent_witnesses, single_orders
 from memory_pipeline.records import (
     ESTABLISHED,
     LEVEL_MERGED,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.distillers.evidence import evidence_confidence, single_orders
+from memory_pipeline.consolidation.distillers.judge import evidence_confidence, single_orders
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import Contribution, Memory, PlaybookEntry, derived_id
 from memory_pipeline.store import Guidance, Transaction

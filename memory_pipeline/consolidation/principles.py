@@ -19,8 +19,7 @@ from memory_pipeline.consolidation.archive import SourcesChangedError
 from memory_pipeline.consolidation.clustering import conflicts_in, describe_cluster
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillation import note_failure, session_of
-from memory_pipeline.consolidation.distillers.evidence import evidence_confidence
-from memory_pipeline.consolidation.distillers.judge import mean_similarities
+from memory_pipeline.consolidation.distillers.judge import evidence_confidence, mean_similarities
 from memory_pipeline.consolidation.similarity import edges_between
 from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.models import Declined, ModelClient

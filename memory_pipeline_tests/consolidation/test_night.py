@@ -12,8 +12,8 @@ import pytest
 from memory_pipeline.consolidation.archive import archive_distillations
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillation import distill_clusters
-from memory_pipeline.consolidation.distillers.evidence import Draft, Task
 from memory_pipeline.consolidation.distillers.extractive import Extractive
+from memory_pipeline.consolidation.distillers.judge import Draft, Task
 from memory_pipeline.consolidation.duplicates import archive_duplicates
 from memory_pipeline.consolidation.eligibility import select_eligible
 from memory_pipeline.consolidation.growth import cluster_memories

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from memory_pipeline.consolidation.distillers.evidence import Draft, Member, Task, evidence_confidence
+from memory_pipeline.consolidation.distillers.judge import Draft, Member, Task, evidence_confidence
 from memory_pipeline.consolidation.distillers.sayings import Saying, Statement, find_sayings, told_once
 from memory_pipeline.models import Declined, Session
 from memory_pipeline.text.agreement import is_clause, overlap, status_of
@@ -67,8 +67,9 @@ class Extractive:
         sayings = _after_their_context(find_sayings(_statements_of(members), [member.centrality for member in members]))
         if not _is_shared(sayings, len(members)):
             return Declined(NOTHING_SHARED)
-        if any(map(_are_readings, sayings)):
-            return Declined(READINGS)
+        for saying in sayings:  # one line, word for word, with other figures each time
+            if saying.varying and len({shape_hash(statement.text) for statement, _ in saying.tellings}) == 1:
+                return Declined(READINGS)
         if _mixes_open_and_done(sayings):
             return Declined(OPEN_AND_DONE)
         sentences = [_dated(saying, sayings[0], told_once(saying)) for saying in sayings]
@@ -149,12 +150,6 @@ def _dated(saying: Saying, first: Saying, sentence: str | Declined) -> str | Dec
     return f"{sentence.rstrip('.!')} ({day})."
 
 
-def _are_readings(saying: Saying) -> bool:
-    """Whether something is told in one line, word for word, with other figures each time."""
-    shapes = {shape_hash(statement.text) for statement, _ in saying.tellings}
-    return bool(saying.varying) and len(shapes) == 1
-
-
 def _mixes_open_and_done(sayings: Sequence[Saying]) -> bool:
     """Whether of one thing one statement says that it is open, and another one that it is done."""
     texts = [saying.best.text for saying in sayings]
@@ -177,17 +172,13 @@ def _confidence(sayings: Sequence[Saying], members: Sequence[Member]) -> float:
         against = {
             other.best.member
             for other in sayings
-            if other.best.member not in saying.members and _speaks_against(other.best.text, saying.best.text)
+            if other.best.member not in saying.members
+            and overlap(other.best.text, saying.best.text) >= SAME_SUBJECT
+            and (finding := find_conflict(other.best.text, saying.best.text))
+            and finding.kind in _CONTRADICTING
         }
         weight = max(1, len(content_words(saying.best.text)))
         witnesses = (witness for i in sorted(saying.members) for witness in members[i].witnesses)
         whole += weight
         sure += weight * evidence_confidence(witnesses, len(against))
     return round(sure / whole, 4)
-
-
-def _speaks_against(one: str, other: str) -> bool:
-    if overlap(one, other) < SAME_SUBJECT:
-        return False
-    finding = find_conflict(one, other)
-    return finding is not None and finding.kind in _CONTRADICTING

@@ -21,7 +21,7 @@ from dagster import (
 )
 
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.conversation_reading import bill_of
+from memory_pipeline.consolidation.conversations import bill_of
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.location import (

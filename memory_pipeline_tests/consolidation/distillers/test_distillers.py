@@ -12,9 +12,8 @@ import pytest
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.distillers.by_model import choose_distiller
-from memory_pipeline.consolidation.distillers.evidence import Draft, Member, Task, evidence_confidence
 from memory_pipeline.consolidation.distillers.extractive import NOTHING_SHARED, OPEN_AND_DONE, READINGS, Extractive
-from memory_pipeline.consolidation.distillers.judge import judge
+from memory_pipeline.consolidation.distillers.judge import Draft, Member, Task, evidence_confidence, judge
 from memory_pipeline.models import Declined
 from memory_pipeline.records import Cluster, Distillation, Memory, binds, fingerprint_of
 from memory_pipeline.text.preservation import check_preservation, find_contradiction, find_invention
