@@ -29,12 +29,10 @@ from memory_pipeline.records import (
     SERIES,
     Archive,
     ArchiveStatus,
-    Cluster,
     Conflict,
     Distillation,
     LineageLink,
     LogRow,
-    Measured,
     Memory,
     derived_id,
 )
@@ -243,11 +241,6 @@ def _result(
     distillation: Distillation, status: ArchiveStatus, reason: str | None, archived: tuple[str, ...] = ()
 ) -> Archive:
     return Archive(distillation.cluster, status, reason, archived_ids=archived, measured=distillation.measured)
-
-
-def settled_archive(cluster: Cluster) -> Archive:
-    """The result of a cluster that an earlier night decided: nothing is done or logged."""
-    return Archive(cluster, "settled", cluster.settled, measured=Measured(tokens_before=cluster.total_tokens))
 
 
 def _log_row(night: Night, result: Archive) -> LogRow:

@@ -108,17 +108,6 @@ def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Polic
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
 
-def _may_link(policy: Policy, one: EligibleMemory, other: EligibleMemory) -> bool:
-    """Whether the policy's grouping lets two memories of a project into one cluster.
-
-    Two wordings of one statement may tell two types (`Never do X`, `X fails silently`), so types that only the wording
-    tells do not keep near-copies from merging.
-    """
-    if policy.group_by != "memory_type" or one.memory_type == other.memory_type:
-        return True
-    return policy.method == "merge" and one.type_is_told and other.type_is_told
-
-
 def takes(policy: Policy, memory: EligibleMemory) -> bool:
     """Entries of the knowledge base only become canonical entries: otherwise their form would be lost."""
     if memory.is_entry != (policy.method == "canonical"):
@@ -140,7 +129,12 @@ def _usable_scores(
         if conflict is not None or one is None or other is None or one.project_id != other.project_id:
             continue
         cut = cuts[one.project_id]
-        if cut is None or not _may_link(cut, one, other):
+        if cut is None:
+            continue
+        # Two wordings of one statement may tell two types (`Never do X`, `X fails silently`), so types that only the
+        # wording tells do not keep near-copies from merging.
+        are_wordings = cut.method == "merge" and one.type_is_told and other.type_is_told
+        if cut.group_by == "memory_type" and one.memory_type != other.memory_type and not are_wordings:
             continue
         if score >= cut.threshold or (cut.method == "merge" and detail == SAID_AGAIN):
             scores.setdefault(one.project_id, {})[(min(a, b), max(a, b))] = score

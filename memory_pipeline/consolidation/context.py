@@ -223,10 +223,6 @@ class Night:
         rows = {memory_id: row for row, memory_id in enumerate(found)}
         return vectors[[rows[memory_id] for memory_id in ids]]
 
-    def with_vector(self, tx: Transaction, ids: Sequence[str]) -> set[str]:
-        """Those of these memories that have a vector of the current model."""
-        return tx.vectors.embedded(ids, self.embedder.name, self.embedder.dimension)
-
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
         """A transaction of this run on the store that it writes to."""

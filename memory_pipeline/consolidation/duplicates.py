@@ -102,7 +102,11 @@ def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
 
 def archive_groups(night: Night, tx: Transaction, groups: Sequence[DuplicateGroup]) -> None:
     """Archive the copies of groups into their survivors, within a transaction."""
-    copies = [_copies_of(group) for group in groups]
+    copies = []
+    for group in groups:
+        cluster_id = derived_id(DUPLICATE_POLICY, group.project_id, fingerprint_of(group.duplicate_ids))
+        ids = [i for i in group.duplicate_ids if i != group.survivor_id]
+        copies.append([Replacement(i, cluster_id, group.survivor_id) for i in ids])
     everything = [copy for mine in copies for copy in mine]
     archived = tx.memories.archive(everything, archived_at=night.as_of, critical_floor=night.critical_floor)
     tx.lineage.add([LineageLink(c.into, c.id, "duplicate", 1.0) for c in everything if c.id in archived])
@@ -157,8 +161,3 @@ def _says(tx: Transaction, memory: Memory, content_hash: str) -> bool:
         return True
     sources = tx.lineage.raw_sources_of([memory.id]).get(memory.id, [])
     return any(source.content_hash == content_hash for source in tx.memories.read(sources).values())
-
-
-def _copies_of(group: DuplicateGroup) -> list[Replacement]:
-    cluster_id = derived_id(DUPLICATE_POLICY, group.project_id, fingerprint_of(group.duplicate_ids))
-    return [Replacement(i, cluster_id, group.survivor_id) for i in group.duplicate_ids if i != group.survivor_id]

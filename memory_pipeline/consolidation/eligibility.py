@@ -55,7 +55,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
                 after=after,
                 most=PAGE,
             )
-            embedded = night.with_vector(tx, [memory.id for memory in page])
+            embedded = tx.vectors.embedded([m.id for m in page], night.embedder.name, night.embedder.dimension)
             stands_for = tx.lineage.count_raw_sources([m.id for m in page if m.source.connector == MADE])
         eligible += [
             as_eligible(night.settings, memory, stands_for.get(memory.id, 1))

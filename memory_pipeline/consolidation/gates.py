@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.recall_check import losses_of
 from memory_pipeline.records import (
     ESTABLISHED,
     LEVEL_PATTERN,
@@ -33,6 +32,7 @@ from memory_pipeline.text.normalise import line_shape
 from memory_pipeline.text.preservation import find_invention
 from memory_pipeline.text.redaction import redact
 from memory_pipeline.text.steering import steering_draft
+from memory_pipeline.text.witness import what_is_kept
 
 #: The fix for a merged memory that lacks something: its sources are archived and complete.
 LOST_IN_LEVELS_MEND = "run 'memory-pipeline rollback --abstraction ID', which restores its sources"
@@ -113,9 +113,8 @@ def losses(evidence: Evidence) -> list[str]:
     draft = evidence.draft
     if draft.relation in (SERIES, ESTABLISHED, *_OF_READER):
         return []  # a series says what its readings amount to: see `untrue_series`
-    lost = losses_of([memory.content for memory in evidence.told], draft.content)
-    if lost:
-        return [f"{draft.id}: {len(lost)} facts lost, first {lost[0]}"]
+    if lost := what_is_kept([memory.content for memory in evidence.told], draft.content).lost:
+        return [f"{draft.id}: {len(lost)} facts lost, first the {lost[0].kind} '{lost[0].words}'"]
     if draft.relation != "canonical" and draft.measured.tokens_after >= draft.measured.tokens_before:
         return [f"{draft.id}: {draft.measured.tokens_after} of {draft.measured.tokens_before} tokens"]
     return []

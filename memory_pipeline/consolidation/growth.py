@@ -11,7 +11,7 @@ the words of the claim.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -76,11 +76,10 @@ def claim_threshold(night: Night, policy: Policy) -> float:
     return policy.threshold if night.options.threshold is not None else min(policy.threshold, CLAIM_COSINE)
 
 
-def by_claims(night: Night, policy: Policy) -> Policy:
-    """A policy as it applies to pairs that make one claim."""
-    cosine = claim_threshold(night, policy)
-    own = {project: table.model_copy(update={"threshold": cosine}) for project, table in policy.own.items()}
-    return replace(policy, threshold=cosine, own=own)
+def _at(policy: Policy, threshold: float) -> Policy:
+    """A policy with another threshold for all projects."""
+    own = {project: table.model_copy(update={"threshold": threshold}) for project, table in policy.own.items()}
+    return replace(policy, threshold=threshold, own=own)
 
 
 def opening_claims(night: Night, ids: Sequence[str]) -> dict[str, int]:
@@ -110,21 +109,13 @@ def claim_edges(night: Night, eligible: Sequence[EligibleMemory], claims: Mappin
     ids, vectors = night.vectors_of(list({i for pair in pairs for i in pair}))
     row = {memory_id: number for number, memory_id in enumerate(ids)}
     left, right = (np.array([row[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
-    near = [
-        _edge(memories[a], memories[b], float(score))
-        for (a, b), score in zip(pairs, exact_scores(vectors, left, right), strict=True)
-        if score >= CLAIM_COSINE
-    ]
+    near = []
+    for (a, b), score in zip(pairs, exact_scores(vectors, left, right).tolist(), strict=True):
+        if score >= CLAIM_COSINE:
+            found = find_conflict(memories[a].content, memories[b].content)
+            kind, project = found.kind if found else None, memories[a].project_id
+            near.append(dict(zip(EDGE_SCHEMA.names, (project, a, b, score, kind, None), strict=True)))
     return pa.Table.from_pylist(near, schema=EDGE_SCHEMA)
-
-
-def without_claims_of(
-    eligible: Sequence[EligibleMemory], taken: Collection[str], claims: Mapping[str, int]
-) -> list[EligibleMemory]:
-    """The memories that do not begin with a claim of one of those that are taken: what becomes of these they join in a
-    later night, rather than making a second memory of it. `claims`: as in `opening_claims`."""
-    known = {claims[memory_id] for memory_id in taken if memory_id in claims}
-    return [memory for memory in eligible if claims.get(memory.id) not in known]
 
 
 def _opening_claim(content: str) -> str | None:
@@ -145,22 +136,10 @@ def _claiming_pairs(memories: Sequence[Memory]) -> Iterator[tuple[str, str]]:
             yield a, b
 
 
-def _edge(one: Memory, other: Memory, score: float) -> dict[str, object]:
-    found = find_conflict(one.content, other.content)
-    return {
-        "project_id": one.project_id,
-        "a": one.id,
-        "b": other.id,
-        "score": score,
-        "conflict_kind": found.kind if found else None,
-        "conflict_detail": None,
-    }
-
-
 def carry_principles(
     night: Night, tx: Transaction, grown: Mapping[str, Memory], vectors: Mapping[str, Vectors], model: str
-) -> list[str]:
-    """Make the next version of every active principle with a pattern that grew; returns their ids.
+) -> None:
+    """Make the next version of every active principle with a pattern that grew.
 
     It says the same, links to the next versions of its patterns, and has the confidence of all raw memories behind
     them. `grown`: by pattern, its next version; `vectors`: by next version, its vector of this model, float32
@@ -170,11 +149,8 @@ def carry_principles(
     for link in tx.lineage.principles_on(grown):
         links.setdefault(link.memory_id, []).append(link)
     principles = tx.memories.read(links)
-    return [
-        made
-        for i, theirs in sorted(links.items())
-        if (made := _carry(night, tx, principles[i], theirs, grown, vectors, model)) is not None
-    ]
+    for i, theirs in sorted(links.items()):
+        _carry(night, tx, principles[i], theirs, grown, vectors, model)
 
 
 def _carry(
@@ -185,13 +161,13 @@ def _carry(
     grown: Mapping[str, Memory],
     vectors: Mapping[str, Vectors],
     model: str,
-) -> str | None:
+) -> None:
     current = {i: grown[i].id if i in grown else i for i in (link.source_id for link in links)}
     patterns = [p for p in tx.memories.read(current.values()).values() if p.abstraction_level == LEVEL_PATTERN]
     dimension = len(next(iter(vectors.values())))
     found, own = tx.vectors.read([principle.id], model, dimension)
     if not found or len(patterns) < LEAST_PATTERNS:
-        return None
+        return
     similarity = {current[link.source_id]: link.similarity for link in links}
     for i in similarity.keys() & vectors.keys():
         score = float(np.dot(own[0].astype(np.float64), vectors[i].astype(np.float64)))
@@ -199,7 +175,7 @@ def _carry(
     made = _next_version(night, tx, principle, patterns)
     fingerprint = fingerprint_of(sorted(similarity))
     if not night.supersede(tx, principle.id, made.id, derived_id(PRINCIPLE, principle.project_id, fingerprint)):
-        return None
+        return
     if made.id in tx.memories.read([made.id]):
         tx.memories.revive([made.id])
     else:
@@ -209,7 +185,6 @@ def _carry(
     fingerprint = fingerprint_of(sorted(pattern.id for pattern in patterns))
     ratio = round(sum(pattern.token_count for pattern in patterns) / made.token_count, 4)
     tx.journal.log([night.log_row(PRINCIPLE, fingerprint, "compressed", None, len(patterns), made.id, ratio)])
-    return made.id
 
 
 def _next_version(night: Night, tx: Transaction, principle: Memory, patterns: Sequence[Memory]) -> Memory:
@@ -306,24 +281,16 @@ def _nearest(
         found = near.setdefault(ids[j], {})
         found[owner[source_ids[i]]] = max(score, found.get(owner[source_ids[i]], -1.0))
     contents = night.memories(near)
-    return [
-        (pattern_id, memory_id, scores[pattern_id])
-        for memory_id, scores in sorted(near.items())
-        if (pattern_id := _first_said(patterns, contents[memory_id], scores, policy)) is not None
-    ]
-
-
-def _first_said(
-    patterns: Mapping[str, Memory], memory: Memory, scores: Mapping[str, float], policy: Policy
-) -> str | None:
-    """The nearest pattern that the memory says again."""
-    for pattern_id in sorted(scores, key=lambda i: (-scores[i], i)):
-        pattern = patterns[pattern_id]
-        of_one_kind = policy.group_by != "memory_type" or pattern.memory_type == memory.memory_type
-        claims = scores[pattern_id] < policy.threshold
-        if of_one_kind and says_again(pattern.content, memory.content, only_claims=claims):
-            return pattern_id
-    return None
+    nearest = []
+    for memory_id, scores in sorted(near.items()):
+        memory = contents[memory_id]
+        for pattern_id in sorted(scores, key=lambda i: (-scores[i], i)):
+            pattern, score = patterns[pattern_id], scores[pattern_id]
+            of_one_kind = policy.group_by != "memory_type" or pattern.memory_type == memory.memory_type
+            if of_one_kind and says_again(pattern.content, memory.content, only_claims=score < policy.threshold):
+                nearest.append((pattern_id, memory_id, score))
+                break
+    return nearest
 
 
 def _pairs(sources: Vectors, vectors: Vectors, threshold: float) -> Iterator[tuple[int, int, float]]:
@@ -377,9 +344,11 @@ def cluster_memories(night: Night, eligible: list[EligibleMemory], edges: pa.Tab
             apart = [memory for memory in rest if memory.id not in joined]
             made = _members(cluster for cluster in near if cluster.settled is None)
             claims = opening_claims(night, sorted({*made, *(memory.id for memory in apart)}))
-            apart = without_claims_of(apart, made, claims)
+            # What begins with a claim of those joins in a later night what becomes of them.
+            known = {claims[memory_id] for memory_id in made if memory_id in claims}
+            apart = [memory for memory in apart if claims.get(memory.id) not in known]
             claimed = claim_edges(night, apart, claims)
-            far = cut_clusters(night, by_claims(night, policy), apart, claimed)
+            far = cut_clusters(night, _at(policy, claim_threshold(night, policy)), apart, claimed)
             clusters += [*grown, *near, *far, *_alike(night, policy, apart, _members(far))]
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
@@ -397,8 +366,7 @@ def _alike(night: Night, policy: Policy, apart: Sequence[EligibleMemory], taken:
     tables = [EDGE_SCHEMA.empty_table()]
     tables += [edges_between(night, project, ids, STATEMENT_COSINE) for project, ids in newest.items()]
     taken_part = {i for ids in newest.values() for i in ids}
-    own = {name: table.model_copy(update={"threshold": STATEMENT_COSINE}) for name, table in policy.own.items()}
-    loose = replace(policy, threshold=STATEMENT_COSINE, linkage="average", own=own)
+    loose = replace(_at(policy, STATEMENT_COSINE), linkage="average")
     statements = [memory for memory in apart if memory.id in taken_part]
     found = cut_clusters(night, loose, statements, pa.concat_tables(tables))
     # Two statements, of however many notes, are not yet a lesson: a model that was shown 65 such pairs declined 56.

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from memory_pipeline.config.policies import Method, Policy
-from memory_pipeline.consolidation.archive import archive_distillations, settled_archive
+from memory_pipeline.consolidation.archive import archive_distillations
 from memory_pipeline.consolidation.clustering import cut_clusters, link_conflicts
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillation import note_failure
@@ -56,7 +56,11 @@ def consolidate(night: Night, policy: Policy, eligible: list[EligibleMemory], ed
         link_conflicts(night, edges)
     clusters = cut_clusters(night, policy, eligible, edges)
     todo = [cluster for cluster in clusters if cluster.settled is None]
-    settled = [settled_archive(cluster) for cluster in clusters if cluster.settled is not None]
+    settled = [  # what an earlier night decided is neither done nor logged
+        Archive(cluster, "settled", cluster.settled, measured=Measured(tokens_before=cluster.total_tokens))
+        for cluster in clusters
+        if cluster.settled is not None
+    ]
     return [*settled, *archive_distillations(night, draft_clusters(night, todo, policy.method))]
 
 

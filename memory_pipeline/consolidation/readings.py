@@ -44,7 +44,6 @@ from memory_pipeline.records import (
     LineageLink,
     Measured,
     Memory,
-    Statement,
     StatementKind,
     asked_tags,
     derived_id,
@@ -312,7 +311,18 @@ def _drafts(
         members = [unread.memories[i] for i in sorted(set(statement.item_ids))]
         mine = {memory.id for memory in members} & away - taken
         taken |= mine
-        drafts.append(_statement_draft(night, statement, members, mine))
+        tags = (f"kind:{statement.kind}", f"about:{statement.about}", *asked_tags(statement.asked))
+        draft = _draft(
+            night,
+            statement.text,
+            members,
+            READING,
+            STATED,
+            MEMORY_TYPES[statement.kind],
+            importance=round(_IMPORTANCE + statement.significance, 3),
+            stays=tuple(memory.id for memory in members if memory.id not in mine),
+        )
+        drafts.append(replace(draft, tags=tags, replaces=tuple(dict.fromkeys(statement.replaces))))
     routine: dict[date, list[Memory]] = {}
     for item_id in () if keeps_routine else reading.routine:
         if item_id not in taken:
@@ -327,16 +337,6 @@ def _drafts(
         beside = [unread.memories[item.id] for item in items if item.day == day and item.id not in put_away]
         drafts.append(_digest_draft(night, day, digests[day], routine[day], beside, ended))
     return drafts
-
-
-def _statement_draft(
-    night: Night, statement: Statement, members: Sequence[Memory], mine: Iterable[str]
-) -> Distillation:
-    importance = round(_IMPORTANCE + statement.significance, 3)
-    tags = (f"kind:{statement.kind}", f"about:{statement.about}", *asked_tags(statement.asked))
-    stays = tuple(memory.id for memory in members if memory.id not in set(mine))
-    draft = _draft(night, statement.text, members, READING, STATED, MEMORY_TYPES[statement.kind], importance, stays)
-    return replace(draft, tags=tags, replaces=tuple(dict.fromkeys(statement.replaces)))
 
 
 def _digest_draft(

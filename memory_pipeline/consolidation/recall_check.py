@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from memory_pipeline.consolidation.context import PAGE, Night
 from memory_pipeline.errors import EmbeddingError
@@ -55,8 +54,12 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
     frequencies = {project: word_frequencies(m.content for m in projects[project]) for project in touched}
     with night.store.reading() as tx:
         replacements = tx.lineage.replacements_of(set(archived_ids) & by_id.keys())
+
+    def drawn(memory_id: str) -> bytes:
+        return hashlib.sha256(f"{night.as_of.isoformat()}\0{memory_id}".encode()).digest()
+
     questions: dict[str, str] = {}
-    for memory_id in sorted(set(archived_ids) & by_id.keys(), key=lambda i: _draw(night.as_of, i)):
+    for memory_id in sorted(set(archived_ids) & by_id.keys(), key=drawn):
         if len(questions) == MOST_ASKED:
             break
         memory, stand_in = by_id[memory_id], by_id.get(replacements[memory_id])
@@ -130,10 +133,6 @@ def _answers(content: str, vector: Vectors | None, question: str, asked: Vectors
     return len(shared) >= _SHARE_OF_WORDS * len(words) or (vector is not None and float(vector @ asked) >= _NEAR)
 
 
-def _draw(as_of: datetime, memory_id: str) -> bytes:
-    return hashlib.sha256(f"{as_of.isoformat()}\0{memory_id}".encode()).digest()
-
-
 #: Links to memories that an abstraction says again in other words; the others are copies, or stay active.
 _SAID_AGAIN = frozenset(("distilled", "merged", "canonical"))
 
@@ -157,8 +156,3 @@ def measure_preservation(store: Store, archives: Sequence[Archive]) -> tuple[Kep
         found, kept, attached = found + one.found, kept + one.kept, attached + one.attached
         lost += [f"'{name}' lacks the {said.kind} '{said.words}'" for said in one.lost]
     return Kept(found, kept, attached, ()), lost
-
-
-def losses_of(sources: Sequence[str], content: str) -> list[str]:
-    """The facts of the sources that a content lacks, in words."""
-    return [f"the {said.kind} '{said.words}'" for said in what_is_kept(sources, content).lost]

@@ -4,7 +4,7 @@ correction makes untrue is made again. Lists and shows them, and finds what is w
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -21,7 +21,6 @@ from memory_pipeline.models.choose import model_reads
 from memory_pipeline.periods.calendar import Period, periods_between, read_period
 from memory_pipeline.periods.in_short import SAID, say_in_short
 from memory_pipeline.periods.making import BUDGETS, Maker, rollup_id
-from memory_pipeline.records import Memory
 from memory_pipeline.records.night import ROLLUP_LEVELS, Rollup
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline.text.counts import how_many
@@ -172,12 +171,6 @@ def _of_project(
             )
         )
     return results
-
-
-def rollups_of(tx: Transaction, memories: Iterable[Memory]) -> list[Rollup]:
-    """The rollups that say any of these memories or are of their days."""
-    ids = [memory.id for memory in memories]
-    return tx.rollups.about(ids) if ids else []
 
 
 def renew_stale(store: Store, settings: Settings, *, holder: str, run_id: str) -> tuple[list[ExportResult], list[str]]:

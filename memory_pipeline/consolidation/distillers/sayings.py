@@ -122,7 +122,11 @@ def told_by(best: Statement, statement: Statement) -> tuple[Value, ...] | None:
     if own is None:
         return () if not facts_lacking(best.text, statement.text) and _agree(best, statement) else None
     if values and _differ(values_in(best.text), own):
-        return own if _tells_another_time(best, statement) else None
+        if not says_the_same(best.text, statement.text):
+            return None  # the wording would say of this time what only its own is said to have been
+        finding = find_conflict(best.text, statement.text)  # two times agree in everything else, either way
+        is_another = finding is None or (finding.kind in FACT_FIGURES and best.day != statement.day)
+        return own if is_another else None
     return own if _agree(best, statement) and not facts_lacking(best.text, statement.text) else None
 
 
@@ -132,14 +136,6 @@ def _differ(one: Sequence[Value], other: Sequence[Value]) -> bool:
 
 def _agree(best: Statement, statement: Statement) -> bool:
     return find_conflict(best.text, statement.text) is None
-
-
-def _tells_another_time(best: Statement, statement: Statement) -> bool:
-    """Whether two statements that differ in figures tell of two times: they agree in everything else, either way."""
-    if not says_the_same(best.text, statement.text):
-        return False  # the wording would say of this time what only its own is said to have been
-    finding = find_conflict(best.text, statement.text)
-    return finding is None or (finding.kind in FACT_FIGURES and best.day != statement.day)
 
 
 def _is_said(statement: Statement, sayings: Sequence[Saying]) -> bool:

@@ -14,7 +14,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import AlreadyRolledBackError, InputError
 from memory_pipeline.killpoints import reached
-from memory_pipeline.periods.running import renew_stale, rollups_of
+from memory_pipeline.periods.running import renew_stale
 from memory_pipeline.store import RollbackPlan, Store, Transaction, create_snapshot
 from memory_pipeline.workspace.conversation_pages import write_files
 from memory_pipeline.workspace.exporting import ExportResult, problems_of, run_changed
@@ -233,6 +233,7 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
 
 def _result(tx: Transaction, plan: RollbackPlan, rollback_id: str | None) -> RollbackResult:
     memories = tx.memories.read([*plan.restored_ids, *plan.retired_ids])
+    rollups = tx.rollups.about(list(memories)) if memories else []  # that say these memories, or are of their days
     restored, retired = (
         tuple(RolledBackMemory(id=i, content=memories[i].content[:_WORDS]) for i in ids)
         for ids in (plan.restored_ids, plan.retired_ids)
@@ -246,7 +247,7 @@ def _result(tx: Transaction, plan: RollbackPlan, rollback_id: str | None) -> Rol
         retired=retired,
         dependents=tuple(DependentMemory(memory_id=d.memory_id, why=d.why) for d in plan.dependents),
         days=_days_of(tx, plan),
-        rollups=tuple(f"{one.project_id} {one.period}" for one in rollups_of(tx, memories.values())),
+        rollups=tuple(f"{one.project_id} {one.period}" for one in rollups),
     )
 
 
