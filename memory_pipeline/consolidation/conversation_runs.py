@@ -21,6 +21,7 @@ from memory_pipeline.consolidation.conversations import (
     write_pages,
 )
 from memory_pipeline.consolidation.plan import NightOptions
+from memory_pipeline.consolidation.review.proposals import same_fields
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.choose import model_reads
@@ -224,5 +225,4 @@ def day_as_text(day: ShownDay) -> str:
 
 
 def _shown(one: KeptExtraction, *, withdrawn: bool) -> ShownExtraction:
-    same = {name: getattr(one, name) for name in ShownExtraction.model_fields if name not in ("withdrawn", "where")}
-    return ShownExtraction(**same, withdrawn=withdrawn, where=place_of(one))
+    return ShownExtraction(**same_fields(ShownExtraction, one), withdrawn=withdrawn, where=place_of(one))

@@ -18,12 +18,11 @@ from memory_pipeline.consolidation.atoms import grow_atoms
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.conversations import read_conversations
 from memory_pipeline.consolidation.counting import NO_OUTCOME, NightOutcome
-from memory_pipeline.consolidation.distillation import distill_clusters
+from memory_pipeline.consolidation.distillation import consolidate, distill_clusters, not_made_since, what_is_left
 from memory_pipeline.consolidation.duplicates import archive_duplicates
 from memory_pipeline.consolidation.eligibility import select_eligible
 from memory_pipeline.consolidation.growth import cluster_memories
 from memory_pipeline.consolidation.imported_notes import import_notes
-from memory_pipeline.consolidation.levels import consolidate, not_made_since, what_is_left
 from memory_pipeline.consolidation.playbook import update_playbook
 from memory_pipeline.consolidation.principles import form_principles
 from memory_pipeline.consolidation.readings import read_notes

@@ -8,7 +8,8 @@ from datetime import date, timedelta
 
 import pytest
 
-from memory_pipeline.consolidation import duplicates, gates, levels
+from memory_pipeline.consolidation import distillation as levels
+from memory_pipeline.consolidation import duplicates, gates
 from memory_pipeline.consolidation.archive import archive_distillations
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.counting import clusters_of

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.clustering import connected_components
+from memory_pipeline.consolidation.review.proposals import same_fields
 from memory_pipeline.consolidation.review.rollback import RollbackResult, RollbackScope, roll_back
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
@@ -157,20 +158,15 @@ def describe_conflicts(tx: Transaction, cases: Sequence[ConflictCase]) -> list[D
 def _described(case: ConflictCase, memories: Mapping[str, Memory]) -> DescribedConflict:
     conflict = case.conflict
     return DescribedConflict(
-        id=case.id,
+        **same_fields(DescribedConflict, case),
         project_id=conflict.project_id,
         kind=conflict.kind,
         detail=conflict.detail,
         similarity=round(conflict.score, 4),
-        found_at=case.found_at,
         status=case.resolution or "open",
         newer_id=newer.id if (newer := newer_of(memories[conflict.a], memories[conflict.b])) else None,
         a=_side(memories[conflict.a], case.scope_a),
         b=_side(memories[conflict.b], case.scope_b),
-        resolved_at=case.resolved_at,
-        resolved_by=case.resolved_by,
-        kept_id=case.kept_id,
-        note=case.note,
         run_id=case.resolution_run,
     )
 

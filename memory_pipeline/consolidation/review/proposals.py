@@ -77,6 +77,11 @@ def proposed_memories(tx: Transaction) -> dict[str, tuple[str, Memory]]:
     return {memory.id: (proposal_id, memory) for proposal_id, memory in made.items()}
 
 
+def same_fields(document: type[Document], source: object) -> dict[str, Any]:
+    """Those fields of a document that something has as attributes of the same name."""
+    return {name: getattr(source, name) for name in document.model_fields if hasattr(source, name)}
+
+
 class ProposedMember(Document):
     """A memory that a proposal would archive."""
 
@@ -147,15 +152,7 @@ def _describe(tx: Transaction, proposal: Proposal, proposed: Mapping[str, tuple[
                 "tokens": f"{counted.tokens_before} -> {counted.tokens_after}",
             }
     return DescribedProposal(
-        id=proposal.id,
-        status=proposal.status,
-        policy=proposal.policy,
-        project_id=proposal.project_id,
-        partition=proposal.partition,
-        run_id=proposal.run_id,
-        decided_at=proposal.decided_at,
-        decided_by=proposal.decided_by,
-        reason=proposal.reason,
+        **same_fields(DescribedProposal, proposal),
         members=tuple(ProposedMember(id=memory.id, content=with_subject(memory)) for memory in members),
         **said,
     )
