@@ -16,12 +16,12 @@ from memory_pipeline.records import Atom, AtomDecision, Causal, derived_id
 from memory_pipeline.store import FIRST_CONFIDENCE
 from memory_pipeline.text.conflicts import WORDING, find_conflict
 from memory_pipeline.text.facts import content_words, fact_keys, find_facts
+from memory_pipeline.text.preservation import find_contradiction
 
 #: At least this share of a statement's content words must be in what supports it.
 _SUPPORT_SHARE = 0.5
 #: Facts that a statement may not have beyond its sources.
 _HARD_FACTS = frozenset(("number", "date", "time", "identifier", "name", "negation"))
-_CLASHES = frozenset(("opposite", "negation", "quantifier", "order"))
 _LONGEST_FIELD = 300
 #: Cosines from which two atoms have one subject, and one action.
 _SAME_SUBJECT, _SAME_ACTION = 0.85, 0.75
@@ -32,7 +32,7 @@ def find_addition(statement: str, sources: Sequence[str]) -> str | None:
     source_words = {word for source in sources for word in content_words(source)}
     words = content_words(statement)
     if sum(word in source_words for word in words) < _SUPPORT_SHARE * len(words):
-        return f"'{_short(statement)}' is not what the sources say"
+        return f"'{' '.join(statement.split())[:80]}' is not what the sources say"
     have = frozenset[tuple[str, str]]().union(*(fact_keys(source) for source in sources))
     for fact in find_facts(statement):
         if fact.kind not in _HARD_FACTS or fact.key in have:
@@ -40,22 +40,9 @@ def find_addition(statement: str, sources: Sequence[str]) -> str | None:
         if fact.kind == "name" and all(word in source_words for word in content_words(fact.text)):
             continue  # a word of the sources, capitalised
         if fact.kind == "negation" and any(kind == "negation" for kind, _ in have):
-            continue  # the word it refers to differs between two wordings; `find_clash` compares them
+            continue  # the word it refers to differs between two wordings
         return f"no source has the {fact.kind} '{fact.text}'"
     return None
-
-
-def find_clash(statement: str, sources: Sequence[str]) -> str | None:
-    """A source that a whole statement contradicts, in words."""
-    for source in sources:
-        finding = find_conflict(statement, source)
-        if finding and finding.kind in _CLASHES:
-            return f"'{_short(statement)}' contradicts a source ({finding.detail})"
-    return None
-
-
-def _short(text: str) -> str:
-    return " ".join(text.split())[:80]
 
 
 def grow_atoms(night: Night) -> list[AtomDecision]:
@@ -136,7 +123,8 @@ def _problem(causal: Causal, sources: Sequence[str]) -> str | None:
     if len(longest) > _LONGEST_FIELD:
         return f"a field of {len(longest)} characters; the maximum is {_LONGEST_FIELD}"
     problem = next((found for part in astuple(causal) if (found := find_addition(part, sources))), None)
-    problem = problem or find_clash(_sentence(causal), sources)
+    if problem is None and (clash := find_contradiction(sources, _sentence(causal))):
+        problem = f"it contradicts a source ({clash})"
     return f"unsupported: {problem}" if problem else None
 
 

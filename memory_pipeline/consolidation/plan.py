@@ -47,6 +47,12 @@ class NightOptions:
             raise InputError(f"--days is {self.days}; use 1 to {MOST_DAYS}")
 
     @property
+    def is_narrow(self) -> bool:
+        """Whether the scope is narrower than whole projects: what belongs to these is left to the nights."""
+        dates = self.first_day or self.last_day or self.days
+        return bool(dates or self.memory_types or self.unconsolidated_only or self.cluster_id)
+
+    @property
     def as_of(self) -> datetime:
         """The logical time of the night: the end of its day in UTC, or the given moment."""
         return self.moment or datetime.combine(self.partition + timedelta(days=1), time(), UTC)

@@ -8,7 +8,7 @@ made from patterns, never from another principle.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -107,7 +107,7 @@ def misplaced_among(memories: Mapping[str, Memory], ids: Iterable[str]) -> list[
 
 def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], confidence: float) -> PrincipleResult:
     """Write the principle with its links, and archive the principles that it replaces into it, in one transaction."""
-    memory = _memory(night, night.embedder.count_tokens, result, patterns, confidence)
+    memory = _memory(night, result, patterns, confidence)
     vector = np.asarray(night.embedder.embed([embedding_text(memory.content)]), dtype=np.float32)
     check_vectors(vector, [memory.id], night.embedder.dimension, night.embedder.name)
     theirs = night.vectors_in_order([pattern.id for pattern in patterns]).astype(np.float64)
@@ -134,13 +134,7 @@ def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], co
     return done
 
 
-def _memory(
-    night: Night,
-    count_tokens: Callable[[str], int],
-    result: PrincipleResult,
-    patterns: Sequence[Memory],
-    confidence: float,
-) -> Memory:
+def _memory(night: Night, result: PrincipleResult, patterns: Sequence[Memory], confidence: float) -> Memory:
     kinds = [pattern.memory_type for pattern in patterns]
     types = [pattern.pattern_type for pattern in patterns if pattern.pattern_type]
     subjects = [c for pattern in patterns for c in pattern.categories if c != COMPRESSED_CATEGORY]
@@ -155,7 +149,7 @@ def _memory(
         utc_offset=offset_of_newest(patterns),
         content_hash=content_hash(result.content),
         shape_hash=shape_hash(result.content),
-        token_count=count_tokens(result.content),
+        token_count=night.embedder.count_tokens(result.content),
         categories=tuple(top),
         importance=max(1.0, *(pattern.importance for pattern in patterns)),
         abstraction_level=LEVEL_PRINCIPLE,

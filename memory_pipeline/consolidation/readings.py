@@ -106,12 +106,7 @@ def read_notes(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Archi
     projects leaves notes to the nights.
     """
     night.hold_lease()
-    scope = night.options
-    if scope.memory_types or scope.first_day or scope.last_day or scope.days or scope.unconsolidated_only:
-        return []
-    if not model_reads(night.settings):
-        return []
-    if scope.cluster_id:
+    if night.options.is_narrow or not model_reads(night.settings):
         return []
     copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
     try:

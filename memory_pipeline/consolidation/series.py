@@ -56,13 +56,16 @@ def update_series(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Ar
     A run whose scope is narrower than projects leaves series to the nights.
     """
     night.hold_lease()
-    scope = night.options
-    if scope.memory_types or scope.first_day or scope.last_day or scope.days or scope.unconsolidated_only:
-        return []
-    if scope.cluster_id or too_few(night) is not None:
+    if night.options.is_narrow or too_few(night) is not None:
         return []
     note_shapes(night)
-    settle_conflicts(night)
+    # Readings are never a conflict: settle those that were linked before more lines showed that they are readings.
+    with night.store.reading() as tx:
+        readings = tx.series.reading_shapes(night.fresh_after, LEAST_READINGS)
+        settled = tx.conflicts.of_readings(readings, FIGURE_KINDS)
+    if settled:
+        with night.writing() as tx:
+            tx.conflicts.resolve(settled, SERIES)
     copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
     with night.store.reading() as tx:
         found = find_series(tx, night, copies)
@@ -79,16 +82,6 @@ def update_series(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Ar
         archives += archive_distillations(night, [draft for draft in drafts if draft is not None])
         night.progress(SERIES, min(start + _DRAFTS_AT_ONCE, len(found)), len(found))
     return archives
-
-
-def settle_conflicts(night: Night) -> None:
-    """Readings are never a conflict: settle those that were linked before more lines showed that they are readings."""
-    with night.store.reading() as tx:
-        readings = tx.series.reading_shapes(night.fresh_after, LEAST_READINGS)
-        settled = tx.conflicts.of_readings(readings, FIGURE_KINDS)
-    if settled:
-        with night.writing() as tx:
-            tx.conflicts.resolve(settled, SERIES)
 
 
 def join_shapes(

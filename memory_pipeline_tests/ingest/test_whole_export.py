@@ -74,7 +74,7 @@ def build(store: Store) -> None:
     store.release_lease("week")
     with store.reading() as tx:
         undone = next(one.consolidated_into_id for one in tx.memories.all() if one.id == "scanner-0")
-    roll_back(store, settings, RollbackScope(abstraction=undone))
+    roll_back(store, settings, RollbackScope(abstraction=undone), cascade=True)
     reject_proposals(store, [str(find_proposals(store, [])[0].id)], "dana", "keep them")
     late = lesson(4, FIRST + timedelta(days=4), topic="printer")
     fill(store, [replace(one, native_id=f"late-{one.native_id}") for one in late])

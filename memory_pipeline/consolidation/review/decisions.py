@@ -123,16 +123,6 @@ def reject_proposals(store: Store, ids: Sequence[str], by: str, reason: str | No
     return results
 
 
-def _approve_alone(night: Night, proposal: Proposal, by: str) -> str:
-    """The result of one proposal; one that fails is reported and does not affect the others."""
-    try:
-        return _approve(night, proposal, by)
-    except Exception as error:
-        night.log.exception("approving %s", proposal.id)
-        night.note_error(proposal.id, "write", error)
-        return f"failed: {in_words(error)}"[:500]
-
-
 def _on_top_of(proposal: Proposal, resting: dict[Proposal, list[str]]) -> list[Proposal]:
     """The proposals with a missing member that this one would create, directly or through others."""
     found: list[Proposal] = []
@@ -149,12 +139,12 @@ def _approve_night(night: Night, proposals: list[Proposal], by: str) -> dict[str
     """The proposals of one night in the order in which it would have applied them, and their consequences."""
     ranked = sorted(proposals, key=lambda proposal: _rank(night, proposal))
     patterns = [proposal for proposal in ranked if _rank(night, proposal)[0] == len(_ORDER)]
-    outcomes = {p.id: _approve_alone(night, p, by) for p in ranked if p not in patterns}
+    outcomes = {p.id: _approve(night, p, by) for p in ranked if p not in patterns}
     try:
         link_conflicts(night, find_similar(night, select_eligible(night, [])))
     except EmbeddingError as error:
         night.note_error("", "embed", error)
-    outcomes |= {p.id: _approve_alone(night, p, by) for p in patterns}
+    outcomes |= {p.id: _approve(night, p, by) for p in patterns}
     if "approved" in outcomes.values():
         grow_atoms(night)
         update_playbook(night)
@@ -169,6 +159,7 @@ def _rank(night: Night, proposal: Proposal) -> tuple[int, int, str]:
 
 
 def _approve(night: Night, proposal: Proposal, by: str) -> str:
+    """The result of one proposal; one that fails is reported and does not affect the others."""
     if proposal.status != "pending":
         return f"{proposal.status} already"
 
@@ -180,21 +171,20 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
         if isinstance(draft, DuplicateGroup):
             archive_group(night, draft, note)
             return "approved"
+        with night.store.reading() as tx:
+            missing = sorted(set(draft.member_ids) - tx.memories.existing(draft.member_ids).keys())
+            if missing:
+                return f"not applied: it depends on {_to_approve_first(tx, missing)}"
+        if refusal := refusals_of(night, [draft]).get(draft.id):
+            return f"not applied: {refusal}"
+        apply_distillation(night, draft, note)
+        return "approved"
     except (DraftError, SourcesChangedError) as error:
         return f"not applied: {error}"
-    with night.store.reading() as tx:
-        missing = sorted(set(draft.member_ids) - tx.memories.existing(draft.member_ids).keys())
-        base = _to_approve_first(tx, missing) if missing else ""
-    if missing:
-        return f"not applied: it depends on {base}"
-    refusal = refusals_of(night, [draft]).get(draft.id)
-    if refusal:
-        return f"not applied: {refusal}"
-    try:
-        apply_distillation(night, draft, note)
-    except SourcesChangedError as change:
-        return f"not applied: {change}"
-    return "approved"
+    except Exception as error:
+        night.log.exception("approving %s", proposal.id)
+        night.note_error(proposal.id, "write", error)
+        return f"failed: {in_words(error)}"[:500]
 
 
 def _to_approve_first(tx: Transaction, missing: Sequence[str]) -> str:
