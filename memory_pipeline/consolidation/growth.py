@@ -21,7 +21,6 @@ import pyarrow as pa
 from memory_pipeline.config.policies import PRINCIPLE, Policy
 from memory_pipeline.consolidation.clustering import cut_clusters, describe_cluster, link_conflicts, mark_settled, takes
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.distillers.judge import evidence_confidence
 from memory_pipeline.consolidation.established import find_established
 from memory_pipeline.consolidation.similarity import (
     edges_among,
@@ -139,71 +138,50 @@ def _claiming_pairs(memories: Sequence[Memory]) -> Iterator[tuple[str, str]]:
 def carry_principles(
     night: Night, tx: Transaction, grown: Mapping[str, Memory], vectors: Mapping[str, Vectors], model: str
 ) -> None:
-    """Make the next version of every active principle with a pattern that grew.
+    """Make the next version of every active principle with a pattern that grew: it says the same with the same
+    confidence, and links to the next versions of its patterns.
 
-    It says the same, links to the next versions of its patterns, and has the confidence of all raw memories behind
-    them. `grown`: by pattern, its next version; `vectors`: by next version, its vector of this model, float32
-    (dimension,). A principle that is pinned or critical stays as it is.
+    `grown`: by pattern, its next version; `vectors`: by next version, its vector of this model, float32 (dimension,).
+    A principle that is pinned or critical stays as it is.
     """
     links: dict[str, list[LineageLink]] = {}
     for link in tx.lineage.principles_on(grown):
         links.setdefault(link.memory_id, []).append(link)
-    principles = tx.memories.read(links)
-    for i, theirs in sorted(links.items()):
-        _carry(night, tx, principles[i], theirs, grown, vectors, model)
-
-
-def _carry(
-    night: Night,
-    tx: Transaction,
-    principle: Memory,
-    links: Sequence[LineageLink],
-    grown: Mapping[str, Memory],
-    vectors: Mapping[str, Vectors],
-    model: str,
-) -> None:
-    current = {i: grown[i].id if i in grown else i for i in (link.source_id for link in links)}
-    patterns = [p for p in tx.memories.read(current.values()).values() if p.abstraction_level == LEVEL_PATTERN]
-    dimension = len(next(iter(vectors.values())))
-    found, own = tx.vectors.read([principle.id], model, dimension)
-    if not found or len(patterns) < LEAST_PATTERNS:
-        return
-    similarity = {current[link.source_id]: link.similarity for link in links}
-    for i in similarity.keys() & vectors.keys():
-        score = float(np.dot(own[0].astype(np.float64), vectors[i].astype(np.float64)))
-        similarity[i] = round(min(1.0, score), 6)
-    made = _next_version(night, tx, principle, patterns)
-    fingerprint = fingerprint_of(sorted(similarity))
-    if not night.supersede(tx, principle.id, made.id, derived_id(PRINCIPLE, principle.project_id, fingerprint)):
-        return
-    if made.id in tx.memories.read([made.id]):
-        tx.memories.revive([made.id])
-    else:
-        tx.memories.add([made])
-        tx.vectors.add([made.id], own, model)
-    tx.lineage.add([LineageLink(made.id, i, PRINCIPLE, score) for i, score in sorted(similarity.items())])
-    fingerprint = fingerprint_of(sorted(pattern.id for pattern in patterns))
-    ratio = round(sum(pattern.token_count for pattern in patterns) / made.token_count, 4)
-    tx.journal.log([night.log_row(PRINCIPLE, fingerprint, "compressed", None, len(patterns), made.id, ratio)])
-
-
-def _next_version(night: Night, tx: Transaction, principle: Memory, patterns: Sequence[Memory]) -> Memory:
-    behind = tx.lineage.witnesses_of([pattern.id for pattern in patterns])
-    raw = tx.memories.read({i for ids in behind.values() for i in ids}).values()
-    confidence = principle.confidence_score
-    if principle.consolidation_method == "heuristic" and raw:
-        confidence = round(evidence_confidence(raw), 4)
-    return replace(
-        principle,
-        id=derived_id("principle", principle.id, night.as_of.isoformat(), *sorted(pattern.id for pattern in patterns)),
-        created_at=night.as_of,
-        effective_date=max(pattern.effective_date for pattern in patterns),
-        utc_offset=offset_of_newest(patterns),
-        confidence_score=confidence,
-        reuse_count=0,
-        useful_count=0,
-        updated_at=None,
-    )
+    for principle in sorted(tx.memories.read(links).values(), key=lambda memory: memory.id):
+        similarity = {
+            grown[link.source_id].id if link.source_id in grown else link.source_id: link.similarity
+            for link in links[principle.id]
+        }
+        patterns = [p for p in tx.memories.read(similarity).values() if p.abstraction_level == LEVEL_PATTERN]
+        found, own = tx.vectors.read([principle.id], model, len(next(iter(vectors.values()))))
+        if not found or len(patterns) < LEAST_PATTERNS:
+            continue
+        for i in similarity.keys() & vectors.keys():
+            score = float(np.dot(own[0].astype(np.float64), vectors[i].astype(np.float64)))
+            similarity[i] = round(min(1.0, score), 6)
+        ids = sorted(pattern.id for pattern in patterns)
+        made = replace(
+            principle,
+            id=derived_id("principle", principle.id, night.as_of.isoformat(), *ids),
+            created_at=night.as_of,
+            effective_date=max(pattern.effective_date for pattern in patterns),
+            utc_offset=offset_of_newest(patterns),
+            reuse_count=0,
+            useful_count=0,
+            updated_at=None,
+        )
+        group = derived_id(PRINCIPLE, principle.project_id, fingerprint_of(sorted(similarity)))
+        if not night.supersede(tx, principle.id, made.id, group):
+            continue
+        if made.id in tx.memories.read([made.id]):
+            tx.memories.revive([made.id])
+        else:
+            tx.memories.add([made])
+            tx.vectors.add([made.id], own, model)
+        tx.lineage.add([LineageLink(made.id, i, PRINCIPLE, score) for i, score in sorted(similarity.items())])
+        ratio = round(sum(pattern.token_count for pattern in patterns) / made.token_count, 4)
+        row = night.log_row(PRINCIPLE, fingerprint_of(ids), "compressed", None, len(patterns), made.id, ratio)
+        tx.journal.log([row])
 
 
 #: Statements that are alike by at least this cosine on average may teach one lesson: a model says whether they do.
