@@ -285,9 +285,10 @@ def canonical(night: Night, done: Sequence[Archive], _: Values) -> Seen:
 def _level(night: Night, done: Sequence[Archive]) -> Seen:
     """Whether every memory merged tonight contains everything that its sources say, recomputed from the store."""
     compressed = _compressed(done)
-    with night.store.reading() as tx:
-        found = lost_in_levels(tx, {archive.abstraction_id for archive in compressed if archive.abstraction_id})
-    lost = [f"'{one.where}' {one.problem}" for one in found]
+    lost: list[str] = []
+    if made := {archive.abstraction_id for archive in compressed if archive.abstraction_id}:
+        with night.store.reading() as tx:
+            lost = [f"'{one.where}' {one.problem}" for one in lost_in_levels(tx, made)]
     return Seen(*_put_away(night, done), [Found(lost, len(compressed), LOST_IN_LEVELS_MEND)])
 
 
