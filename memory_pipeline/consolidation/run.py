@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -30,7 +29,7 @@ from memory_pipeline.consolidation.report import failed_night, report_run
 from memory_pipeline.consolidation.series import update_series
 from memory_pipeline.consolidation.similarity import find_similar
 from memory_pipeline.errors import in_words
-from memory_pipeline.records import Archive, Cluster, EligibleMemory, PrincipleResult
+from memory_pipeline.records import Archive, Cluster, ConversationDay, EligibleMemory, PrincipleResult
 from memory_pipeline.reporting.model import Kind, Report
 from memory_pipeline.store import create_snapshot
 
@@ -99,6 +98,19 @@ class Step:
     after: tuple[str, ...] = ()
 
 
+# The files of assets are checked against the type that the function of their step returns.
+def _conversations(night: Night) -> list[ConversationDay]:
+    return [day.kept for day in read_conversations(night)]
+
+
+def _merges(night: Night, eligible: list[EligibleMemory], edges: pa.Table) -> list[Archive]:
+    return run_level(night, eligible, edges, method="merge")
+
+
+def _canonical(night: Night, eligible: list[EligibleMemory], edges: pa.Table, merges: list[Archive]) -> list[Archive]:
+    return run_level(night, eligible, edges, merges, method="canonical")
+
+
 def run_level(
     night: Night, eligible: list[EligibleMemory], edges: pa.Table, earlier: Sequence[Archive] = (), *, method: Method
 ) -> list[Archive]:
@@ -131,18 +143,14 @@ def _clusters(
 
 ORDER: tuple[Step, ...] = (
     Step("imported_notes", import_notes),
-    Step("routed_updates", lambda night: [day.kept for day in read_conversations(night)], after=("imported_notes",)),
+    Step("routed_updates", _conversations, after=("imported_notes",)),
     Step("exact_duplicates", archive_duplicates, after=("routed_updates",)),
     Step("series", update_series, ("exact_duplicates",)),
     Step("readings", read_notes, ("exact_duplicates",), after=("series",)),
     Step("eligible_memories", select_eligible, ("exact_duplicates",), after=("readings",)),
     Step("similarity_batches", find_similar, ("eligible_memories",)),
-    Step("merges", partial(run_level, method="merge"), ("eligible_memories", "similarity_batches")),
-    Step(
-        "canonical_entries",
-        partial(run_level, method="canonical"),
-        ("eligible_memories", "similarity_batches", "merges"),
-    ),
+    Step("merges", _merges, ("eligible_memories", "similarity_batches")),
+    Step("canonical_entries", _canonical, ("eligible_memories", "similarity_batches", "merges")),
     Step("clusters", _clusters, ("eligible_memories", "similarity_batches", "merges", "canonical_entries")),
     Step("distillations", distill_clusters, ("clusters",)),
     Step("archives", archive_distillations, ("distillations",)),
