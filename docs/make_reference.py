@@ -70,8 +70,7 @@ from memory_pipeline.models.check import FoundModel, ModelCheck
 from memory_pipeline.models.embedders.choose import InstalledModel
 from memory_pipeline.models.embedders.missing import EmbeddedStore
 from memory_pipeline.orchestration.consolidation import JudgedJob
-from memory_pipeline.periods.running import MadeRollup
-from memory_pipeline.periods.shown import ListedRollup, ShownRollup
+from memory_pipeline.periods.running import ListedRollup, MadeRollup, ShownRollup
 from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.atoms import DescribedAtom
 from memory_pipeline.recall.documents import (

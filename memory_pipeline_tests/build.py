@@ -20,8 +20,8 @@ from memory_pipeline.config.loading import load_settings
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation import principles
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.distillers.evidence import Draft, Task
 from memory_pipeline.consolidation.distillers.extractive import Extractive
+from memory_pipeline.consolidation.distillers.judge import Draft, Task
 from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.errors import EmbeddingError

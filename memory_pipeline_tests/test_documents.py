@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.consolidation.distillers.extractive import Extractive
 from memory_pipeline.consolidation.review.conflicts import list_conflicts
-from memory_pipeline.consolidation.review.proposals import describe_proposal
+from memory_pipeline.consolidation.review.proposals import describe_proposals
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.documents import Document
 from memory_pipeline.orchestration.consolidation import with_verdicts
@@ -127,5 +127,5 @@ def test_the_reference_names_every_field_of_a_proposal_and_a_job(store: Store) -
     steps(store)
     run(store, date(2026, 3, 3), manual(store))
     with store.reading() as tx:
-        check("Proposals", *(describe_proposal(tx, proposal) for proposal in tx.proposals.list()))
+        check("Proposals", *(describe_proposals(tx, [proposal])[0] for proposal in tx.proposals.list()))
     check("Jobs", *with_verdicts(settings_for(store), [a_job()]))

@@ -7,9 +7,8 @@ written one by one, and the failure is logged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import cast, get_args
 
 from memory_pipeline.consolidation.abstractions import (
     DISTILLED,
@@ -20,9 +19,7 @@ from memory_pipeline.consolidation.abstractions import (
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.gates import refusals_of
 from memory_pipeline.consolidation.growth import carry_principles
-from memory_pipeline.consolidation.plan import NightPlan
-from memory_pipeline.consolidation.reading import NightReader
-from memory_pipeline.consolidation.review.proposals import propose_distillation
+from memory_pipeline.consolidation.review.proposals import propose
 from memory_pipeline.errors import in_words
 from memory_pipeline.models.embedders import check_vectors
 from memory_pipeline.models.embedders.model import Vectors
@@ -32,13 +29,10 @@ from memory_pipeline.records import (
     SERIES,
     Archive,
     ArchiveStatus,
-    Cluster,
     Conflict,
-    Decided,
     Distillation,
     LineageLink,
     LogRow,
-    Measured,
     Memory,
     derived_id,
 )
@@ -70,51 +64,42 @@ def _settle(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
     except Exception as error:  # a failing cluster is rolled back completely; the others continue
         if len(drafts) > 1:
             return [result for draft in drafts for result in _settle(night, [draft])]
-        result = _broken(night, drafts[0], error)
+        (draft,) = drafts
+        if isinstance(error, SourcesChangedError):
+            result = _result(draft, "skipped", str(error))
+        else:
+            night.log.error("archiving cluster %s", draft.id, exc_info=error)
+            night.note_error(draft.id, "write", error)
+            result = _result(draft, "failed", in_words(error)[:500])
     with night.writing() as tx:
-        tx.journal.log([_log_row(night.plan, result)])
+        tx.journal.log([_log_row(night, result)])
     return [result]
 
 
-def _broken(night: Night, draft: Distillation, error: Exception) -> Archive:
-    if isinstance(error, SourcesChangedError):
-        return _result(draft, "skipped", str(error))
-    night.log.error("archiving cluster %s", draft.id, exc_info=error)
-    night.note_error(draft.id, "write", error)
-    return _result(draft, "failed", in_words(error)[:500])
-
-
 def _settle_together(night: Night, drafts: Sequence[Distillation]) -> list[Archive]:
-    refusals = refusals_of(night.reader, drafts)
+    refusals = refusals_of(night, drafts)
     for cluster_id in refusals:
         night.log.warning("cluster %s is left alone: it did not pass a gate", cluster_id)
-    passed = [d for d in drafts if d.outcome == "accepted" and d.id not in refusals]
-    proposed = [d for d in passed if night.settings.is_reviewed(d.cluster.project_id)]
-    written = [d for d in passed if not night.settings.is_reviewed(d.cluster.project_id)]
-    made = make_abstractions(night.reader, written)
-    left = {d.id: _left_alone(d, refusals) for d in drafts if d not in passed}
+    written: list[Distillation] = []
+    proposed: list[Distillation] = []
+    results: dict[str, Archive] = {}
+    for draft in drafts:
+        if draft.outcome != "accepted":
+            results[draft.id] = _result(draft, "failed" if draft.outcome == "failed" else "skipped", draft.reason)
+        elif draft.id in refusals:
+            results[draft.id] = _result(draft, "skipped", refusals[draft.id])
+        else:
+            (proposed if night.settings.is_reviewed(draft.cluster.project_id) else written).append(draft)
+    made = make_abstractions(night, written)
     with night.writing() as tx:
+        tx.journal.log([_log_row(night, archive) for archive in results.values()])
+        results |= {archive.id: archive for archive in write_abstractions(night, tx, written, made)}
         for draft in proposed:
-            propose_distillation(night.plan, tx, draft)
-        done = {archive.id: archive for archive in write_abstractions(night.plan, tx, written, made)}
-        tx.journal.log([_log_row(night.plan, archive) for archive in left.values()])
-    done |= {d.id: _proposed(d) for d in proposed}
-    return [(done | left)[d.id] for d in drafts]
-
-
-def _proposed(draft: Distillation) -> Archive:
-    """Leave a proposal for a person. The next steps know the memory that a merge would make, because a pattern may
-    depend on it."""
-    result = _result(draft, "proposed", AWAITS_REVIEW)
-    return (
-        result if draft.relation in (DISTILLED, ESTABLISHED) else replace(result, abstraction_id=abstraction_id(draft))
-    )
-
-
-def _left_alone(draft: Distillation, refusals: Mapping[str, str]) -> Archive:
-    if draft.outcome == "accepted":
-        return _result(draft, "skipped", refusals[draft.id])
-    return _result(draft, "failed" if draft.outcome == "failed" else "skipped", draft.reason)
+            propose(night, tx, draft)
+            results[draft.id] = _result(draft, "proposed", AWAITS_REVIEW)
+            if draft.relation not in (DISTILLED, ESTABLISHED):  # a pattern may depend on what a merge would make
+                results[draft.id] = replace(results[draft.id], abstraction_id=abstraction_id(draft))
+    return [results[d.id] for d in drafts]
 
 
 def apply_distillation(
@@ -124,9 +109,9 @@ def apply_distillation(
 
     Raises SourcesChangedError if a source may no longer be archived.
     """
-    made = make_abstractions(night.reader, [distillation])
+    made = make_abstractions(night, [distillation])
     with night.writing() as tx:
-        (result,) = write_abstractions(night.plan, tx, [distillation], made)
+        (result,) = write_abstractions(night, tx, [distillation], made)
         also(tx)
     return result
 
@@ -141,24 +126,26 @@ class Made:
     model: str
 
 
-def make_abstractions(reader: NightReader, distillations: Sequence[Distillation]) -> Made:
+def make_abstractions(night: Night, distillations: Sequence[Distillation]) -> Made:
     """The memories with their vectors, before any transaction starts."""
-    memories = tuple(make_abstraction(distillation, reader.plan.as_of) for distillation in distillations)
-    vectors = vectors_of_abstractions(distillations, reader.embedder, reader.vectors_of)
-    model, dimension = reader.embedder.name, reader.embedder.dimension
+    memories = tuple(make_abstraction(distillation, night.as_of) for distillation in distillations)
+    vectors = vectors_of_abstractions(distillations, night.embedder, night.vectors_of)
+    model, dimension = night.embedder.name, night.embedder.dimension
     check_vectors(vectors, [memory.id for memory in memories], dimension, model)
     return Made(memories, vectors, model)
 
 
 def write_abstractions(
-    plan: NightPlan, tx: Transaction, distillations: Sequence[Distillation], made: Made
+    night: Night, tx: Transaction, distillations: Sequence[Distillation], made: Made
 ) -> list[Archive]:
     """Write the abstractions and archive their sources, with lineage, log, causal findings and contradictions.
 
     Raises SourcesChangedError if a source may no longer be archived; the caller must roll back the whole
     transaction.
     """
-    memories, there = _under_free_ids(tx, made.memories)
+    there = tx.memories.read([memory.id for memory in made.memories])
+    memories = [_under_free_id(tx, memory) if memory.id in there else memory for memory in made.memories]
+    there = tx.memories.read([memory.id for memory in memories]) if there else {}
     tx.memories.revive([memory.id for memory in memories if memory.id in there])
     tx.memories.add([memory for memory in memories if memory.id not in there])
     tx.vectors.add([memory.id for memory in memories], made.vectors, made.model)
@@ -172,8 +159,8 @@ def write_abstractions(
         raise SourcesChangedError("a source is in two clusters")
     archived = tx.memories.archive(
         sources,
-        archived_at=plan.as_of,
-        critical_floor=plan.settings.compression.critical_floor,
+        archived_at=night.as_of,
+        critical_floor=night.critical_floor,
     )
     for distillation in distillations:
         gone = sorted(set(distillation.archived_ids) - archived)
@@ -186,20 +173,31 @@ def write_abstractions(
             for source, similarity in zip(d.member_ids, d.similarities, strict=True)
         ],
     )
-    _replace_statements(plan, tx, pairs, there)
+    for old, new, by in tx.lineage.replaced_since(there):  # that a later night had replaced before they were undone
+        tx.memories.supersede(old, winner=new, archived_by=by, at=night.as_of, critical_floor=night.critical_floor)
+    for d, memory in pairs:
+        for old in d.replaces:
+            night.supersede(tx, old, memory.id, d.id, REPLACED)
     grown = {source: memory for d, memory in pairs for source in _earlier_versions(tx, d)}
     new_vectors = {memory.id: vector for memory, vector in zip(memories, made.vectors, strict=True)}
-    carry_principles(plan, tx, grown, new_vectors, made.model)
+    carry_principles(night, tx, grown, new_vectors, made.model)
     results = [
         replace(_result(d, "compressed", None, archived=d.archived_ids), abstraction_id=memory.id)
         for d, memory in pairs
     ]
-    tx.journal.log([_log_row(plan, result) for result in results])
+    tx.journal.log([_log_row(night, result) for result in results])
     causes = [Candidate(memory.id, memory.project_id, d.causal) for d, memory in pairs if d.relation == DISTILLED]
-    tx.atoms.note_candidates(causes, plan.run_id, plan.as_of)
+    tx.atoms.note_candidates(causes, night.run_id, night.as_of)
     for memory in (memory for d, memory in pairs if d.relation == SERIES):
         tx.conflicts.settle_within(tx.lineage.raw_sources_of([memory.id]).get(memory.id, []), SERIES)
-    tx.conflicts.record([conflict for d in distillations for conflict in _contradictions(d)], plan.as_of)
+    for d in distillations:  # members that contradict each other according to the model; the abstraction quotes both
+        near = dict(zip(d.member_ids, d.similarities, strict=True))
+        kind, detail = "contradiction", "found in distillation"
+        conflicts = [
+            Conflict(d.cluster.project_id, pair.a, pair.b, kind, detail, min(near[pair.a], near[pair.b]))
+            for pair in d.contradictions
+        ]
+        tx.conflicts.record(conflicts, night.as_of)
     return results
 
 
@@ -212,33 +210,6 @@ def _earlier_versions(tx: Transaction, distillation: Distillation) -> list[str]:
         return []
     older = [i for ids in tx.lineage.replaced_by(distillation.archived_ids).values() for i in ids]
     return [i for i, notes in tx.lineage.witnesses_of(older).items() if set(notes) <= set(distillation.stays)]
-
-
-def _replace_statements(
-    plan: NightPlan, tx: Transaction, pairs: Sequence[tuple[Distillation, Memory]], revived: Iterable[str]
-) -> None:
-    """Archive the statements that newer ones take the place of, into these; and of those that a night made again after
-    its undoing, the ones that a later night had replaced."""
-    floor = plan.settings.compression.critical_floor
-    for old, new, by in tx.lineage.replaced_since(revived):
-        tx.memories.supersede(old, winner=new, archived_by=by, at=plan.as_of, critical_floor=floor)
-    for distillation, memory in pairs:
-        for old in distillation.replaces:
-            if tx.memories.supersede(
-                old, winner=memory.id, archived_by=distillation.id, at=plan.as_of, critical_floor=floor
-            ):
-                tx.lineage.add([LineageLink(memory.id, old, REPLACED, 1.0)])
-
-
-def _under_free_ids(tx: Transaction, memories: Sequence[Memory]) -> tuple[list[Memory], set[str]]:
-    """The abstractions with usable ids, and those ids that the store already has.
-
-    If a rolled-back abstraction is made again with the same text, it returns under its own id; otherwise the new one
-    gets the next id.
-    """
-    there = tx.memories.read([memory.id for memory in memories])
-    free = [_under_free_id(tx, memory) if memory.id in there else memory for memory in memories]
-    return free, set(tx.memories.read([memory.id for memory in free])) if there else set()
 
 
 def _under_free_id(tx: Transaction, memory: Memory) -> Memory:
@@ -266,45 +237,20 @@ def _under_free_id(tx: Transaction, memory: Memory) -> Memory:
         candidate = replace(memory, id=derived_id("abstraction", memory.id, str(generation)))
 
 
-def _contradictions(distillation: Distillation) -> list[Conflict]:
-    """Members that contradict each other according to the model, for a person to review; the abstraction quotes
-    both."""
-    similarity = dict(zip(distillation.member_ids, distillation.similarities, strict=True))
-    return [
-        Conflict(
-            distillation.cluster.project_id,
-            pair.a,
-            pair.b,
-            "contradiction",
-            "found in distillation",
-            min(similarity[pair.a], similarity[pair.b]),
-        )
-        for pair in distillation.contradictions
-    ]
-
-
 def _result(
     distillation: Distillation, status: ArchiveStatus, reason: str | None, archived: tuple[str, ...] = ()
 ) -> Archive:
     return Archive(distillation.cluster, status, reason, archived_ids=archived, measured=distillation.measured)
 
 
-def settled_archive(cluster: Cluster) -> Archive:
-    """The result of a cluster that an earlier night decided: nothing is done or logged."""
-    return Archive(cluster, "settled", cluster.settled, measured=Measured(tokens_before=cluster.total_tokens))
-
-
-def _log_row(plan: NightPlan, result: Archive) -> LogRow:
-    assert result.status in get_args(Decided), "what is proposed or settled is not logged"
-    return LogRow(
-        id=derived_id("log", result.cluster.policy, result.cluster.fingerprint, plan.as_of.isoformat(), result.status),
-        cluster_fingerprint=result.cluster.fingerprint,
-        policy=result.cluster.policy,
-        compressed_memory_id=result.abstraction_id,
-        status=cast(Decided, result.status),
-        reason=result.reason,
-        member_count=len(result.member_ids),
-        compression_ratio=result.measured.compression_ratio,
-        run_id=plan.run_id,
-        created_at=plan.as_of,
+def _log_row(night: Night, result: Archive) -> LogRow:
+    assert result.status != "proposed" and result.status != "settled", "what is proposed or settled is not logged"
+    return night.log_row(
+        result.cluster.policy,
+        result.cluster.fingerprint,
+        result.status,
+        result.reason,
+        len(result.member_ids),
+        result.abstraction_id,
+        result.measured.compression_ratio,
     )

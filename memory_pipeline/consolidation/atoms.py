@@ -7,31 +7,32 @@ compression; a failing one waits for the next night.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.plan import NightPlan
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.atoms import FIELDS, AtomIndex, embed_atom
 from memory_pipeline.records import Atom, AtomDecision, Causal, derived_id
-from memory_pipeline.store import FIRST_CONFIDENCE, Store
+from memory_pipeline.store import FIRST_CONFIDENCE
 from memory_pipeline.text.conflicts import WORDING, find_conflict
 from memory_pipeline.text.facts import content_words, fact_keys, find_facts
+from memory_pipeline.text.preservation import find_contradiction
 
-#: At least this share of a statement's content words must be in what supports it, and
-SUPPORT_SHARE = 0.5
-#: at least this share if one source must support it on its own (measured as `SAID_SHARE`).
-SHARED_WORDS = 0.62
+#: At least this share of a statement's content words must be in what supports it.
+_SUPPORT_SHARE = 0.5
 #: Facts that a statement may not have beyond its sources.
 _HARD_FACTS = frozenset(("number", "date", "time", "identifier", "name", "negation"))
-_CLASHES = frozenset(("opposite", "negation", "quantifier", "order"))
+_LONGEST_FIELD = 300
+#: Cosines from which two atoms have one subject, and one action.
+_SAME_SUBJECT, _SAME_ACTION = 0.85, 0.75
 
 
 def find_addition(statement: str, sources: Sequence[str]) -> str | None:
     """Words or facts of a statement, or of a part of one, that the sources do not have."""
     source_words = {word for source in sources for word in content_words(source)}
-    if not _shares_words(statement, source_words):
-        return f"'{_short(statement)}' is not what the sources say"
+    words = content_words(statement)
+    if sum(word in source_words for word in words) < _SUPPORT_SHARE * len(words):
+        return f"'{' '.join(statement.split())[:80]}' is not what the sources say"
     have = frozenset[tuple[str, str]]().union(*(fact_keys(source) for source in sources))
     for fact in find_facts(statement):
         if fact.kind not in _HARD_FACTS or fact.key in have:
@@ -39,101 +40,61 @@ def find_addition(statement: str, sources: Sequence[str]) -> str | None:
         if fact.kind == "name" and all(word in source_words for word in content_words(fact.text)):
             continue  # a word of the sources, capitalised
         if fact.kind == "negation" and any(kind == "negation" for kind, _ in have):
-            continue  # the word it refers to differs between two wordings; `find_clash` compares them
+            continue  # the word it refers to differs between two wordings
         return f"no source has the {fact.kind} '{fact.text}'"
     return None
-
-
-def _shares_words(statement: str, source_words: set[str], least: float = SUPPORT_SHARE) -> bool:
-    words = content_words(statement)
-    return sum(word in source_words for word in words) >= least * len(words)
-
-
-def find_clash(statement: str, sources: Sequence[str]) -> str | None:
-    """A source that a whole statement contradicts, in words."""
-    for source in sources:
-        finding = find_conflict(statement, source)
-        if finding and finding.kind in _CLASHES:
-            return f"'{_short(statement)}' contradicts a source ({finding.detail})"
-    return None
-
-
-def _short(text: str) -> str:
-    return " ".join(text.split())[:80]
-
-
-_LONGEST_FIELD = 300
-#: Cosines from which two atoms have one subject, and one action.
-_SAME_SUBJECT, _SAME_ACTION = 0.85, 0.75
-
-
-@dataclass(frozen=True, slots=True)
-class _Finding:
-    memory_id: str
-    project_id: str
-    causal: Causal
-    sources: tuple[str, ...]
 
 
 def grow_atoms(night: Night) -> list[AtomDecision]:
     """Decide every waiting causal finding, and return the decisions, including those that are not causal."""
     night.hold_lease()
-    waiting, decisions = _waiting(night.store, night.plan)
+    with night.store.reading() as tx:
+        decisions = tx.atoms.decisions_of(night.options.run_id)
+        pending = tx.atoms.pending_candidates(night.as_of)
+        sources = tx.lineage.raw_sources_of(memory_id for memory_id, _, _ in pending)
+        memories = tx.memories.read({i for ids in sources.values() for i in ids})
     indexes: dict[str, AtomIndex] = {}
-    for done, finding in enumerate(waiting, start=1):
+    for done, (memory_id, project, causal) in enumerate(pending, start=1):
         night.hold_lease()
         try:
-            decisions.append(_settle(night, finding, indexes))
+            told = [memories[i].content for i in sources.get(memory_id, [])]
+            decisions.append(_settle(night, memory_id, project, causal, told, indexes))
         except Exception as error:  # an atom never stops the night; its error is in the report, and it is retried
-            night.log.error("the atom of %s", finding.memory_id, exc_info=error)
-            night.note_error(finding.memory_id, "enrich", error)
-        night.progress("atoms", done, len(waiting))
+            night.log.error("the atom of %s", memory_id, exc_info=error)
+            night.note_error(memory_id, "enrich", error)
+        night.progress("atoms", done, len(pending))
     return sorted(decisions, key=lambda decision: decision.memory_id)
 
 
-def _waiting(store: Store, plan: NightPlan) -> tuple[list[_Finding], list[AtomDecision]]:
-    """The waiting findings with the content of their raw sources, and the decisions that this run has already made."""
-    with store.reading() as tx:
-        decided = tx.atoms.decisions_of(plan.run_id)
-        pending = tx.atoms.pending_candidates(plan.as_of)
-        sources = tx.lineage.raw_sources_of(memory_id for memory_id, _, _ in pending)
-        memories = tx.memories.read({i for ids in sources.values() for i in ids})
-    waiting = [
-        _Finding(memory_id, project, causal, tuple(memories[i].content for i in sources.get(memory_id, [])))
-        for memory_id, project, causal in pending
-    ]
-    return waiting, decided
-
-
-def _settle(night: Night, finding: _Finding, indexes: dict[str, AtomIndex]) -> AtomDecision:
-    causal = Causal(*(" ".join(part.split()) for part in astuple(finding.causal)))
-    problem = _problem(causal, finding.sources)
-    decision = AtomDecision(finding.memory_id, finding.project_id, "skipped", None, problem, causal)
+def _settle(
+    night: Night, memory_id: str, project: str, said: Causal, sources: Sequence[str], indexes: dict[str, AtomIndex]
+) -> AtomDecision:
+    run_id, causal = night.options.run_id, Causal(*(" ".join(part.split()) for part in astuple(said)))
+    problem = _problem(causal, sources)
+    decision = AtomDecision(memory_id, project, "skipped", None, problem, causal)
     if problem:
         with night.writing() as tx:
-            tx.atoms.decide(decision, night.options.run_id, night.as_of)
+            tx.atoms.decide(decision, run_id, night.as_of)
         return decision
-    if finding.project_id not in indexes:
-        indexes[finding.project_id] = AtomIndex.of(
-            night.store, night.embedder, finding.project_id, night.holder, night.options.run_id
-        )
-    index, vectors = indexes[finding.project_id], embed_atom(night.embedder, causal)
+    if project not in indexes:
+        indexes[project] = AtomIndex.of(night.store, night.embedder, project, night.holder, run_id)
+    index, vectors = indexes[project], embed_atom(night.embedder, causal)
     known = find_known_atom(index, causal, vectors)
     atom = known or Atom(
-        id=derived_id("atom", finding.memory_id),
-        project_id=finding.project_id,
+        id=derived_id("atom", memory_id),
+        project_id=project,
         causal=causal,
         confidence=FIRST_CONFIDENCE,
-        source_ids=(finding.memory_id,),
+        source_ids=(memory_id,),
         created_at=night.as_of,
     )
     decision = replace(decision, status="strengthened" if known else "created", atom_id=atom.id)
     with night.writing() as tx:
         if known:
-            tx.atoms.strengthen(known.id, [finding.memory_id], night.as_of)
+            tx.atoms.strengthen(known.id, [memory_id], night.as_of)
         else:
             tx.atoms.write(atom, vectors, FIELDS, night.embedder.name)
-        tx.atoms.decide(decision, night.options.run_id, night.as_of)
+        tx.atoms.decide(decision, run_id, night.as_of)
     if not known:
         index.add(atom, vectors)
     return decision
@@ -162,7 +123,8 @@ def _problem(causal: Causal, sources: Sequence[str]) -> str | None:
     if len(longest) > _LONGEST_FIELD:
         return f"a field of {len(longest)} characters; the maximum is {_LONGEST_FIELD}"
     problem = next((found for part in astuple(causal) if (found := find_addition(part, sources))), None)
-    problem = problem or find_clash(_sentence(causal), sources)
+    if problem is None and (clash := find_contradiction(sources, _sentence(causal))):
+        problem = f"it contradicts a source ({clash})"
     return f"unsupported: {problem}" if problem else None
 
 

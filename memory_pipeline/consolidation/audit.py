@@ -17,7 +17,7 @@ from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import EmbeddingError, InputError
-from memory_pipeline.ingest import ImportSummary, import_memories, importer_of, read_format
+from memory_pipeline.ingest import import_memories, importer_of, read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.models.choose import DEFAULT_CLAUDE
@@ -27,7 +27,6 @@ from memory_pipeline.models.limits import PRICES
 from memory_pipeline.reading.classifier import routine_among
 from memory_pipeline.recall.lineage import source_of
 from memory_pipeline.records import UNDATED, Memory
-from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import Store
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.steering import attempt_in
@@ -112,7 +111,35 @@ def audit(name: str, path: Path, tz: str | None, progress: Callable[[str, int, i
             night = Night(store, settings, NightOptions(began.date(), "audit"), progress=progress)
             night.snapshot = "none"  # of a store that is gone in a moment
             report = run_night(night)
-    return _described(name, memories, brought, report, routine, sampled, by_words=many, began=began)
+    tokens = sum(memory.token_count for memory in memories)
+    steering = [memory for memory in memories if attempt_in(memory.content) is not None]
+    return Audit(
+        format=name,
+        entries=len(memories),
+        tokens=tokens,
+        cost_usd=round(PRICES[DEFAULT_CLAUDE].cost(tokens, 0), 4),
+        undated=sum(memory.created_at_quality in UNDATED for memory in memories),
+        unreadable=brought.quarantined,
+        left_out=dict(brought.skipped),
+        masked=dict(brought.masked),
+        masked_at=_places(memory for memory in memories if brought.masked and _MASKED in memory.content),
+        steering=len(steering),
+        steering_at=_places(steering),
+        copies=report.duplicates_archived,
+        near_copies=sum(policy.memories_archived for policy in report.policies),
+        readings=report.readings_archived,
+        series=report.series_created,
+        routine=routine,
+        sampled=sampled,
+        contradictions=report.conflicts_known,
+        examples=tuple(
+            Disagreement(detail=one.detail, one=one.a_says, other=one.b_says) for one in report.conflicts[:_EXAMPLES]
+        ),
+        tokens_after=report.tokens_after,
+        archived=report.memories_archived,
+        by_words=many,
+        seconds=round((datetime.now(UTC) - began).total_seconds(), 1),
+    )
 
 
 def _settings(store: Path, embedder: str) -> Settings:
@@ -137,46 +164,3 @@ def _routine(memories: list[Memory]) -> tuple[float | None, int]:
     vectors = embedder.embed([embedding_text(memory.content) for memory in sample])
     routine = routine_among(sample, dict(zip((memory.id for memory in sample), vectors, strict=True)))
     return round(len(routine) / len(sample), 3), len(sample)
-
-
-def _described(
-    name: str,
-    memories: list[Memory],
-    brought: ImportSummary,
-    report: Report,
-    routine: float | None,
-    sampled: int,
-    *,
-    by_words: bool,
-    began: datetime,
-) -> Audit:
-    tokens = sum(memory.token_count for memory in memories)
-    merged = sum(policy.memories_archived for policy in report.policies)
-    steering = [memory for memory in memories if attempt_in(memory.content) is not None]
-    return Audit(
-        format=name,
-        entries=len(memories),
-        tokens=tokens,
-        cost_usd=round(PRICES[DEFAULT_CLAUDE].cost(tokens, 0), 4),
-        undated=sum(memory.created_at_quality in UNDATED for memory in memories),
-        unreadable=brought.quarantined,
-        left_out=dict(brought.skipped),
-        masked=dict(brought.masked),
-        masked_at=_places(memory for memory in memories if brought.masked and _MASKED in memory.content),
-        steering=len(steering),
-        steering_at=_places(steering),
-        copies=report.duplicates_archived,
-        near_copies=merged,
-        readings=report.readings_archived,
-        series=report.series_created,
-        routine=routine,
-        sampled=sampled,
-        contradictions=report.conflicts_known,
-        examples=tuple(
-            Disagreement(detail=one.detail, one=one.a_says, other=one.b_says) for one in report.conflicts[:_EXAMPLES]
-        ),
-        tokens_after=report.tokens_after,
-        archived=report.memories_archived,
-        by_words=by_words,
-        seconds=round((datetime.now(UTC) - began).total_seconds(), 1),
-    )

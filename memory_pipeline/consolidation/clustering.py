@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
@@ -13,18 +14,10 @@ from numpy.typing import NDArray
 
 from memory_pipeline.config.policies import Linkage, Policy
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.plan import NightPlan
 from memory_pipeline.consolidation.review.proposals import kept_apart
-from memory_pipeline.records import (
-    SERIES,
-    Cluster,
-    Conflict,
-    EligibleMemory,
-    derived_id,
-    fingerprint_of,
-)
-from memory_pipeline.store import SAID_AGAIN, Store
-from memory_pipeline.text.contradictions import BY_MODEL, Contradiction, contradiction_of
+from memory_pipeline.records import SERIES, Cluster, Conflict, EligibleMemory, Memory, derived_id, fingerprint_of
+from memory_pipeline.store import SAID_AGAIN
+from memory_pipeline.text.contradictions import BY_MODEL, contradiction_of
 
 Edges = Mapping[tuple[int, int], float]
 #: Something that takes so many values is measured or happens again, and none of them contradicts another.
@@ -41,27 +34,37 @@ def link_conflicts(night: Night, edges: pa.Table) -> None:
     link_contradictions(night, [c for c in conflicts_in(edges) if {c.a, c.b} <= there.keys()])
 
 
-def cut_clusters(
-    store: Store, plan: NightPlan, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table
-) -> list[Cluster]:
+def cut_clusters(night: Night, policy: Policy, eligible: list[EligibleMemory], edges: pa.Table) -> list[Cluster]:
     """The clusters of one policy, largest first; those that an earlier night or a person decided are marked settled."""
-    with store.reading() as tx:
+    with night.store.reading() as tx:
         apart = kept_apart(tx)
-    usable = _without(edges, apart)
+    usable = edges
+    if apart:
+        pairs = zip(edges["a"].to_pylist(), edges["b"].to_pylist(), strict=True)
+        usable = edges.filter(pa.array([not any({a, b} <= group for group in apart) for a, b in pairs], pa.bool_()))
     clusters = find_clusters(eligible, usable, policy)
-    if policy.linkage != "complete":
-        clusters = _split_by_conflict(eligible, usable, policy, clusters)
-    return mark_settled(store, plan, policy.name, clusters)
+    if policy.linkage != "complete":  # complete linkage keeps the sides of a conflict apart
+        conflicts = [(edge["a"], edge["b"]) for edge in usable.to_pylist() if edge["conflict_kind"]]
+        split: list[Cluster] = []
+        for cluster in clusters:
+            members = set(cluster.member_ids)
+            if any(a in members and b in members for a, b in conflicts):
+                mine = [memory for memory in eligible if memory.id in members]
+                split += find_clusters(mine, usable, replace(policy, linkage="complete"))
+            else:
+                split.append(cluster)
+        clusters = sorted(split, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
+    return mark_settled(night, policy.name, clusters)
 
 
-def mark_settled(store: Store, plan: NightPlan, policy: str, clusters: Iterable[Cluster]) -> list[Cluster]:
+def mark_settled(night: Night, policy: str, clusters: Iterable[Cluster]) -> list[Cluster]:
     """The clusters, with the reason for those that the night leaves alone."""
-    ttl = plan.settings.compression.fingerprint_ttl_days
-    with store.reading() as tx:
-        settled = tx.journal.settled_fingerprints(plan.as_of, ttl)
+    ttl = night.settings.compression.fingerprint_ttl_days
+    with night.store.reading() as tx:
+        settled = tx.journal.settled_fingerprints(night.as_of, ttl)
         reviewed = tx.proposals.reviewed_fingerprints()
     decided = {**{key: f"{status} within {ttl} days" for key, status in settled.items()}, **reviewed}
-    wanted = plan.options.cluster_id
+    wanted = night.options.cluster_id
     marked = []
     for cluster in clusters:
         why = decided.get((policy, cluster.fingerprint))
@@ -70,33 +73,6 @@ def mark_settled(store: Store, plan: NightPlan, policy: str, clusters: Iterable[
         else:
             marked.append(replace(cluster, settled=None if wanted else why))
     return marked
-
-
-def _split_by_conflict(
-    eligible: list[EligibleMemory],
-    edges: pa.Table,
-    policy: Policy,
-    clusters: list[Cluster],
-) -> list[Cluster]:
-    """Split clusters that contain a conflict with complete linkage, which keeps its sides apart."""
-    pairs = [(conflict["a"], conflict["b"]) for conflict in edges.to_pylist() if conflict["conflict_kind"]]
-    found: list[Cluster] = []
-    for cluster in clusters:
-        members = set(cluster.member_ids)
-        if any(a in members and b in members for a, b in pairs):
-            mine = [memory for memory in eligible if memory.id in members]
-            found += find_clusters(mine, edges, replace(policy, linkage="complete"))
-        else:
-            found.append(cluster)
-    return sorted(found, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
-
-
-def _without(edges: pa.Table, groups: Sequence[frozenset[str]]) -> pa.Table:
-    """The edges without those inside one of the groups."""
-    if not groups:
-        return edges
-    pairs = zip(edges["a"].to_pylist(), edges["b"].to_pylist(), strict=True)
-    return edges.filter(pa.array([not any({a, b} <= group for group in groups) for a, b in pairs], pa.bool_()))
 
 
 def conflicts_in(edges: pa.Table) -> list[Conflict]:
@@ -132,17 +108,6 @@ def find_clusters(eligible: list[EligibleMemory], edges: pa.Table, policy: Polic
     return sorted(clusters, key=lambda cluster: (-cluster.member_count, cluster.fingerprint))
 
 
-def _may_link(policy: Policy, one: EligibleMemory, other: EligibleMemory) -> bool:
-    """Whether the policy's grouping lets two memories of a project into one cluster.
-
-    Two wordings of one statement may tell two types (`Never do X`, `X fails silently`), so types that only the wording
-    tells do not keep near-copies from merging.
-    """
-    if policy.group_by != "memory_type" or one.memory_type == other.memory_type:
-        return True
-    return policy.method == "merge" and one.type_is_told and other.type_is_told
-
-
 def takes(policy: Policy, memory: EligibleMemory) -> bool:
     """Entries of the knowledge base only become canonical entries: otherwise their form would be lost."""
     if memory.is_entry != (policy.method == "canonical"):
@@ -164,7 +129,12 @@ def _usable_scores(
         if conflict is not None or one is None or other is None or one.project_id != other.project_id:
             continue
         cut = cuts[one.project_id]
-        if cut is None or not _may_link(cut, one, other):
+        if cut is None:
+            continue
+        # Two wordings of one statement may tell two types (`Never do X`, `X fails silently`), so types that only the
+        # wording tells do not keep near-copies from merging.
+        are_wordings = cut.method == "merge" and one.type_is_told and other.type_is_told
+        if cut.group_by == "memory_type" and one.memory_type != other.memory_type and not are_wordings:
             continue
         if score >= cut.threshold or (cut.method == "merge" and detail == SAID_AGAIN):
             scores.setdefault(one.project_id, {})[(min(a, b), max(a, b))] = score
@@ -183,32 +153,30 @@ def _clusters_of_project(
     components: dict[int, list[int]] = {}
     for node in np.unique(np.concatenate([i, j])).tolist():
         components.setdefault(int(labels[node]), []).append(node)
-    inside: dict[int, dict[tuple[int, int], float]] = {}
+    inside: dict[int, dict[tuple[int, int], float]] = defaultdict(dict)
+    linking: dict[int, dict[tuple[int, int], float]] = defaultdict(dict)
     for pair, score in scores.items():
-        inside.setdefault(int(labels[pair[0]]), {})[pair] = score
+        label = int(labels[pair[0]])
+        inside[label][pair] = score
+        linking[label][pair] = max(score, policy.threshold)  # those that say one thing link at any score
 
     def is_large(nodes: Sequence[int]) -> bool:
         return len(nodes) > 1 and sum(memories[ids[node]].stands_for for node in nodes) >= policy.min_size
 
     return [
-        describe_cluster([memories[ids[node]] for node in group], _scores_within(group, inside[label]), policy.name)
+        describe_cluster(
+            [memories[ids[node]] for node in group],
+            [inside[label][pair] for pair in combinations(group, 2) if pair in inside[label]],
+            policy.name,
+        )
         for label, nodes in components.items()
         if is_large(nodes)
-        for group in link(nodes, _at_least(policy.threshold, inside[label]), policy.linkage, policy.threshold)
+        for group in link(nodes, linking[label], policy.linkage, policy.threshold)
         if is_large(group)
     ]
 
 
-def _at_least(threshold: float, edges: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
-    """The edges with the scores by which they link: every one of them is at the threshold."""
-    return {pair: max(score, threshold) for pair, score in edges.items()}
-
-
-def _scores_within(group: list[int], edges: dict[tuple[int, int], float]) -> list[float]:
-    return [edges[(x, y)] for place, x in enumerate(group) for y in group[place + 1 :] if (x, y) in edges]
-
-
-def describe_cluster(members: Sequence[EligibleMemory], scores: Sequence[float], policy: str) -> Cluster:
+def describe_cluster(members: Sequence[EligibleMemory | Memory], scores: Sequence[float], policy: str) -> Cluster:
     """The cluster of these members. `scores`: the cosines that join them."""
     ids = tuple(sorted(memory.id for memory in members))
     fingerprint = fingerprint_of(ids)
@@ -233,12 +201,6 @@ def describe_cluster(members: Sequence[EligibleMemory], scores: Sequence[float],
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    conflict: Conflict
-    found: Contradiction
-
-
 def link_contradictions(night: Night, candidates: Sequence[Conflict]) -> None:
     """Record the contradictions among the candidates of the similarity pass, and close open conflicts that are none,
     as an earlier version found them or because of what has been told since."""
@@ -246,17 +208,20 @@ def link_contradictions(night: Night, candidates: Sequence[Conflict]) -> None:
         known = [conflict for conflict in tx.conflicts.open() if conflict.kind != BY_MODEL]
         pairs = {(conflict.a, conflict.b): conflict for conflict in (*candidates, *known)}
         memories = tx.memories.read({side for pair in pairs for side in pair})
-    cases: list[_Case] = []
+    cases: list[tuple[Conflict, tuple[str, str]]] = []
     closed: dict[str, list[tuple[str, str]]] = {SERIES: [], COMPATIBLE: []}
+    told: dict[tuple[str, str], set[str]] = defaultdict(set)
     for pair, conflict in sorted(pairs.items()):
         found = contradiction_of(memories[pair[0]], memories[pair[1]])
         if found is None:
             closed[COMPATIBLE].append(pair)
         else:
-            cases.append(_Case(replace(conflict, kind=found.kind, detail=found.detail), found))
-    repeated = _repeated(cases)
-    closed[SERIES] = [(case.conflict.a, case.conflict.b) for case in cases if _subject(case) in repeated]
-    new = [case.conflict for case in cases if _subject(case) not in repeated]
+            subject = conflict.project_id, found.about
+            told[subject].update(side.casefold() for side in found.sides)
+            cases.append((replace(conflict, kind=found.kind, detail=found.detail), subject))
+    is_series = {subject for subject, values in told.items() if len(values) >= SERIES_OF_VALUES}
+    closed[SERIES] = [(conflict.a, conflict.b) for conflict, subject in cases if subject in is_series]
+    new = [conflict for conflict, subject in cases if subject not in is_series]
     before = {(conflict.a, conflict.b) for conflict in known}
     if any((c.a, c.b) not in before for c in new) or any(before & set(pairs) for pairs in closed.values()):
         with night.writing() as tx:
@@ -276,18 +241,6 @@ def link_alike(night: Night, ids: Sequence[str], fresh: Sequence[str]) -> None:
     if conflicts:
         with night.writing() as tx:
             tx.conflicts.record(conflicts, night.as_of)
-
-
-def _subject(case: _Case) -> tuple[str, str]:
-    return case.conflict.project_id, case.found.about
-
-
-def _repeated(cases: Iterable[_Case]) -> set[tuple[str, str]]:
-    """Projects and subjects with so many values that they are a series."""
-    told: dict[tuple[str, str], set[str]] = {}
-    for case in cases:
-        told.setdefault(_subject(case), set()).update(side.casefold() for side in case.found.sides)
-    return {subject for subject, values in told.items() if len(values) >= SERIES_OF_VALUES}
 
 
 def connected_components(n: int, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -318,11 +271,7 @@ def link(nodes: Sequence[int], edges: Edges, linkage: Linkage, threshold: float)
     """
     if linkage == "single":
         return [sorted(nodes)]
-    return _agglomerate(nodes, edges, linkage, threshold)
-
-
-def _agglomerate(nodes: Sequence[int], edges: Edges, linkage: Linkage, threshold: float) -> list[list[int]]:
-    """Repeatedly merge the closest pair of groups; ties are broken by the smallest node numbers."""
+    # Repeatedly merge the closest pair of groups; ties are broken by the smallest node numbers.
     groups: dict[int, list[int]] = {node: [node] for node in nodes}
     # For complete linkage: the minimum score between two groups. For average: the sum of scores.
     links: dict[int, dict[int, float]] = {node: {} for node in nodes}
@@ -338,8 +287,12 @@ def _agglomerate(nodes: Sequence[int], edges: Edges, linkage: Linkage, threshold
             break
         groups[a] = sorted(groups[a] + groups.pop(b))
         theirs, mine = links.pop(b), links[a]
-        links[a] = _joined(mine, theirs, a, b, linkage)
-        for other in (mine.keys() | theirs.keys()) - {a, b}:
+        others = (mine.keys() | theirs.keys()) - {a, b}
+        if linkage == "complete":
+            links[a] = {other: min(mine[other], theirs[other]) for other in mine.keys() & theirs.keys()}
+        else:
+            links[a] = {other: mine.get(other, 0.0) + theirs.get(other, 0.0) for other in others}
+        for other in others:
             links[other].pop(b, None)
             if other in links[a]:
                 links[other][a] = links[a][other]
@@ -348,13 +301,6 @@ def _agglomerate(nodes: Sequence[int], edges: Edges, linkage: Linkage, threshold
             else:
                 links[other].pop(a, None)
     return sorted(groups.values())
-
-
-def _joined(mine: dict[int, float], theirs: dict[int, float], a: int, b: int, linkage: Linkage) -> dict[int, float]:
-    if linkage == "complete":
-        return {other: min(mine[other], theirs[other]) for other in mine.keys() & theirs.keys()}
-    every = (mine.keys() | theirs.keys()) - {a, b}
-    return {other: mine.get(other, 0.0) + theirs.get(other, 0.0) for other in every}
 
 
 def _height(

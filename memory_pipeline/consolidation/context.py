@@ -1,4 +1,5 @@
-"""The context of every step of a night: the store, the settings, the night's date, and the models.
+"""The context of every step of a night: store, settings, the night's date, its scope and thresholds, models, and
+memories with their vectors as the night sees them, including those that only wait for a person's approval.
 
 The *as-of* time of a partition is the end of its day. Every step uses it instead of the clock, so that a night gives
 the same result whenever it runs.
@@ -7,7 +8,7 @@ the same result whenever it runs.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -15,19 +16,39 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from math import inf
 from time import monotonic
+from typing import cast
 
+import numpy as np
+
+from memory_pipeline.config.policies import Policy
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.abstractions import abstraction_id, make_abstraction, vectors_of_abstractions
 from memory_pipeline.consolidation.distillers.by_model import choose_distiller
-from memory_pipeline.consolidation.distillers.evidence import DistillationModel
-from memory_pipeline.consolidation.plan import NightOptions, NightPlan
-from memory_pipeline.consolidation.reading import NightReader
+from memory_pipeline.consolidation.distillers.judge import DistillationModel
+from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.errors import in_words
 from memory_pipeline.models.embedders import Embedder, choose_embedder
 from memory_pipeline.models.embedders.missing import embed_missing
-from memory_pipeline.records import MOVED, NightError, Stage
+from memory_pipeline.models.embedders.model import Vectors
+from memory_pipeline.records import (
+    MADE,
+    MOVED,
+    Decided,
+    Distillation,
+    LineageLink,
+    LogRow,
+    Memory,
+    NightError,
+    Stage,
+    derived_id,
+)
+from memory_pipeline.records.drafts import drafts_of
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline.store.runs import LEASE_EXPIRY_S
 
+#: Memories that are read with one query, so that a waiting process soon has its turn.
+PAGE = 4000
+_VECTORS_AT_ONCE = 16_384
 Progress = Callable[[str, int, int], None]
 
 
@@ -66,15 +87,141 @@ class Night:
         sunday = self.as_of.date() - timedelta(days=self.as_of.isoweekday() % 7)
         return replace(self, options=replace(self.options, partition=sunday - timedelta(days=1), moment=None))
 
-    @cached_property
-    def plan(self) -> NightPlan:
-        """The memories that the night works on, and its thresholds."""
-        return NightPlan(self.settings, self.options)
+    @property
+    def run_id(self) -> str:
+        """The run."""
+        return self.options.run_id
 
     @property
-    def reader(self) -> NightReader:
-        """Memories and vectors as the night sees them."""
-        return NightReader(self.store, self.plan, lambda: self.embedder)
+    def critical_floor(self) -> float:
+        """The importance from which a memory is never archived."""
+        return self.settings.compression.critical_floor
+
+    @property
+    def fresh_after(self) -> datetime:
+        """Memories created after this time are too recent to touch."""
+        return self.as_of - timedelta(hours=self.settings.compression.freshness_hours)
+
+    def is_fresh(self, memory: Memory) -> bool:
+        """Whether a memory is too recent to touch. What a night made, or what its file alone dates, is as old as the
+        night: it was said before."""
+        if memory.source.connector == MADE or memory.created_at_quality == "mtime":
+            return memory.counts_from > self.as_of
+        return memory.created_at > self.fresh_after
+
+    @cached_property
+    def policies(self) -> tuple[Policy, ...]:
+        """The policies of the night, in their order."""
+        return self.settings.night_policies(self.options.threshold)
+
+    def threshold_of(self, project_id: str) -> float:
+        """The cosine at or above which memories of a project are distilled as one tonight."""
+        mine = [p for policy in self.policies if policy.method == "distill" and (p := policy.of_project(project_id))]
+        return min((policy.threshold for policy in mine), default=1.0)
+
+    def floor_of(self, project_id: str) -> float:
+        """The lowest threshold in use for a project; its pairs are computed and stored from this value."""
+        mine = (policy.of_project(project_id) for policy in (*self.policies, *self.settings.night_policies()))
+        return min((policy.threshold for policy in mine if policy), default=1.0)
+
+    def may_touch(self, project_id: str) -> bool:
+        """Whether a project is in the scope of the run."""
+        if self.options.projects:
+            return project_id in self.options.projects
+        return self.settings.is_consolidated(project_id)
+
+    def log_row(
+        self,
+        policy: str,
+        fingerprint: str,
+        status: Decided,
+        reason: str | None,
+        members: int,
+        made: str | None = None,
+        ratio: float | None = None,
+    ) -> LogRow:
+        """The row of the log for a decision of tonight. `made`: the memory that was written."""
+        row_id = derived_id("log", policy, fingerprint, self.as_of.isoformat(), status)
+        return LogRow(row_id, fingerprint, policy, made, status, reason, members, ratio, self.run_id, self.as_of)
+
+    def supersede(
+        self, tx: Transaction, old: str, new: str, by: str, relation: str = "superseded", similarity: float = 1.0
+    ) -> bool:
+        """Archive a memory of any level, with a link, into the one that takes its place; returns False if it is
+        critical, pinned or archived."""
+        done = tx.memories.supersede(old, winner=new, archived_by=by, at=self.as_of, critical_floor=self.critical_floor)
+        if done:
+            tx.lineage.add([LineageLink(new, old, relation, similarity)])
+        return done
+
+    def memories(self, ids: Iterable[str]) -> dict[str, Memory]:
+        """These memories by id, including proposed ones."""
+        wanted = set(ids)
+        with self.store.reading() as tx:
+            found = tx.memories.read(wanted)
+            missing = wanted - found.keys()
+            return {**found, **self._proposed(tx, missing)} if missing else found
+
+    def contents(self, ids: Collection[str]) -> dict[str, tuple[str, str]]:
+        """The project and the content of these memories by id, including proposed ones."""
+        with self.store.reading() as tx:
+            found = tx.memories.contents(ids)
+            missing = set(ids) - found.keys()
+            proposed = self._proposed(tx, missing) if missing else {}
+        return {**found, **{i: (memory.project_id, memory.content) for i, memory in proposed.items()}}
+
+    def _proposed(self, tx: Transaction, ids: Collection[str]) -> dict[str, Memory]:
+        """The proposed memories, which no store has yet: a pattern may depend on a proposed merge."""
+        drafts = _proposed_drafts(tx)
+        return {i: make_abstraction(drafts[i], self.as_of) for i in ids if i in drafts}
+
+    def witnesses(self, ids: Iterable[str]) -> dict[str, list[Memory]]:
+        """By memory, the raw ones that it was made from, including proposed ones; raw memories are omitted."""
+        wanted = set(ids)
+        with self.store.reading() as tx:
+            made = {i: set(sources) for i, sources in tx.lineage.witnesses_of(wanted).items()}
+            missing = wanted - made.keys() - tx.memories.read(wanted).keys()
+            drafts = _proposed_drafts(tx) if missing else {}
+            made |= {i: self._raw_behind(tx, drafts, i) for i in missing & drafts.keys()}
+            memories = tx.memories.read({i for sources in made.values() for i in sources})
+        return {i: [memories[source] for source in sorted(sources)] for i, sources in made.items()}
+
+    def _raw_behind(self, tx: Transaction, drafts: Mapping[str, Distillation], memory_id: str) -> set[str]:
+        if memory_id not in drafts:
+            return set(tx.lineage.witnesses_of([memory_id]).get(memory_id, [memory_id]))
+        return {raw for source in drafts[memory_id].member_ids for raw in self._raw_behind(tx, drafts, source)}
+
+    def vectors_of(self, ids: Sequence[str]) -> tuple[list[str], Vectors]:
+        """Sorted ids and float32 (n, dimension) vectors of those memories that have one, or will have one after
+        approval."""
+        found: list[str] = []
+        parts = [np.empty((0, self.embedder.dimension), dtype=np.float32)]
+        wanted = sorted(set(ids))
+        for start in range(0, len(wanted), _VECTORS_AT_ONCE):
+            page = wanted[start : start + _VECTORS_AT_ONCE]
+            with self.store.reading() as tx:
+                some, rows = tx.vectors.read(page, self.embedder.name, self.embedder.dimension)
+            found += some
+            parts.append(rows)
+        vectors, missing = np.concatenate(parts), set(wanted) - set(found)
+        drafts: dict[str, Distillation] = {}
+        if missing:
+            with self.store.reading() as tx:
+                drafts = _proposed_drafts(tx)
+        extra = sorted(missing & drafts.keys())
+        if not extra:
+            return found, vectors
+        everything = found + extra
+        order = sorted(range(len(everything)), key=everything.__getitem__)
+        proposed = vectors_of_abstractions([drafts[i] for i in extra], self.embedder, self.vectors_of)
+        stacked = np.concatenate([vectors, proposed])
+        return [everything[i] for i in order], cast(Vectors, stacked[order])
+
+    def vectors_in_order(self, ids: Sequence[str]) -> Vectors:
+        """Float32 (n, dimension) vectors of memories in the order of `ids`. Raises KeyError if one has none."""
+        found, vectors = self.vectors_of(ids)
+        rows = {memory_id: row for row, memory_id in enumerate(found)}
+        return vectors[[rows[memory_id] for memory_id in ids]]
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
@@ -143,10 +290,17 @@ class Night:
         Raises OtherModelError if they have vectors of another model, and EmbeddingError if the model fails; earlier
         pages stay, so that the next attempt continues there.
         """
-        embed_missing(self.store, self.embedder, self._writing_vectors, self.progress)
 
-    @contextmanager
-    def _writing_vectors(self) -> Iterator[Transaction]:
-        self.hold_lease()
-        with self.writing() as tx:
-            yield tx
+        @contextmanager
+        def writing() -> Iterator[Transaction]:
+            self.hold_lease()
+            with self.writing() as tx:
+                yield tx
+
+        embed_missing(self.store, self.embedder, writing, self.progress)
+
+
+def _proposed_drafts(tx: Transaction) -> dict[str, Distillation]:
+    """By id, the drafts of the memories that proposals would make."""
+    drafts = drafts_of(tx.proposals.list()).values()
+    return {abstraction_id(draft): draft for draft in drafts if isinstance(draft, Distillation)}

@@ -12,9 +12,16 @@ from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.conversation_reading import ConversationOrder, names_in, unanswered
-from memory_pipeline.consolidation.conversations import left_in_words, read_days, write_pages
+from memory_pipeline.consolidation.conversations import (
+    ConversationOrder,
+    left_in_words,
+    names_in,
+    read_days,
+    unanswered,
+    write_pages,
+)
 from memory_pipeline.consolidation.plan import NightOptions
+from memory_pipeline.consolidation.review.proposals import same_fields
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.choose import model_reads
@@ -115,7 +122,7 @@ def run_conversations(
     night = Night(store, settings, options, holder=_HOLDER, progress=progress)
 
     def mine(day: SpokenDay) -> bool:
-        return night.plan.may_touch(day.project_id)
+        return night.may_touch(day.project_id)
 
     with store.kept_open():
         night.hold_lease()
@@ -218,17 +225,4 @@ def day_as_text(day: ShownDay) -> str:
 
 
 def _shown(one: KeptExtraction, *, withdrawn: bool) -> ShownExtraction:
-    return ShownExtraction(
-        id=one.id,
-        kind=one.kind,
-        speaker=one.speaker,
-        text=one.text,
-        significance=one.significance,
-        priority=one.priority,
-        destination=one.destination,
-        withdrawn=withdrawn,
-        where=place_of(one),
-        turn_id=one.turn_id,
-        memory_id=one.memory_id,
-        proposed_by=one.proposed_by,
-    )
+    return ShownExtraction(**same_fields(ShownExtraction, one), withdrawn=withdrawn, where=place_of(one))

@@ -2,28 +2,35 @@
 
 A day is read as a whole and written in one transaction; its files follow, and are made again of what the store holds
 until they are written. A day that is read again is replaced, and no other. What a night finds open before its own day
-is read too (`conversation_reading.py`).
+is read too.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from typing import Literal
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.conversation_reading import ConversationOrder, names_in, names_of, read_turns
-from memory_pipeline.consolidation.distillation import answer_book
+from memory_pipeline.consolidation.distillation import answer_book, session_of
 from memory_pipeline.errors import MemoryPipelineError, ModelError, in_words
 from memory_pipeline.killpoints import reached
+from memory_pipeline.models import Declined, ModelClient, Question
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.periods.running import renew_stale
-from memory_pipeline.reading.conversation_day import ReadDay, read_day
-from memory_pipeline.reading.extraction import MEMORY_TYPE, importance_of
-from memory_pipeline.reading.turns import turns_of
+from memory_pipeline.reading.answers import ReadingAnswer
+from memory_pipeline.reading.conversation_day import ReadDay, ask_about, classifier_vectors, read_day
+from memory_pipeline.reading.extraction import MEMORY_TYPE, Found, found_by_classifier, importance_of
+from memory_pipeline.reading.question import Reading
+from memory_pipeline.reading.turns import FILES_WITH_NAMES, needs_names, speakers_named, turns_of
 from memory_pipeline.records import (
+    COST_CAP,
     EXTRACTED,
     ConversationDay,
     Destination,
@@ -32,14 +39,194 @@ from memory_pipeline.records import (
     LineageLink,
     Memory,
     Source,
+    Speaker,
+    Turn,
     derived_id,
 )
-from memory_pipeline.store import Transaction
+from memory_pipeline.store import Store, Transaction
 from memory_pipeline.store.conversations import SpokenDay
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.steering import attempt_by
 from memory_pipeline.workspace.conversation_pages import WrittenFiles, standing_in, write_files
 from memory_pipeline.workspace.session_pages import mend_session_pages
+
+_UNKNOWN = "unknown_speakers"
+State = Literal["open", "late", "stale", "read", "taken back"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelBill:
+    """What was asked in a run: calls with every attempt, answers that were known already, and the cost."""
+
+    calls: int
+    reused: int
+    cost_usd: float
+
+    def since(self, before: ModelBill) -> ModelBill:
+        """What was asked after an earlier look."""
+        cost = round(self.cost_usd - before.cost_usd, 6)
+        return ModelBill(self.calls - before.calls, self.reused - before.reused, cost)
+
+
+def bill_of(night: Night) -> ModelBill:
+    """What the run has asked so far."""
+    calls = answer_book(night).calls()
+    sent = [call for call in calls if call.mode != "cache"]
+    return ModelBill(len(sent), len(calls) - len(sent), round(sum(call.cost_usd for call in sent), 6))
+
+
+def read_turns(night: Night, turns: Sequence[Turn], known: Sequence[Extraction], problems: list[ModelError]) -> Found:
+    """What is worth keeping of a day's turns. `known`: the extractions that stand before them; `problems`: why the
+    model cannot be asked any more in this run, which grows.
+
+    An error of the model is noted once a run, and leaves what has no answer yet to the classifier.
+    """
+    if not turns:
+        return Found()
+    if not model_reads(night.settings):
+        return found_by_classifier(turns, classifier_vectors())
+
+    def note(error: ModelError) -> None:
+        problems.append(error)
+        if not any(one.stage == "extraction" and one.error == in_words(error) for one in night.errors):
+            night.note_error("", "extraction", error)
+
+    def ask(question: Question[ReadingAnswer, Reading]) -> Reading | Declined | Exception | None:
+        try:
+            client = ModelClient(night.settings)
+            results = client.ask({"": question}, session_of(night), "conversations", only_kept=bool(problems))
+            result = next((result for _, result in results), None)
+        except ModelError as error:
+            note(error)
+            return None
+        if isinstance(result, Declined) and result.reason == COST_CAP:
+            problems.append(ModelError(COST_CAP))  # no error: the next night goes on
+        return result
+
+    asked = ask_about("conversation", turns, known, ask, night.settings, night.embedder)
+    if asked.problem:
+        note(asked.problem)
+    return asked.found.with_others(found_by_classifier(asked.left, classifier_vectors())) if asked.left else asked.found
+
+
+#: The connector of workspaces that were imported once, and are no source.
+_WORKSPACE = "openclaw"
+
+
+def names_of(
+    store: Store, settings: Settings, project_id: str, memories: Iterable[Memory]
+) -> Mapping[str, Speaker] | None:
+    """By name in lower case, whose it is; None if each of these memories tells by itself who speaks."""
+    return names_in(store, settings)(project_id) if needs_names(memories) else None
+
+
+def names_in(store: Store, settings: Settings) -> Callable[[str], Mapping[str, Speaker]]:
+    """The names of each project's human and agent, read once when they are asked for: from the files of its workspace,
+    or, if it has none, from what was imported of such files."""
+
+    @cache
+    def of(project_id: str) -> Mapping[str, Speaker]:
+        from memory_pipeline.ingest.sources import with_known_projects, workspace_of  # which most nights never need
+
+        workspace = workspace_of(with_known_projects(settings, store), project_id)
+        rules = settings.conversations
+        if workspace is not None:
+            return speakers_named(rules.human_names, rules.agent_names, workspace)
+        imported: list[tuple[str, str]] = []
+        if store.exists():
+            with store.reading() as tx:
+                imported = tx.sources.contents_of(project_id, _WORKSPACE, FILES_WITH_NAMES)
+        return speakers_named(rules.human_names, rules.agent_names, imported=imported)
+
+    return of
+
+
+class ConversationOrder:
+    """The days of conversations up to the last one that is looked at, as the store has them, and as they become while
+    they are read one after the other. `asks`: whether a model is asked; `names`: by project, whose the names before its
+    turns are."""
+
+    def __init__(
+        self,
+        tx: Transaction,
+        last: date,
+        *,
+        asks: bool = False,
+        names: Callable[[str], Mapping[str, Speaker]] = lambda project: {},
+    ) -> None:
+        self._asks, self._names = asks, names
+        conversations = tx.conversations
+        self.spoken: Sequence[SpokenDay] = conversations.spoken(last)
+        self._rows = {(row.project_id, row.night): row for row in conversations.days()}
+        self._taken_back = conversations.taken_back()
+        self._said: dict[str, dict[date, str]] = {}
+        for project in {day.project_id for day in self.spoken}:
+            self._said[project] = conversations.digests(project)
+        self._bases: dict[str, tuple[list[date], list[str]]] = {}
+
+    def state_of(self, day: SpokenDay) -> State:
+        """What is known of a day now."""
+        row = self._rows.get((day.project_id, day.night))
+        if (day.project_id, day.night) in self._taken_back:
+            return "taken back"
+        if row is None:
+            return "open"
+        if row.digest != day.digest:
+            return "late"
+        is_of_today = row.basis and not row.topics  # an earlier version kept topics, and other hashes
+        # Whether it is known now who speaks in turns of a day in which nobody knew it.
+        unknown = json.loads(row.coverage).get(_UNKNOWN, ()) if _UNKNOWN in row.coverage else ()
+        are_known = any(name.casefold() in self._names(row.project_id) for name in unknown)
+        if (is_of_today and row.basis != self.basis_of(day)) or are_known:
+            return "stale"
+        return "read"
+
+    def is_due(self, day: SpokenDay) -> bool:
+        """Whether a day is to be read though nobody asks for it."""
+        return self.state_of(day) in ("open", "late", "stale") or self.waits_for_model(day)
+
+    def waits_for_model(self, day: SpokenDay) -> bool:
+        """Whether a day that was read is read again only because no model has answered everything about it, and one is
+        asked now."""
+        if not self._asks or self.state_of(day) != "read":
+            return False
+        row = self._rows[day.project_id, day.night]
+        coverage = json.loads(row.coverage)
+        return unanswered(row) > 0 if "model" in coverage else any(coverage.get("turns", {}).values())
+
+    def taken_back(self) -> list[SpokenDay]:
+        """The days that a person took back."""
+        return [day for day in self.spoken if self.state_of(day) == "taken back"]
+
+    def basis_of(self, day: SpokenDay) -> str:
+        """A hash of what was extracted of the days before a day."""
+        if day.project_id not in self._bases:
+            said, hashes = self._said[day.project_id], [_hash("")]  # of all before each night; the last one is of all
+            for night in sorted(said):
+                hashes.append(_hash(f"{hashes[-1]}\n{night}\n{said[night]}"))
+            self._bases[day.project_id] = sorted(said), hashes
+        nights, hashes = self._bases[day.project_id]
+        return _hash(hashes[bisect_left(nights, day.night)])
+
+    def note_read(self, tx: Transaction, row: ConversationDay) -> None:
+        """Take over what one day is now."""
+        key = (row.project_id, row.night)
+        self._rows[key] = row
+        self._taken_back -= {key}
+        said = self._said[row.project_id]
+        before = said.pop(row.night, None)
+        said.update(tx.conversations.digests(row.project_id, row.night))
+        if said.get(row.night) != before:
+            self._bases.pop(row.project_id, None)
+
+
+def unanswered(day: ConversationDay) -> int:
+    """How many of the questions about a day a model has not answered."""
+    return int(json.loads(day.coverage).get("model", {}).get("waiting", 0))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +239,6 @@ class DayOfProject:
     kept: ConversationDay
     extractions: tuple[KeptExtraction, ...]
     is_changed: bool
-
-
-def keep_conversations(night: Night) -> list[ConversationDay]:
-    """Read the conversations of the night's day, and those before it that are open; returns the days that were read."""
-    return [day.kept for day in read_conversations(night)]
 
 
 def read_conversations(night: Night) -> list[DayOfProject]:
@@ -74,7 +256,7 @@ def read_conversations(night: Night) -> list[DayOfProject]:
         )
     done = read_days(night, order, [day for day in order.spoken if day.night == last])
     write_pages(night)
-    if left := [day for day in order.taken_back() if night.plan.may_touch(day.project_id)]:
+    if left := [day for day in order.taken_back() if night.may_touch(day.project_id)]:
         night.log.info("%s", left_in_words(left))
     return done
 
@@ -88,22 +270,6 @@ def left_in_words(days: Sequence[SpokenDay]) -> str:
     )
 
 
-def _days_to_read(
-    night: Night,
-    order: ConversationOrder,
-    asked: Collection[SpokenDay],
-    problems: Sequence[ModelError],
-    *,
-    also_open: bool,
-) -> Iterator[SpokenDay]:
-    """Each day to read, in order, with those that come open while the days before them are read. Once the model could
-    not be asked, what waits for nothing but a model is left."""
-    for day in order.spoken:
-        is_due = day in asked or (also_open and order.is_due(day) and not (problems and order.waits_for_model(day)))
-        if is_due and night.plan.may_touch(day.project_id):
-            yield day
-
-
 def read_days(
     night: Night, order: ConversationOrder, asked: Collection[SpokenDay], *, also_open: bool = True
 ) -> list[DayOfProject]:
@@ -112,7 +278,13 @@ def read_days(
     done: list[DayOfProject] = []
     problems: list[ModelError] = []
     due = 0 if not also_open else sum(map(order.is_due, order.spoken))
-    for number, day in enumerate(_days_to_read(night, order, asked, problems, also_open=also_open)):
+    number = 0
+    for day in order.spoken:  # also those that come open while the days before them are read
+        # Once the model could not be asked, what waits for nothing but a model is left.
+        is_due = day in asked or (also_open and order.is_due(day) and not (problems and order.waits_for_model(day)))
+        if not is_due or not night.may_touch(day.project_id):
+            continue
+        number += 1
         night.hold_lease()
         try:
             done.append(_read_day(night, day, order.basis_of(day), problems))
@@ -122,7 +294,7 @@ def read_days(
             if not isinstance(error, MemoryPipelineError):
                 night.log.error("reading the conversations of %s on %s", day.project_id, day.night, exc_info=error)
             night.note_error("", "conversations", f"{day.project_id}, {day.night}: {in_words(error)}")
-        night.progress("conversations", number + 1, max(len(asked), due, number + 1))
+        night.progress("conversations", number, max(len(asked), due, number))
     return done
 
 
@@ -165,7 +337,11 @@ def _read_day(night: Night, day: SpokenDay, basis: str, problems: list[ModelErro
         destination = found.routes[one.id].destination
         memory = _memory_of(night, one, by_id[one.turn_id], as_of) if destination == "memory" else None
         made += [memory] if memory and one.id not in refused else []
-        kept.append(_kept(one, day.night, run_id, destination, memory))
+        told = {name: getattr(one, name) for name in Extraction.__dataclass_fields__}
+        memory_id = memory.id if memory else None
+        kept.append(
+            KeptExtraction(**told, night=day.night, run_id=run_id, destination=destination, memory_id=memory_id)
+        )
     row = ConversationDay(
         project_id=day.project_id,
         night=day.night,
@@ -203,13 +379,6 @@ def _closed(settings: Settings) -> frozenset[Destination]:
         "memory": names.embeddings,
     }
     return frozenset(destination for destination, name in given.items() if not name)
-
-
-def _kept(one: Extraction, night: date, run_id: str, destination: Destination, memory: Memory | None) -> KeptExtraction:
-    told = {name: getattr(one, name) for name in Extraction.__dataclass_fields__}
-    return KeptExtraction(
-        **told, night=night, run_id=run_id, destination=destination, memory_id=memory.id if memory else None
-    )
 
 
 def _memory_of(night: Night, one: Extraction, turn: Memory, as_of: datetime) -> Memory | None:
@@ -268,15 +437,8 @@ def _supersede(
     for one in kept:
         for old in one.withdraws:
             loser, winner = memory_of.get(old), one.memory_id
-            if (
-                loser
-                and winner
-                and tx.memories.supersede(
-                    loser,
-                    winner=winner,
-                    archived_by=derived_id("withdrawn", loser, winner),
-                    at=as_of,
-                    critical_floor=critical_floor,
-                )
-            ):
+            if not loser or not winner:
+                continue
+            by = derived_id("withdrawn", loser, winner)
+            if tx.memories.supersede(loser, winner=winner, archived_by=by, at=as_of, critical_floor=critical_floor):
                 tx.lineage.add([LineageLink(winner, loser, "superseded", 1.0)])

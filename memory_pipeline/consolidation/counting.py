@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillation import answer_book
-from memory_pipeline.consolidation.outcome import NightOutcome, Tally
-from memory_pipeline.consolidation.plan import NightPlan
-from memory_pipeline.consolidation.reading import NightReader
 from memory_pipeline.consolidation.readings import ANY_ROOM, find_unread
 from memory_pipeline.consolidation.recall_check import RecallCheck, check_recall, measure_preservation
-from memory_pipeline.consolidation.review.conflicts import group_conflicts
+from memory_pipeline.consolidation.review.conflicts import CONFLICT_POLICY, group_conflicts
 from memory_pipeline.models.choose import Waiting, describe_reader, model_reads
 from memory_pipeline.records import (
     DIGEST,
@@ -31,12 +28,18 @@ from memory_pipeline.records import (
     Causal,
     Cluster,
     Conflict,
+    Contribution,
     Distillation,
+    DuplicateGroup,
+    EligibleMemory,
     LogRow,
+    Measured,
+    Memory,
     ModelCall,
     derived_id,
     fingerprint_of,
 )
+from memory_pipeline.records.drafts import DUPLICATE_POLICY
 from memory_pipeline.reporting.model import (
     LARGEST,
     AtomReport,
@@ -44,7 +47,6 @@ from memory_pipeline.reporting.model import (
     ConflictReport,
     CountedRun,
     Kind,
-    MissedReport,
     PolicyReport,
     SeriesReport,
     SourceReport,
@@ -53,40 +55,86 @@ from memory_pipeline.reporting.model import (
 from memory_pipeline.store import Transaction, facts_in
 from memory_pipeline.text.contradictions import clear_conflicts, newer_of
 from memory_pipeline.text.hidden import visible
+from memory_pipeline.text.preservation import check_preservation
 from memory_pipeline.text.subject import with_subject
 
 _EXAMPLES = 20
 _OUTCOMES = ("compressed", "skipped", "failed", "proposed")
 
 
-def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, started_at: datetime) -> CountedRun:
+#: Log rows with these policies concern single memories, not clusters.
+_NO_CLUSTERS = (DUPLICATE_POLICY, CONFLICT_POLICY, READ, REFUSED, REPEATED)
+#: Lineage of a memory that was archived, but not as a source of a cluster.
+_NO_SOURCES = ("duplicate", "superseded", "extracted", "replaced")
+
+
+@dataclass(frozen=True, slots=True)
+class NightOutcome:
+    """The results of a night's steps. `archives`: of every policy; `clusters` and `distillations`: of the patterns;
+    `guidance`: the new contents of the playbook. For a night that broke off, the results so far."""
+
+    duplicates: Sequence[DuplicateGroup] = ()
+    eligible: Sequence[EligibleMemory] = ()
+    clusters: Sequence[Cluster] = ()
+    distillations: Sequence[Distillation] = ()
+    archives: Sequence[Archive] = ()
+    atoms: Sequence[AtomDecision] = ()
+    guidance: Sequence[Contribution] = ()
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> NightOutcome:
+        """Collect the results of a night's steps, by their names, as far as they exist."""
+        levels = ("series", "readings", "merges", "canonical_entries", "archives")
+        return cls(
+            duplicates=values.get("exact_duplicates", ()),
+            eligible=values.get("eligible_memories", ()),
+            clusters=values.get("clusters", ()),
+            distillations=values.get("distillations", ()),
+            archives=[archive for name in levels for archive in values.get(name, ())],
+            atoms=values.get("atoms", ()),
+            guidance=values.get("playbook", ()),
+        )
+
+
+NO_OUTCOME = NightOutcome()
+
+
+def count_run(night: Night, kind: Kind, outcome: NightOutcome, started_at: datetime) -> CountedRun:
     """Every figure of a run, with its largest clusters; the end time is not known yet."""
-    recall = _recall(night, tally)
-    clusters, archives, atoms = outcome.clusters, tally.archives, tally.atoms
-    compressed = [archive for archive in archives if archive.status == "compressed"]
+    run_id, clusters = night.options.run_id, outcome.clusters
     with night.store.reading() as tx:
+        rows = tx.runs.archived_by(run_id)
+        log = tx.journal.log_of(run_id)
+        archives = clusters_of(tx, log, {row.memory_id for row in rows}, outcome.archives)
+        before, after = tx.runs.tokens_around(run_id)
+        tokens_without = tx.runs.tokens_without()
+        mine = sum(proposal.run_id == run_id for proposal in tx.proposals.list())
+        atoms = outcome.atoms or tx.atoms.decisions_of(run_id)
+        guidance = outcome.guidance or tx.playbook.contributions_of(run_id)
         facts = tx.contents.facts()
         conflicts = tx.conflicts.open()
         sources = tx.contents.sources_fingerprint()
-        readings = tx.sources.readings(night.options.run_id)
-        turns, kept, proposed, unknown = tx.conversations.read_by(night.options.run_id)
-        again = tx.conversations.read_before(night.options.run_id, night.options.partition)
-        moved = tx.journal.moved_by(night.options.run_id)
-        log = tx.journal.log_of(night.options.run_id)
+        readings = tx.sources.readings(run_id)
+        turns, kept, by_model, unknown = tx.conversations.read_by(run_id)
+        again = tx.conversations.read_before(run_id, night.options.partition)
+        moved = tx.journal.moved_by(run_id)
         waiting = _waiting(night, tx)
         left = sum(day <= night.options.partition for _, day in tx.conversations.taken_back())
-    sides = night.reader.memories({side for conflict in conflicts for side in (conflict.a, conflict.b)})
+    recall = _recall(night, [row.memory_id for row in rows])
+    proposed = sum(archive.status == "proposed" for archive in outcome.archives)
+    proposed += sum(group.proposed for group in outcome.duplicates)
+    compressed = [archive for archive in archives if archive.status == "compressed"]
+    sides = night.memories({side for conflict in conflicts for side in (conflict.a, conflict.b)})
     conflicts = clear_conflicts(conflicts, sides)
-    before, after = tally.tokens_before, tally.tokens_after
     settled_patterns = sum(cluster.settled is not None for cluster in clusters)
     settled = settled_patterns + sum(archive.status == "settled" for archive in archives)
-    patterns = {policy.name for policy in night.plan.policies if policy.method == "distill"}
+    patterns = {policy.name for policy in night.policies if policy.method == "distill"}
     ratios = [archive.measured.compression_ratio for archive in compressed if archive.cluster.policy in patterns]
     established = sum(archive.cluster.policy == ESTABLISHED for archive in compressed)
-    series = _series(night.reader, compressed)
-    preserved = measure_preservation(night.store, compressed)
+    series = _series(night, compressed)
+    preserved, lost = measure_preservation(night.store, compressed)
     return CountedRun(
-        run_id=night.options.run_id,
+        run_id=run_id,
         kind=kind,
         partition=night.options.partition,
         as_of=night.as_of,
@@ -99,12 +147,12 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         entries_changed=sum(reading.changed for reading in readings),
         entries_gone=sum(reading.gone for reading in readings),
         sources=tuple(SourceReport(**asdict(reading)) for reading in readings),
-        **_notes_read(tally.archives, log),
+        **_notes_read(archives, log),
         notes_waiting=waiting.notes,
         turns_waiting=waiting.turns,
         turns_read=turns,
         extractions_kept=kept,
-        extractions_by_model=proposed,
+        extractions_by_model=by_model,
         turns_without_speaker=unknown,
         conversation_days_again=again,
         conversation_days_left=left,
@@ -115,12 +163,12 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         clusters_settled=settled,
         clusters_compressed=len(compressed),
         clusters_failed=sum(archive.status == "failed" for archive in archives),
-        duplicates_archived=len(tally.copies),
-        proposals=tally.proposed,
-        memories_archived=len(tally.archived),
+        duplicates_archived=sum(row.relation == "duplicate" for row in rows),
+        proposals=max(proposed, mine),
+        memories_archived=len(rows),
         abstractions_created=len(compressed),
         patterns_created=len(ratios) + established,
-        policies=_by_policy(night.plan, clusters, archives),
+        policies=_by_policy(night, clusters, archives),
         series_created=sum(not one.updated for one in series),
         series_updated=sum(one.updated for one in series),
         readings_archived=sum(one.archived for one in series),
@@ -131,12 +179,12 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         atoms_skipped=sum(decision.status == "skipped" for decision in atoms),
         atoms_not_causal=sum(decision.status == "not_causal" for decision in atoms),
         atoms=tuple(_atom_words(decision, decision.causal) for decision in atoms if decision.causal)[:_EXAMPLES],
-        playbook_created=sum(c.status == "created" for c in tally.guidance),
-        playbook_updated=sum(c.status == "updated" for c in tally.guidance),
-        active_memories=tally.active,
+        playbook_created=sum(c.status == "created" for c in guidance),
+        playbook_updated=sum(c.status == "updated" for c in guidance),
+        active_memories=facts["active"],
         tokens_before=before,
         tokens_after=after,
-        tokens_without=tally.tokens_without,
+        tokens_without=tokens_without,
         token_reduction_pct=round(100 * (before - after) / before, 2) if before else 0.0,
         avg_compression_ratio=round(sum(ratios) / len(ratios), 2) if ratios else 0.0,
         max_compression_ratio=round(max(ratios, default=0.0), 2),
@@ -145,25 +193,89 @@ def count_run(night: Night, kind: Kind, outcome: NightOutcome, tally: Tally, sta
         facts_found=preserved.found,
         facts_kept=preserved.kept,
         facts_attached=preserved.attached,
-        facts_lost=preserved.lost[:_EXAMPLES],
-        preservation_rate=preserved.rate,
+        facts_lost=tuple(lost[:_EXAMPLES]),
+        preservation_rate=(
+            round((preserved.kept + preserved.attached) / preserved.found, 4) if preserved.found else None
+        ),
         conflicts_known=len(conflicts),
-        conflicts=_conflict_words(night.reader, conflicts),
+        conflicts=_conflict_words(night, conflicts),
         refusals=_refusals(archives),
         sources_sha256=sources,
         store=StoreFacts.model_validate(facts),
-        largest_clusters=_examples(night.reader, outcome.distillations, archives),
+        largest_clusters=_examples(night, outcome.distillations, archives),
         recall_found=recall.found,
         recall_sampled=recall.asked,
         recall_rate=round(recall.found / recall.asked, 4) if recall.asked else None,
-        recall_missed=tuple(MissedReport(**asdict(missed)) for missed in recall.missed)[:_EXAMPLES],
+        recall_missed=recall.missed[:_EXAMPLES],
     )
 
 
-def _by_policy(plan: NightPlan, clusters: Sequence[Cluster], archives: Sequence[Archive]) -> tuple[PolicyReport, ...]:
+def clusters_of(
+    tx: Transaction, log: Sequence[LogRow], archived: set[str], told: Sequence[Archive] = ()
+) -> list[Archive]:
+    """The clusters of a run. The log decides which ones are compressed, whatever the steps returned; other results
+    come from the steps, and from the log for clusters that only the log has."""
+    logged = {(row.policy, row.cluster_fingerprint): row for row in log}
+    done = {key for key, row in logged.items() if row.status == "compressed"}
+    found = [
+        archive
+        for archive in told
+        if archive.status != "compressed" or (archive.cluster.policy, archive.cluster.fingerprint) in done
+    ]
+    known = {(archive.cluster.policy, archive.cluster.fingerprint) for archive in found}
+    missing = [row for key, row in logged.items() if key not in known and row.policy not in _NO_CLUSTERS]
+    return [*found, *(_from_log(tx, row, archived) for row in missing)]
+
+
+def _from_log(tx: Transaction, row: LogRow, archived: set[str]) -> Archive:
+    """A cluster according to its row and lineage; one that was not compressed has no members there."""
+    made = (
+        tx.memories.read([row.compressed_memory_id]).get(row.compressed_memory_id) if row.compressed_memory_id else None
+    )
+    links = [link for link in tx.lineage.of([made.id] if made else []) if link.relation not in _NO_SOURCES]
+    members = tx.memories.read([link.source_id for link in links])
+    told = tx.memories.read(tx.lineage.told_by([made.id]).get(made.id, [])) if made else {}
+    kept = check_preservation([memory.content for memory in told.values()], made.content, ()) if made else None
+    measured = Measured.of(
+        sum(memory.token_count for memory in members.values()),
+        made.token_count if made else 0,
+        *((kept.found, kept.kept, kept.attached) if kept else (0, 0, 0)),
+    )
+    return Archive(
+        _cluster_of(row, made, list(members.values()), [link.similarity for link in links]),
+        row.status,
+        row.reason,
+        row.compressed_memory_id,
+        archived_ids=tuple(sorted(members.keys() & archived)),
+        measured=measured,
+    )
+
+
+def _cluster_of(row: LogRow, made: Memory | None, members: Sequence[Memory], similarities: Sequence[float]) -> Cluster:
+    """A cluster according to its log row and its members."""
+    dates = [memory.created_at for memory in members] or [row.created_at]
+    return Cluster(
+        cluster_id=made.id if made else row.cluster_fingerprint[:12],
+        fingerprint=row.cluster_fingerprint,
+        policy=row.policy,
+        project_id=made.project_id if made else "",
+        member_ids=tuple(sorted(memory.id for memory in members)),
+        member_count=len(members),
+        avg_similarity=sum(similarities) / len(similarities) if similarities else 0.0,
+        min_similarity=min(similarities, default=0.0),
+        dominant_category=made.categories[0] if made and made.categories else "",
+        top_categories=made.categories[:2] if made else (),
+        total_tokens=sum(memory.token_count for memory in members),
+        max_importance=max((memory.importance for memory in members), default=0.0),
+        oldest_member_at=min(dates),
+        newest_member_at=max(dates),
+    )
+
+
+def _by_policy(night: Night, clusters: Sequence[Cluster], archives: Sequence[Archive]) -> tuple[PolicyReport, ...]:
     """One section per policy, in the order in which they ran."""
     sections = []
-    for policy in plan.policies:
+    for policy in night.policies:
         mine = [archive for archive in archives if archive.cluster.policy == policy.name]
         settled = sum(archive.status == "settled" for archive in mine)
         settled += sum(cluster.settled is not None for cluster in clusters if cluster.policy == policy.name)
@@ -186,12 +298,12 @@ def _by_policy(plan: NightPlan, clusters: Sequence[Cluster], archives: Sequence[
     return tuple(sections)
 
 
-def _series(reader: NightReader, compressed: Sequence[Archive]) -> tuple[SeriesReport, ...]:
+def _series(night: Night, compressed: Sequence[Archive]) -> tuple[SeriesReport, ...]:
     """The series memories among the results, with what their rows say."""
     mine = {archive.abstraction_id: archive for archive in compressed if archive.cluster.policy == SERIES}
-    made = reader.memories(i for i in mine if i)
+    made = night.memories(i for i in mine if i)
     facts = {i: found for i, memory in made.items() if (found := facts_in(memory.compressed_from or "")) is not None}
-    told = reader.memories(
+    told = night.memories(
         {i for archive in mine.values() for i in archive.member_ids}
         | {i for found in facts.values() for i in found.breaking_ids}
     )
@@ -210,9 +322,9 @@ def _series(reader: NightReader, compressed: Sequence[Archive]) -> tuple[SeriesR
     )
 
 
-def _conflict_words(reader: NightReader, conflicts: Sequence[Conflict]) -> tuple[ConflictReport, ...]:
+def _conflict_words(night: Night, conflicts: Sequence[Conflict]) -> tuple[ConflictReport, ...]:
     groups = group_conflicts(conflicts)[:_EXAMPLES]
-    with reader.store.reading() as tx:
+    with night.store.reading() as tx:
         memories = tx.memories.read_as_last_told({i for group in groups for i in (group[0].a, group[0].b)})
     return tuple(
         ConflictReport(
@@ -250,7 +362,7 @@ def _waiting(night: Night, tx: Transaction) -> Waiting:
         unread = find_unread(night, ANY_ROOM)
         notes, tokens = sum(len(one.memories) for one in unread), sum(one.tokens for one in unread)
     else:
-        notes, tokens = tx.readings.count_unread(created_before=night.plan.fresh_after, as_of=night.as_of)
+        notes, tokens = tx.readings.count_unread(created_before=night.fresh_after, as_of=night.as_of)
     return Waiting(notes, turns, days, tokens + spoken)
 
 
@@ -302,7 +414,7 @@ def _atom_words(decision: AtomDecision, causal: Causal) -> AtomReport:
 
 
 def _examples(
-    reader: NightReader, distillations: Sequence[Distillation], archives: Sequence[Archive]
+    night: Night, distillations: Sequence[Distillation], archives: Sequence[Archive]
 ) -> tuple[ClusterReport, ...]:
     """The largest clusters and statements, with their members' content and their results; readings of series are told
     as series, and the digests of routine are left out."""
@@ -315,7 +427,7 @@ def _examples(
     ]
     shown = sorted(worked_on, key=lambda archive: (-len(archive.member_ids), archive.cluster.fingerprint))[:LARGEST]
     made = {archive.abstraction_id for archive in shown if archive.abstraction_id}
-    memories = reader.memories(made | {i for archive in shown for i in archive.member_ids})
+    memories = night.memories(made | {i for archive in shown for i in archive.member_ids})
     examples = []
     for archive in shown:
         measured = archive.measured
@@ -342,11 +454,11 @@ def _examples(
     return tuple(examples)
 
 
-def _recall(night: Night, tally: Tally) -> RecallCheck:
+def _recall(night: Night, archived: Sequence[str]) -> RecallCheck:
     if any(error.stage == "embed" for error in night.errors):
         return RecallCheck()  # an unreachable query is skipped; the report gives the reason
     try:
-        return check_recall(night, tally.archived)
+        return check_recall(night, archived)
     except Exception as error:  # a failing check never prevents the report; the error is in it
         night.log.exception("checking whether the archived memories can still be found")
         night.note_error("", "recall", error)

@@ -12,10 +12,9 @@ from datetime import datetime
 
 from memory_pipeline.consolidation.archive import SourcesChangedError
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.plan import NightPlan
-from memory_pipeline.consolidation.review.proposals import propose_duplicates
+from memory_pipeline.consolidation.review.proposals import propose
 from memory_pipeline.errors import in_words
-from memory_pipeline.records import Decided, DuplicateGroup, LineageLink, LogRow, Memory, derived_id, fingerprint_of
+from memory_pipeline.records import DuplicateGroup, LineageLink, Memory, derived_id, fingerprint_of
 from memory_pipeline.records.drafts import DUPLICATE_POLICY
 from memory_pipeline.store import REJECTED, Replacement, SameContent, Transaction
 from memory_pipeline.text.subject import read_attribute_heading
@@ -28,9 +27,9 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
     night.hold_lease()
     with night.store.reading() as tx:
         rows = tx.memories.same_content(
-            created_before=night.plan.fresh_after,
+            created_before=night.fresh_after,
             as_of=night.as_of,
-            critical_floor=night.settings.compression.critical_floor,
+            critical_floor=night.critical_floor,
         )
         groups = find_duplicates(rows)
         targets = tx.lineage.replacements_of([group.survivor_id for group in groups])
@@ -41,7 +40,7 @@ def archive_duplicates(night: Night) -> list[DuplicateGroup]:
         replace(g, survivor_id=targets[g.survivor_id], proposed=night.settings.is_reviewed(g.project_id))
         for g in groups
         if decided.get((DUPLICATE_POLICY, fingerprint_of(g.duplicate_ids))) != REJECTED
-        and night.plan.may_touch(g.project_id)
+        and night.may_touch(g.project_id)
     ]
     settled: list[DuplicateGroup] = []
     for start in range(0, len(groups), _GROUPS_AT_ONCE):
@@ -68,41 +67,22 @@ def _settle(night: Night, groups: list[DuplicateGroup]) -> list[DuplicateGroup]:
     one."""
     try:
         with night.writing() as tx:
-            archive_groups(night.plan, tx, [group for group in groups if not group.proposed])
+            archive_groups(night, tx, [group for group in groups if not group.proposed])
             for group in groups:
                 if group.proposed:
-                    propose_duplicates(night.plan, tx, group)
+                    propose(night, tx, group)
         return groups
     except Exception as error:  # one failing group leaves the others; it is logged and reported
         if len(groups) > 1:
             return [group for one in groups for group in _settle(night, [one])]
-        _note_failure(night, groups[0], error)
+        (group,) = groups
+        night.log.error("archiving duplicates of %s", group.survivor_id, exc_info=error)
+        fingerprint, members = fingerprint_of(group.duplicate_ids), len(group.duplicate_ids) + 1
+        night.note_error(derived_id(DUPLICATE_POLICY, group.project_id, fingerprint), "archive", error)
+        with night.writing() as tx:
+            row = night.log_row(DUPLICATE_POLICY, fingerprint, "failed", in_words(error)[:500], members)
+            tx.journal.log([row])
         return []
-
-
-def _note_failure(night: Night, group: DuplicateGroup, error: Exception) -> None:
-    fingerprint = fingerprint_of(group.duplicate_ids)
-    night.log.error("archiving duplicates of %s", group.survivor_id, exc_info=error)
-    night.note_error(derived_id(DUPLICATE_POLICY, group.project_id, fingerprint), "archive", error)
-    reason = in_words(error)[:500]
-    with night.writing() as tx:
-        tx.journal.log([_log_row(night.plan, group, len(group.duplicate_ids) + 1, "failed", reason)])
-
-
-def _log_row(plan: NightPlan, group: DuplicateGroup, members: int, status: Decided, reason: str) -> LogRow:
-    fingerprint = fingerprint_of(group.duplicate_ids)
-    return LogRow(
-        id=derived_id("log", DUPLICATE_POLICY, fingerprint, plan.as_of.isoformat(), status),
-        cluster_fingerprint=fingerprint,
-        policy=DUPLICATE_POLICY,
-        compressed_memory_id=group.survivor_id if status == "compressed" else None,
-        status=status,
-        reason=reason,
-        member_count=members,
-        compression_ratio=None,
-        run_id=plan.run_id,
-        created_at=plan.as_of,
-    )
 
 
 def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
@@ -120,18 +100,21 @@ def find_duplicates(rows: list[SameContent]) -> list[DuplicateGroup]:
     return groups
 
 
-def archive_groups(plan: NightPlan, tx: Transaction, groups: Sequence[DuplicateGroup]) -> None:
+def archive_groups(night: Night, tx: Transaction, groups: Sequence[DuplicateGroup]) -> None:
     """Archive the copies of groups into their survivors, within a transaction."""
-    copies = [_copies_of(group) for group in groups]
+    copies = []
+    for group in groups:
+        cluster_id = derived_id(DUPLICATE_POLICY, group.project_id, fingerprint_of(group.duplicate_ids))
+        ids = [i for i in group.duplicate_ids if i != group.survivor_id]
+        copies.append([Replacement(i, cluster_id, group.survivor_id) for i in ids])
     everything = [copy for mine in copies for copy in mine]
-    archived = tx.memories.archive(
-        everything, archived_at=plan.as_of, critical_floor=plan.settings.compression.critical_floor
-    )
+    archived = tx.memories.archive(everything, archived_at=night.as_of, critical_floor=night.critical_floor)
     tx.lineage.add([LineageLink(c.into, c.id, "duplicate", 1.0) for c in everything if c.id in archived])
     rows = []
     for group, mine in zip(groups, copies, strict=True):
         members = sum(copy.id in archived for copy in mine) + 1
-        rows.append(_log_row(plan, group, members, "compressed", "exact duplicates"))
+        fingerprint, reason = fingerprint_of(group.duplicate_ids), "exact duplicates"
+        rows.append(night.log_row(DUPLICATE_POLICY, fingerprint, "compressed", reason, members, group.survivor_id))
     tx.journal.log(rows)
 
 
@@ -144,7 +127,7 @@ def archive_group(night: Night, group: DuplicateGroup, also: Callable[[Transacti
         wrong = _not_copies(tx, group)
         if wrong:
             raise SourcesChangedError(wrong)
-        archive_groups(night.plan, tx, [replace(group, survivor_id=tx.lineage.replacement_of(group.survivor_id))])
+        archive_groups(night, tx, [replace(group, survivor_id=tx.lineage.replacement_of(group.survivor_id))])
         left = [memory for memory in tx.memories.read(group.duplicate_ids).values() if memory.archived_at is None]
         if left:
             raise SourcesChangedError(f"'{left[0].id}' may no longer be archived")
@@ -178,8 +161,3 @@ def _says(tx: Transaction, memory: Memory, content_hash: str) -> bool:
         return True
     sources = tx.lineage.raw_sources_of([memory.id]).get(memory.id, [])
     return any(source.content_hash == content_hash for source in tx.memories.read(sources).values())
-
-
-def _copies_of(group: DuplicateGroup) -> list[Replacement]:
-    cluster_id = derived_id(DUPLICATE_POLICY, group.project_id, fingerprint_of(group.duplicate_ids))
-    return [Replacement(i, cluster_id, group.survivor_id) for i in group.duplicate_ids if i != group.survivor_id]

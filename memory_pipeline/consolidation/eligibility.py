@@ -10,17 +10,16 @@ from __future__ import annotations
 from datetime import timedelta
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.plan import NightPlan
-from memory_pipeline.consolidation.reading import PAGE
+from memory_pipeline.consolidation.context import PAGE, Night
 from memory_pipeline.consolidation.review.proposals import held_by_proposals
-from memory_pipeline.consolidation.shapes import note_shapes
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.records import LEVEL_RAW, MADE, DuplicateGroup, EligibleMemory, Memory
 from memory_pipeline.records.cluster import LEAST_READINGS
-from memory_pipeline.store import Store
 from memory_pipeline.text.entries import is_entry
 from memory_pipeline.text.kinds import OTHER, kind_of
+from memory_pipeline.text.normalise import line_shape
+
+_LINES_AT_ONCE = 2000
 
 
 def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[EligibleMemory]:
@@ -31,7 +30,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
     memories with a vector take part.
     """
     night.hold_lease()
-    if too_few(night.store, night.plan) is not None:
+    if too_few(night) is not None:
         return []
     try:
         night.embed_missing()
@@ -41,7 +40,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
     created_from = night.as_of - timedelta(days=night.options.days) if night.options.days else None
     copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
     with night.store.reading() as tx:
-        readings = tx.series.reading_ids(tx.series.reading_shapes(night.plan.fresh_after, LEAST_READINGS))
+        readings = tx.series.reading_ids(tx.series.reading_shapes(night.fresh_after, LEAST_READINGS))
         left_alone = copies | held_by_proposals(tx) | readings
         left_alone |= tx.conversations.turns_kept_elsewhere(night.as_of)
     eligible: list[EligibleMemory] = []
@@ -49,31 +48,44 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
     while True:
         with night.store.reading() as tx:
             page = tx.memories.candidates(
-                created_before=night.plan.fresh_after,
+                created_before=night.fresh_after,
                 created_from=created_from,
                 as_of=night.as_of,
-                critical_floor=night.settings.compression.critical_floor,
+                critical_floor=night.critical_floor,
                 after=after,
                 most=PAGE,
             )
-            embedded = night.reader.with_vector(tx, [memory.id for memory in page])
+            embedded = tx.vectors.embedded([m.id for m in page], night.embedder.name, night.embedder.dimension)
             stands_for = tx.lineage.count_raw_sources([m.id for m in page if m.source.connector == MADE])
         eligible += [
             as_eligible(night.settings, memory, stands_for.get(memory.id, 1))
             for memory in page
             if memory.id in embedded
             and memory.id not in left_alone
-            and night.plan.may_touch(memory.project_id)
-            and _in_scope(night.plan, memory)
+            and night.may_touch(memory.project_id)
+            and _in_scope(night, memory)
         ]
         if len(page) < PAGE:
             return eligible
         after = page[-1]
 
 
-def _in_scope(plan: NightPlan, memory: Memory) -> bool:
+def note_shapes(night: Night) -> None:
+    """Find and keep the shape of every raw memory that has none yet."""
+    while True:
+        with night.store.reading() as tx:
+            page = tx.series.without_shape(_LINES_AT_ONCE)
+        if not page:
+            return
+        shapes = {memory_id: line_shape(content) for memory_id, content in page}
+        night.hold_lease()
+        with night.writing() as tx:
+            tx.series.keep_shapes(shapes)
+
+
+def _in_scope(night: Night, memory: Memory) -> bool:
     """Whether this memory is in the scope of the run; a night includes all."""
-    scope = plan.options
+    scope = night.options
     if scope.memory_types and memory.memory_type not in scope.memory_types:
         return False
     if scope.unconsolidated_only and memory.abstraction_level != LEVEL_RAW:
@@ -82,11 +94,11 @@ def _in_scope(plan: NightPlan, memory: Memory) -> bool:
     return (scope.first_day is None or day >= scope.first_day) and (scope.last_day is None or day <= scope.last_day)
 
 
-def too_few(store: Store, plan: NightPlan) -> str | None:
+def too_few(night: Night) -> str | None:
     """Why the night ends early, or None: it began with fewer active memories than the setting requires."""
-    least = plan.settings.compression.min_active_memories
-    with store.reading() as tx:
-        count = tx.memories.count_before_night(plan.as_of)
+    least = night.settings.compression.min_active_memories
+    with night.store.reading() as tx:
+        count = tx.memories.count_before_night(night.as_of)
     return f"Insufficient memories (min {least}, found {count})" if count < least else None
 
 

@@ -11,8 +11,7 @@ from itertools import chain
 
 from memory_pipeline.consolidation.clustering import describe_cluster, mark_settled
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.distillers.evidence import evidence_confidence, independent_witnesses, single_orders
-from memory_pipeline.consolidation.eligibility import as_eligible
+from memory_pipeline.consolidation.distillers.judge import evidence_confidence, independent_witnesses, single_orders
 from memory_pipeline.records import (
     ESTABLISHED,
     LEVEL_MERGED,
@@ -60,20 +59,16 @@ def find_established(night: Night, eligible: Sequence[EligibleMemory]) -> list[C
         memories = tx.memories.read([one.id for one in eligible if one.id in often])
         statements = {i: memory for i, memory in memories.items() if _pattern_type(memory) is not None}
         behind = _notes_behind(night, list(statements.values()))
-    settings = night.settings
-    found = []
+    least, found = night.settings.consolidation.confidence.min, []
     for i, statement in sorted(statements.items()):
         own, inherited = behind[i]
         notes = independent_witnesses([*own, *inherited])
         if min(len(notes), len({note.day for note in notes})) < LEAST_NOTES:
             continue
-        if evidence_confidence(notes) < settings.consolidation.confidence.min:
+        if evidence_confidence(notes) < least or single_orders(statement.content, notes):
             continue
-        if single_orders(statement.content, notes):
-            continue
-        members = [as_eligible(settings, one, 1) for one in (statement, *inherited)]
-        found.append(describe_cluster(members, [1.0], ESTABLISHED))
-    return mark_settled(night.store, night.plan, ESTABLISHED, found)
+        found.append(describe_cluster([statement, *inherited], [1.0], ESTABLISHED))
+    return mark_settled(night, ESTABLISHED, found)
 
 
 def _pattern_type(memory: Memory) -> str | None:
@@ -91,7 +86,7 @@ def _notes_behind(night: Night, statements: Sequence[Memory]) -> dict[str, tuple
         older = tx.lineage.replaced_by([statement.id for statement in statements])
         memories = tx.memories.read(chain.from_iterable(older.values()))
     kept = {one.id: [i for i in older[one.id] if _says_all_of(one, memories[i])] for one in statements}
-    witnesses = night.reader.witnesses([*kept, *chain.from_iterable(kept.values())])
+    witnesses = night.witnesses([*kept, *chain.from_iterable(kept.values())])
     found = {}
     for i, ids in kept.items():
         own = {note.id: note for note in witnesses.get(i, ())}
@@ -112,7 +107,7 @@ def _says_all_of(statement: Memory, older: Memory) -> bool:
 
 def establish(night: Night, cluster: Cluster) -> Distillation:
     """The pattern that a statement becomes, in its own words."""
-    members = list(night.reader.memories(cluster.member_ids).values())
+    members = list(night.memories(cluster.member_ids).values())
     statement = next(memory for memory in members if _pattern_type(memory) is not None)
     behind = [note for notes in _notes_behind(night, [statement])[statement.id] for note in notes]
     return Distillation(

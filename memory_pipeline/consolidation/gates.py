@@ -7,13 +7,11 @@ the same functions on the same data: they can warn but stop nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from memory_pipeline.consolidation.plan import NightPlan
-from memory_pipeline.consolidation.reading import NightReader
-from memory_pipeline.consolidation.recall_check import losses_of
+from memory_pipeline.consolidation.context import Night
 from memory_pipeline.records import (
     ESTABLISHED,
     LEVEL_PATTERN,
@@ -21,7 +19,6 @@ from memory_pipeline.records import (
     ROUTINE,
     SERIES,
     STATED,
-    Archive,
     Distillation,
     Memory,
 )
@@ -35,6 +32,7 @@ from memory_pipeline.text.normalise import line_shape
 from memory_pipeline.text.preservation import find_invention
 from memory_pipeline.text.redaction import redact
 from memory_pipeline.text.steering import steering_draft
+from memory_pipeline.text.witness import what_is_kept
 
 #: The fix for a merged memory that lacks something: its sources are archived and complete.
 LOST_IN_LEVELS_MEND = "run 'memory-pipeline rollback --abstraction ID', which restores its sources"
@@ -59,7 +57,7 @@ class Evidence:
 
     draft: Distillation
     members: tuple[Memory, ...]
-    plan: NightPlan
+    night: Night
     readings: tuple[Memory, ...] = ()
     told: tuple[Memory, ...] = ()
     against: tuple[tuple[Memory, Memory], ...] = ()
@@ -74,27 +72,21 @@ class Gate:
     find: Callable[[Evidence], list[str]]
 
 
-def refusals_of(reader: NightReader, drafts: Sequence[Distillation]) -> dict[str, str]:
+def refusals_of(night: Night, drafts: Sequence[Distillation]) -> dict[str, str]:
     """The reasons why accepted drafts must not be written, by cluster id. Every writer calls this first."""
-    return {
-        evidence.draft.id: reason
-        for evidence in _evidence(reader, drafts)
-        if (reason := _refusal(evidence)) is not None
-    }
+    refusals: dict[str, str] = {}
+    for evidence in _evidence(night, drafts):
+        for gate in GATES.values():
+            if problems := gate.find(evidence):
+                refusals[evidence.draft.id] = f"{gate.reason}: {problems[0]}"[:500]
+                break
+    return refusals
 
 
-def problems_of(reader: NightReader, drafts: Sequence[Distillation]) -> dict[str, list[str]]:
+def problems_of(night: Night, drafts: Sequence[Distillation]) -> dict[str, list[str]]:
     """The findings of each gate in the accepted drafts, in words, by the gate's name."""
-    evidence = _evidence(reader, drafts)
+    evidence = _evidence(night, drafts)
     return {name: [text for one in evidence for text in gate.find(one)] for name, gate in GATES.items()}
-
-
-def _refusal(evidence: Evidence) -> str | None:
-    for gate in GATES.values():
-        problems = gate.find(evidence)
-        if problems:
-            return f"{gate.reason}: {problems[0]}"[:500]
-    return None
 
 
 def lost_words(members: Sequence[Memory], content: str, tags: Sequence[str], *, canonical: bool) -> list[str]:
@@ -121,50 +113,27 @@ def losses(evidence: Evidence) -> list[str]:
     draft = evidence.draft
     if draft.relation in (SERIES, ESTABLISHED, *_OF_READER):
         return []  # a series says what its readings amount to: see `untrue_series`
-    lost = losses_of([memory.content for memory in evidence.told], draft.content)
-    if lost:
-        return [f"{draft.id}: {len(lost)} facts lost, first {lost[0]}"]
+    if lost := what_is_kept([memory.content for memory in evidence.told], draft.content).lost:
+        return [f"{draft.id}: {len(lost)} facts lost, first the {lost[0].kind} '{lost[0].words}'"]
     if draft.relation != "canonical" and draft.measured.tokens_after >= draft.measured.tokens_before:
         return [f"{draft.id}: {draft.measured.tokens_after} of {draft.measured.tokens_before} tokens"]
     return []
 
 
-def lost_in_levels(reader: NightReader, archives: Sequence[Archive]) -> list[str]:
-    """What merged memories and canonical entries lack of their sources, all recomputed from the store, in words."""
-    memories = reader.memories({i for a in archives for i in (*a.member_ids, a.abstraction_id or "")})
-    problems = []
-    for archive in archives:
-        made = memories.get(archive.abstraction_id or "")
-        members = [memories[i] for i in archive.member_ids if i in memories]
-        if made is None:
-            problems.append(f"{archive.id}: nothing was written")
-            continue
-        lost = lost_words(members, made.content, made.tags, canonical=made.is_canonical)
-        problems += [f"'{made.id}' {text}" for text in lost]
-    return problems
-
-
-def levels_that_lack(tx: Transaction) -> list[Finding]:
-    """Every merged memory and canonical entry in the store that lacks something of its sources; an earlier version
-    may have left such memories. The sources are complete and the store is sound, so it is for a person to decide."""
-    levels = list(tx.lineage.of_levels().items())
+def lost_in_levels(tx: Transaction, only: Collection[str] | None = None) -> list[Finding]:
+    """Every merged memory and canonical entry in the store, or of some, that lacks something of its sources, all
+    recomputed. The sources are complete and the store is sound, so it is for a person to decide."""
+    levels = [(made, sources) for made, sources in tx.lineage.of_levels().items() if only is None or made in only]
     findings = []
     for start in range(0, len(levels), _LEVELS_AT_ONCE):
         page = levels[start : start + _LEVELS_AT_ONCE]
         memories = tx.memories.read({i for made_id, sources in page for i in (made_id, *sources)})
         for made_id, sources in page:
             made, members = memories[made_id], [memories[i] for i in sources]
-            lost = lost_words(members, made.content, made.tags, canonical=made.is_canonical)
-            if lost:
+            if lost := lost_words(members, made.content, made.tags, canonical=made.is_canonical):
                 mend = LOST_IN_LEVELS_MEND.replace("ID", made_id)
-                findings.append(
-                    Finding(
-                        rule="what was merged holds all that its sources say",
-                        where=made_id,
-                        problem=lost[0],
-                        mend=mend,
-                    )
-                )
+                rule = "what was merged holds all that its sources say"
+                findings.append(Finding(rule=rule, where=made_id, problem=lost[0], mend=mend))
     return findings
 
 
@@ -186,7 +155,7 @@ def unreadable_drafts(tx: Transaction) -> list[Finding]:
 
 def unsafe_members(evidence: Evidence) -> list[str]:
     """Sources of an accepted draft that a night must not touch, in words."""
-    draft, plan = evidence.draft, evidence.plan
+    draft, night = evidence.draft, evidence.night
     there = {memory.id for memory in evidence.members}
     patterns = [memory.id for memory in evidence.members if memory.abstraction_level >= LEVEL_PATTERN]
     if len(patterns) > 1 or (patterns and draft.relation != "distilled"):
@@ -197,11 +166,11 @@ def unsafe_members(evidence: Evidence) -> list[str]:
             continue
         if memory.archived_at is not None and memory.archived_by != draft.id:
             problems.append(f"'{memory.id}' is archived")
-        elif max(memory.importance, memory.importance_before or 0.0) >= plan.settings.compression.critical_floor:
+        elif max(memory.importance, memory.importance_before or 0.0) >= night.critical_floor:
             problems.append(f"'{memory.id}' is critical")
         elif memory.pinned:
             problems.append(f"'{memory.id}' is pinned")
-        elif plan.is_fresh(memory):
+        elif night.is_fresh(memory):
             problems.append(f"'{memory.id}' is fresh")
         elif memory.project_id != draft.cluster.project_id:
             problems.append(f"'{memory.id}' belongs to project '{memory.project_id}'")
@@ -289,23 +258,23 @@ GATES: dict[str, Gate] = {
 }
 
 
-def _evidence(reader: NightReader, drafts: Sequence[Distillation]) -> list[Evidence]:
+def _evidence(night: Night, drafts: Sequence[Distillation]) -> list[Evidence]:
     """The accepted drafts with their members, read from the store together."""
     accepted = [draft for draft in drafts if draft.outcome == "accepted"]
     members_of = {draft.id: set(draft.archived_ids) for draft in accepted if draft.relation == "merged"}
     merged = {i for ids in members_of.values() for i in ids}
     readings: dict[str, tuple[Memory, ...]] = {}
-    with reader.store.reading() as tx:
+    with night.store.reading() as tx:
         sides = [pair for c in (tx.conflicts.open() if merged else ()) for pair in ((c.a, c.b), (c.b, c.a))]
         for draft in accepted:
             if draft.series is not None:
-                raw = tx.series.readings(draft.member_ids, draft.series.breaking_ids, reader.plan.as_of)
+                raw = tx.series.readings(draft.member_ids, draft.series.breaking_ids, night.as_of)
                 readings[draft.id] = tuple(raw)
     sides = [(mine, other) for mine, other in sides if mine in merged]
     wanted = {i for draft in accepted for i in draft.member_ids} | {i for pair in sides for i in pair}
-    memories = reader.memories(wanted) if wanted else {}
+    memories = night.memories(wanted) if wanted else {}
     versions = {i for i, memory in memories.items() if memory.abstraction_level == LEVEL_PATTERN}
-    behind = reader.witnesses(versions) if versions else {}
+    behind = night.witnesses(versions) if versions else {}
     evidence = []
     for draft in accepted:
         members = [memories[i] for i in draft.member_ids if i in memories]
@@ -316,5 +285,5 @@ def _evidence(reader: NightReader, drafts: Sequence[Distillation]) -> list[Evide
             if mine in members_of.get(draft.id, ()) and other not in draft.member_ids and other in memories
         ]
         parts = readings.get(draft.id, ()), tuple(told), tuple(against)
-        evidence.append(Evidence(draft, tuple(members), reader.plan, *parts))
+        evidence.append(Evidence(draft, tuple(members), night, *parts))
     return evidence

@@ -2,29 +2,189 @@
 
 A source that cannot be read costs only itself, and is announced. What is imported is not part of the run: a rollback
 takes back what the night made of it, never the user's own notes.
+
+Edited and removed words of a source: their memories stay, are marked, and give way to the words that replaced them. A
+memory is compared with what stands in its file now. Words that are gone are paired with new words of the same file
+that are like them; the old memory is archived into the new one, unless it is critical or pinned. Words that still
+stand in another place have only moved: nothing replaces them. Words that come back are active again.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from difflib import SequenceMatcher
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.edits import Edits, apply_edits, find_edits
 from memory_pipeline.consolidation.plan import next_night, night_of
 from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.models.embedders import choose_embedder
-from memory_pipeline.records import SourceEntry, SourceFile, SourceReading
-from memory_pipeline.store import Store
+from memory_pipeline.records import Memory, SourceEntry, SourceReading, derived_id
+from memory_pipeline.store import Store, Transaction
+from memory_pipeline.text.normalise import one_line
 
-if TYPE_CHECKING:  # importers and masking are loaded by a night that has a source
+if TYPE_CHECKING:
     from memory_pipeline.ingest.candidates import ImportSummary
     from memory_pipeline.ingest.sources import SourceContents
     from memory_pipeline.models.embedders.missing import Progress
+
+#: What a memory says: its project, and the hash of its content.
+Words = tuple[str, str]
+#: Old and new words are one entry, edited, if at least this share of their words is the same, in order.
+_ALIKE = 0.5
+#: With more pairs than this, a file was rewritten rather than edited.
+_MOST_PAIRS = 40_000
+#: Of a long entry, the first words are compared.
+_MOST_WORDS = 200
+
+
+@dataclass
+class Edits:
+    """What changed in the files of a source: memories whose words are gone, with those that replaced them; those whose
+    words stand in another place instead (`moved`); earlier ones of these whose words were edited there (`twins`, with
+    what replaced them); words that are back; and the files whose removals a later night has
+    to date, with their times and how many those are."""
+
+    gone: dict[str, str | None] = field(default_factory=dict)
+    moved: list[str] = field(default_factory=list)
+    back: list[str] = field(default_factory=list)
+    twins: dict[str, str] = field(default_factory=dict)
+    likeness: dict[str, float] = field(default_factory=dict)
+    open_since: dict[str, datetime] = field(default_factory=dict)
+    waiting: int = 0
+
+    @property
+    def changed(self) -> int:
+        """How many entries were edited."""
+        return sum(by is not None for by in self.gone.values())
+
+
+def find_edits(
+    known: Sequence[SourceEntry],
+    contents: SourceContents,
+    memories: Mapping[str, Memory],
+    as_of: datetime | None,
+    now: datetime,
+    elsewhere: Set[Words] = frozenset(),
+    moved_before: Mapping[Words, Sequence[str]] = MappingProxyType({}),
+) -> Edits:
+    """Compare what stands in the files with the memories that came from them.
+
+    `elsewhere`: words that stand in other files of the sources. `moved_before`: by words, the memories that moved in an
+    earlier night; what replaces the words replaces these too. A removal is dated by its file's time: a night as of an
+    earlier time leaves it. When a file vanished is not known, so only the newest night takes that. Without `as_of`, all
+    removals are left.
+    """
+    edits = Edits()
+    was_known = {entry.memory_id for entry in known}
+    of_file: dict[str, list[SourceEntry]] = {}
+    for entry in known:
+        of_file.setdefault(entry.file, []).append(entry)
+    # Words of files that vanished, and those of files that no night has read: a file may have another name now.
+    lost: list[str] = []
+    stayed: set[Words] = set()
+    fresh_files: list[str] = []
+    everywhere = {memory_id for ids in contents.standing.values() for memory_id in ids}
+    stands = elsewhere | contents.words | {words_of(memories[i]) for i in everywhere if i in memories}
+    for file in [*contents.standing, *contents.vanished]:
+        if file in contents.said:
+            continue
+        standing = contents.standing.get(file, [])
+        mine = of_file.get(file, [])
+        gone = [e.memory_id for e in mine if e.gone_at is None and e.memory_id not in everywhere]
+        back = [e.memory_id for e in mine if e.gone_at is not None and e.memory_id in standing]
+        if not mine:
+            fresh_files += standing
+        if not gone and not back:
+            continue
+        moved = [i for i in gone if i in memories and words_of(memories[i]) in stands]
+        changed = contents.modified(file) or now - timedelta(days=1)
+        if as_of is None or changed >= as_of:
+            edits.open_since[file] = changed
+            edits.waiting += len(gone) - len(moved) + len(back)
+            continue
+        gone = [i for i in gone if i not in set(moved)]
+        fresh = [memory_id for memory_id in standing if memory_id not in was_known] + back
+        edits.back += back
+        edits.moved += moved
+        edits.gone |= dict.fromkeys(gone)
+        if file in contents.vanished:
+            lost += gone
+            stayed |= {words_of(memories[i]) for i in moved}
+        for old, new, score in _pairs(gone, fresh, memories):
+            edits.gone[old], edits.likeness[old] = new, score
+    by_words = {words_of(memories[i]): i for i in fresh_files if i in memories}  # what moved as it was replaces nothing
+    renamed = [i for words, i in by_words.items() if words not in stayed]
+    old_words = {words_of(memories[i]): i for i in lost if i in memories}
+    for old, new, score in _pairs(list(old_words.values()), renamed, memories):
+        edits.gone[old], edits.likeness[old] = new, score
+    for old, by in edits.gone.items():
+        if by is None:
+            continue
+        for twin in moved_before.get(words_of(memories[old]), ()):
+            if twin not in edits.gone and twin != by:
+                edits.twins[twin], edits.likeness[twin] = by, edits.likeness[old]
+    return edits
+
+
+def words_of(memory: Memory) -> Words:
+    """What a memory says, in its project."""
+    return memory.project_id, memory.content_hash
+
+
+def _pairs(gone: Sequence[str], fresh: Sequence[str], memories: Mapping[str, Memory]) -> list[tuple[str, str, float]]:
+    """Old and new words that are one entry, the most alike first; each is in one pair."""
+    if len(gone) * len(fresh) > _MOST_PAIRS:
+        return []
+    words = {
+        i: one_line(memories[i].content).casefold().split()[:_MOST_WORDS] for i in (*gone, *fresh) if i in memories
+    }
+    scored = sorted(
+        (-_likeness(old, new, words), order, order_of_new, old, new)
+        for order, old in enumerate(gone)
+        for order_of_new, new in enumerate(fresh)
+        if old in words and new in words and memories[old].project_id == memories[new].project_id
+    )
+    pairs: list[tuple[str, str, float]] = []
+    taken: set[str] = set()
+    for score, _, _, old, new in scored:
+        if -score >= _ALIKE and not {old, new} & taken:
+            pairs.append((old, new, -score))
+            taken |= {old, new}
+    return pairs
+
+
+def _likeness(old: str, new: str, words: Mapping[str, list[str]]) -> float:
+    if new.startswith(f"{old}@"):
+        return 1.0  # the next version of a row with an id of its own
+    return SequenceMatcher(None, words[old], words[new], autojunk=False).ratio()
+
+
+def apply_edits(night: Night, tx: Transaction, source: str, edits: Edits) -> int:
+    """Mark and archive what is gone, and take back what is there again; returns how many memories were superseded."""
+    run_id, at = night.options.run_id, night.as_of
+    if edits.back:
+        tx.memories.take_back(edits.back, at=at)
+        tx.sources.mark_back(source, edits.back, run_id)
+    gone = edits.gone | dict.fromkeys(edits.moved) | edits.twins
+    if gone:
+        tx.sources.mark_gone(source, gone, at, run_id)
+    pairs = {old: new for old, new in gone.items() if new is not None}
+    memories = tx.memories.read([*pairs, *pairs.values()])
+    stands_for = tx.lineage.replacements_of(list(pairs.values()))
+    superseded = 0
+    for old, new in pairs.items():
+        into = stands_for[new]
+        if into == old or not night.may_touch(memories[old].project_id):
+            continue
+        likeness = round(edits.likeness[old], 4)
+        superseded += night.supersede(tx, old, into, derived_id("edit", old, new), similarity=likeness)
+    return superseded
 
 
 #: What the steps of an import are called in a night's progress.
@@ -33,7 +193,10 @@ _STEPS = {"import": "entries of the sources"}
 
 def import_notes(night: Night) -> list[SourceReading]:
     """Read every enabled source of the store; returns what was read of each."""
-    readings = [_left_out(night, broken) for broken in night.settings.broken_sources]
+    readings = []
+    for broken in night.settings.broken_sources:  # whose table in the settings cannot be used
+        readings.append(SourceReading(broken.name, "failed", broken.told[:1000]))
+        _keep(night, readings[-1])
     sources = night.settings.sources_of_store
     for number, source in enumerate(sources):
         night.hold_lease()
@@ -43,22 +206,17 @@ def import_notes(night: Night) -> list[SourceReading]:
             if not isinstance(error, MemoryPipelineError):
                 night.log.error("reading source %s", source.name, exc_info=error)
             reading = SourceReading(source.name, "failed", in_words(error)[:1000])
-        if reading.error:
-            night.note_error("", "sources", f"source '{source.name}': {reading.error}")
-        with night.writing() as tx:
-            tx.sources.keep_reading(night.options.run_id, reading)
+        _keep(night, reading)
         readings.append(reading)
         night.progress("sources", number + 1, len(sources))
     return readings
 
 
-def _left_out(night: Night, broken: BrokenSource) -> SourceReading:
-    """The reading of a source whose table in the settings cannot be used."""
-    reading = SourceReading(broken.name, "failed", broken.told[:1000])
-    night.note_error("", "sources", f"source '{broken.name}': {reading.error}")
+def _keep(night: Night, reading: SourceReading) -> None:
+    if reading.error:
+        night.note_error("", "sources", f"source '{reading.source}': {reading.error}")
     with night.writing() as tx:
-        tx.sources.keep_reading(night.options.run_id, reading)
-    return reading
+        tx.sources.keep_reading(night.run_id, reading)
 
 
 def _read(night: Night, source: SourceTable) -> SourceReading:
@@ -76,7 +234,13 @@ def _read(night: Night, source: SourceTable) -> SourceReading:
         embedder=lambda: night.embedder,
         progress=lambda step, done, total: night.progress(_STEPS.get(step, step), done, total),
     )
-    edits = _follow(night, source, contents, now)
+    # A run as of now only imports: during a day, words are still being written.
+    as_of = night.as_of if night.options.moment is None else None
+    edits = edits_of(night.store, night.settings, source, contents, now, as_of)
+    _record(night.store, source, contents, edits)
+    if edits.gone or edits.moved or edits.back:
+        with night.writing() as tx:
+            apply_edits(night, tx, source.name, edits)
     unreadable = "; ".join(f"{file}: {why}" for file, why in sorted(contents.unreadable.items()))
     summary = contents.summary
     return SourceReading(
@@ -108,13 +272,6 @@ def _waits_for(night: Night, contents: SourceContents, edits: Edits) -> str | No
     return night_of(min(left), following).isoformat()
 
 
-def waiting_edits(
-    store: Store, settings: Settings, source: SourceTable, contents: SourceContents, now: datetime
-) -> Edits:
-    """The edits and removals in what was read of a source, which its next night takes; nothing is recorded."""
-    return _edits_of(store, settings, source, contents, None, now)
-
-
 def import_source(store: Store, settings: Settings, source: SourceTable, progress: Progress) -> ImportSummary:
     """Import everything that a source holds now, outside a night; returns what the import did."""
     from memory_pipeline.ingest.candidates import ImportSummary
@@ -131,30 +288,20 @@ def import_source(store: Store, settings: Settings, source: SourceTable, progres
         everything=True,
         progress=progress,
     )
-    _record(store, source, contents, _edits_of(store, settings, source, contents, None, now))
+    _record(store, source, contents, edits_of(store, settings, source, contents, now))
     return contents.summary or ImportSummary()
 
 
-def _follow(night: Night, source: SourceTable, contents: SourceContents, now: datetime) -> Edits:
-    """Record what was read, and follow what was edited and removed. A run as of now only imports: during a day, words
-    are still being written."""
-    follow = night.options.moment is None
-    edits = _edits_of(night.store, night.settings, source, contents, night.as_of if follow else None, now)
-    _record(night.store, source, contents, edits)
-    if edits.gone or edits.moved or edits.back:
-        with night.writing() as tx:
-            apply_edits(night, tx, source.name, edits)
-    return edits
-
-
-def _edits_of(
+def edits_of(
     store: Store,
     settings: Settings,
     source: SourceTable,
     contents: SourceContents,
-    as_of: datetime | None,
     now: datetime,
+    as_of: datetime | None = None,
 ) -> Edits:
+    """The edits and removals in what was read of a source, of which a night as of some time takes those before it;
+    nothing is recorded."""
     if not contents.standing and not contents.vanished:
         return Edits()
     compared = [*contents.standing, *contents.vanished]
@@ -184,12 +331,12 @@ def _record(store: Store, source: SourceTable, contents: SourceContents, edits: 
     ]
     with store.writing(f"source {source.name}") as tx:
         tx.sources.keep_entries(entries)
-        tx.sources.keep_files([_until_followed(state, edits) for state in contents.read])
+        tx.sources.keep_files(
+            [  # a later night reads a file again for the removals that this one could not take
+                replace(state, pending_from=min(since, state.pending_from or since)) if since else state
+                for state in contents.read
+                for since in (edits.open_since.get(state.file),)
+            ]
+        )
         tx.sources.keep_pending(source.name, contents.pending)
         tx.sources.forget_files(source.name, [file for file in contents.vanished if file not in edits.open_since])
-
-
-def _until_followed(state: SourceFile, edits: Edits) -> SourceFile:
-    """The state of a file; one with removals that this night could not take is read again by a later one."""
-    since = edits.open_since.get(state.file)
-    return state if since is None else replace(state, pending_from=min(since, state.pending_from or since))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,10 @@ from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.eligibility import as_eligible, is_entry_of
-from memory_pipeline.consolidation.plan import NightOptions, NightPlan
-from memory_pipeline.consolidation.reading import NightReader
-from memory_pipeline.consolidation.report import NightOutcome, report_run
+from memory_pipeline.consolidation.counting import NightOutcome
+from memory_pipeline.consolidation.eligibility import is_entry_of, select_eligible
+from memory_pipeline.consolidation.plan import NightOptions
+from memory_pipeline.consolidation.report import report_run
 from memory_pipeline.consolidation.run import report_failure, run_level, take_snapshot
 from memory_pipeline.consolidation.similarity import find_similar
 from memory_pipeline.documents import KeptDocument
@@ -40,8 +40,6 @@ TOKENS_OF_AN_ENTRY = 500
 UNAVAILABLE = "KB unavailable"
 #: Fewer active entries are left as they are: there is nothing to be lost in them.
 LEAST_ENTRIES = 10
-#: Settings for the command `kb-compress`: on request, fresh entries are included.
-_ON_DEMAND = {"compression.freshness_hours": 0.0}
 
 
 def knowledge_base_night(
@@ -55,11 +53,14 @@ def knowledge_base_night(
     dry_run: bool = False,
     holder: str = "kb-compress",
 ) -> Night:
-    """The night whose entries are made canonical: of `day` (the last one of a month), or as of now on request.
-    `threshold` and `days` override the settings for this run. Raises InputError for invalid values."""
+    """The night whose entries are made canonical: of `day` (the last one of a month), or as of now on request, with
+    fresh entries included. `threshold` and `days` override the settings for this run. Raises InputError for invalid
+    values."""
     if threshold is not None and not 0.5 <= threshold <= 1.0:
         raise InputError(f"--threshold is {threshold}; use a cosine between 0.5 and 1.0")
-    changes: dict[str, Any] = {} if day else dict(_ON_DEMAND)
+    changes: dict[str, Any] = {"compression.min_active_memories": 0}  # it has a least number of entries instead
+    if not day:
+        changes["compression.freshness_hours"] = 0.0
     if threshold is not None:
         changes["knowledge_base.threshold"] = threshold
     now = datetime.now(UTC)
@@ -82,11 +83,11 @@ def compress_knowledge_base(night: Night) -> KnowledgeBaseReport:
         except (StoreError, EmbeddingError) as error:
             night.log.error("the knowledge base cannot be read: %s", error)
             line = f"COMPRESSION BLOCKED: {UNAVAILABLE}"
-            return _written(night, blank_report(night.plan).model_copy(update={"line": line, "blocked": str(error)}))
+            return _written(night, report_of(night, line=line).model_copy(update={"blocked": str(error)}))
         opened.callback(tonight.store.release_lease, tonight.options.run_id)
         if len(entries) < LEAST_ENTRIES:
             line = f"COMPRESSION SKIPPED: Insufficient entries (min {LEAST_ENTRIES}, found {len(entries)})"
-            return _written(tonight, blank_report(tonight.plan, entries).model_copy(update={"line": line}))
+            return _written(tonight, report_of(tonight, entries, line=line))
         opened.enter_context(tonight.store.kept_open())
         return _compress(tonight, entries, eligible)
 
@@ -95,9 +96,13 @@ def _compress(night: Night, entries: Sequence[Memory], eligible: list[EligibleMe
     started = datetime.now(UTC)
     try:
         take_snapshot(night)
-        edges = EDGE_SCHEMA.empty_table() if _is_past(night.store, night.plan) else find_similar(night, eligible)
-        archives = run_level(night, "canonical", eligible, edges)
-        report = _written(night, report_of(night.reader, entries, eligible, archives))
+        with night.store.reading() as tx:
+            newest = tx.journal.newest_reported_day()
+        # After a night of a later day, results of this run would precede those of that night.
+        is_past = newest is not None and newest >= night.as_of.date()
+        edges = EDGE_SCHEMA.empty_table() if is_past else find_similar(night, eligible)
+        archives = run_level(night, eligible, edges, method="canonical")
+        report = _written(night, report_of(night, entries, eligible, archives))
         report_run(night, "canonical", started, NightOutcome(eligible=eligible, archives=archives))
     except StoreBusyError:
         raise
@@ -118,33 +123,14 @@ def _written(night: Night, report: KnowledgeBaseReport) -> KnowledgeBaseReport:
     return report.model_copy(update={"report_file": path})
 
 
-def _is_past(store: Store, plan: NightPlan) -> bool:
-    """Whether a night of a later day has run. Results of this run would then precede those of that night."""
-    with store.reading() as tx:
-        newest = tx.journal.newest_reported_day()
-    return newest is not None and newest >= plan.as_of.date()
-
-
 def _read(night: Night) -> tuple[list[Memory], list[EligibleMemory]]:
     """The active entries, and those that may become part of a canonical one."""
     with night.store.reading() as tx:
         active = tx.memories.all(include_archived=False, created_by=night.as_of)
     entries = [m for m in active if m.abstraction_level <= LEVEL_MERGED and is_entry_of(night.settings, m)]
     night.embed_missing()
-    since = night.as_of - timedelta(days=night.options.days) if night.options.days else None
-    free = [
-        m
-        for m in entries
-        if m.importance < night.settings.compression.critical_floor
-        and not m.pinned
-        and night.plan.may_touch(m.project_id)
-        and (since is None or m.created_at >= since)
-        and not night.plan.is_fresh(m)
-    ]
-    with night.store.reading() as tx:
-        embedded = night.reader.with_vector(tx, [memory.id for memory in free])
-        stands_for = tx.lineage.count_raw_sources([memory.id for memory in free])
-    return entries, [as_eligible(night.settings, m, stands_for.get(m.id, 1)) for m in free if m.id in embedded]
+    ids = {memory.id for memory in entries}
+    return entries, [memory for memory in select_eligible(night, []) if memory.id in ids]
 
 
 class EntriesBefore(KeptDocument):
@@ -237,92 +223,74 @@ class KnowledgeBaseReport(KeptDocument):
         return sum(case.status == "failed" for case in self.left_alone)
 
 
-def blank_report(plan: NightPlan, entries: Sequence[Memory] = ()) -> KnowledgeBaseReport:
-    """The report of a run that changes none of these entries."""
-    return KnowledgeBaseReport(
-        run_id=plan.run_id,
-        run_date=plan.as_of.date() if plan.options.moment else plan.options.partition,
-        threshold=plan.settings.knowledge_base.threshold,
-        dry_run=plan.options.dry_run,
-        before=_before(entries),
-        after=EntriesAfter(
-            total_entries=len(entries), canonical_entries=sum(memory.is_canonical for memory in entries)
-        ),
-        no_cluster=NoCluster(count=len(entries)),
-    )
-
-
 def report_of(
-    reader: NightReader, entries: Sequence[Memory], eligible: Sequence[EligibleMemory], archives: Sequence[Archive]
+    night: Night,
+    entries: Sequence[Memory] = (),
+    eligible: Sequence[EligibleMemory] = (),
+    archives: Sequence[Archive] = (),
+    line: str | None = None,
 ) -> KnowledgeBaseReport:
-    """What became of the entries, with the closing line."""
-    done = [archive for archive in archives if archive.status == "compressed"]
-    made = reader.memories({archive.abstraction_id for archive in done if archive.abstraction_id})
+    """What became of the entries. `line`: why the run ended early, without looking at them."""
+    done = [archive for archive in archives if archive.status == "compressed" and archive.abstraction_id]
+    made = night.memories({archive.abstraction_id or "" for archive in done}) if done else {}
     known = {memory.id: memory for memory in entries}
     archived = {memory_id for archive in done for memory_id in archive.archived_ids}
     before = sum(known[i].token_count or TOKENS_OF_AN_ENTRY for i in archived if i in known)
-    after = sum(memory.token_count or TOKENS_OF_AN_ENTRY for memory in made.values())
+    saved = before - sum(memory.token_count or TOKENS_OF_AN_ENTRY for memory in made.values())
     left = len(entries) - len(archived) + len(made)
     clustered = {memory_id for archive in archives for memory_id in archive.member_ids}
-    threshold = reader.plan.settings.knowledge_base.threshold
-    report = blank_report(reader.plan, entries).model_copy(
-        update={
-            "after": EntriesAfter(
-                total_entries=left,
-                canonical_entries=len(made) + sum(m.is_canonical for m in entries if m.id not in archived),
-                archived_entries=len(archived),
-            ),
-            "compression": EntryCompression(
-                ratio=round(left / len(entries), 2) if entries else 1.0, estimated_token_savings=before - after
-            ),
-            "clusters_created": tuple(
-                CanonicalCluster(
-                    id=archive.abstraction_id,
-                    size=len(archive.member_ids),
-                    topic=visible(read_entry(made[archive.abstraction_id]).title),
-                    members=archive.member_ids,
-                )
-                for archive in done
-                if archive.abstraction_id
-            ),
-            "no_cluster": NoCluster(
-                count=len(entries) - len(clustered & known.keys()),
-                reason=f"no other entry reaches the threshold of {threshold:g}",
-            ),
-            "left_alone": tuple(
-                LeftAlone(
-                    members=archive.member_ids,
-                    status="proposed" if archive.reason == AWAITS_REVIEW else archive.status,
-                    reason=archive.reason,
-                )
-                for archive in archives
-                if archive.status not in ("compressed", "settled") or archive.reason == AWAITS_REVIEW
-            ),
-            "not_eligible": len(entries) - len(eligible),
-        }
-    )
-    return report.model_copy(update={"line": _closing_line(report)})
-
-
-def _before(entries: Sequence[Memory]) -> EntriesBefore:
     types = [memory.memory_type for memory in entries]
     lessons, decisions, feedback = (types.count(kind) for kind in ("lesson", "decision", "feedback"))
-    return EntriesBefore(
-        total_entries=len(entries),
-        lessons=lessons,
-        decisions=decisions,
-        feedback=feedback,
-        other=len(entries) - lessons - decisions - feedback,
+    threshold, dry_run = night.settings.knowledge_base.threshold, night.options.dry_run
+    told = f"COMPRESSION COMPLETE: {len(done)} clusters, {len(archived)} archived, {saved} tokens saved"
+    if dry_run:
+        told = f"COMPRESSION COMPLETE (DRY RUN): {len(done)} potential clusters, "
+        told += f"{len(archived)} entries would be archived"
+    return KnowledgeBaseReport(
+        run_id=night.run_id,
+        run_date=night.as_of.date() if night.options.moment else night.options.partition,
+        threshold=threshold,
+        dry_run=dry_run,
+        before=EntriesBefore(
+            total_entries=len(entries),
+            lessons=lessons,
+            decisions=decisions,
+            feedback=feedback,
+            other=len(entries) - lessons - decisions - feedback,
+        ),
+        after=EntriesAfter(
+            total_entries=left,
+            canonical_entries=len(made) + sum(m.is_canonical for m in entries if m.id not in archived),
+            archived_entries=len(archived),
+        ),
+        compression=EntryCompression(
+            ratio=round(left / len(entries), 2) if entries else 1.0, estimated_token_savings=saved
+        ),
+        clusters_created=tuple(
+            CanonicalCluster(
+                id=archive.abstraction_id or "",
+                size=len(archive.member_ids),
+                topic=visible(read_entry(made[archive.abstraction_id or ""]).title),
+                members=archive.member_ids,
+            )
+            for archive in done
+        ),
+        no_cluster=NoCluster(
+            count=len(entries) - len(clustered & known.keys()),
+            reason="" if line else f"no other entry reaches the threshold of {threshold:g}",
+        ),
+        left_alone=tuple(
+            LeftAlone(
+                members=archive.member_ids,
+                status="proposed" if archive.reason == AWAITS_REVIEW else archive.status,
+                reason=archive.reason,
+            )
+            for archive in archives
+            if archive.status not in ("compressed", "settled") or archive.reason == AWAITS_REVIEW
+        ),
+        not_eligible=0 if line else len(entries) - len(eligible),
+        line=line or told,
     )
-
-
-def _closing_line(report: KnowledgeBaseReport) -> str:
-    """The last line that the command line prints."""
-    clusters, archived = len(report.clusters_created), report.after.archived_entries
-    if report.dry_run:
-        return f"COMPRESSION COMPLETE (DRY RUN): {clusters} potential clusters, {archived} entries would be archived"
-    saved = report.compression.estimated_token_savings
-    return f"COMPRESSION COMPLETE: {clusters} clusters, {archived} archived, {saved} tokens saved"
 
 
 def write_kb_report(directory: Path, report: KnowledgeBaseReport) -> Path:

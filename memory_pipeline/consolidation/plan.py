@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cached_property
 
-from memory_pipeline.config.policies import Policy
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.moments import latest_complete_day
-from memory_pipeline.records import MADE, Memory
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 
@@ -51,60 +47,15 @@ class NightOptions:
             raise InputError(f"--days is {self.days}; use 1 to {MOST_DAYS}")
 
     @property
+    def is_narrow(self) -> bool:
+        """Whether the scope is narrower than whole projects: what belongs to these is left to the nights."""
+        dates = self.first_day or self.last_day or self.days
+        return bool(dates or self.memory_types or self.unconsolidated_only or self.cluster_id)
+
+    @property
     def as_of(self) -> datetime:
         """The logical time of the night: the end of its day in UTC, or the given moment."""
         return self.moment or datetime.combine(self.partition + timedelta(days=1), time(), UTC)
-
-
-@dataclass(frozen=True)
-class NightPlan:
-    """The scope and thresholds of a night; it reads and writes nothing."""
-
-    settings: Settings
-    options: NightOptions
-
-    @property
-    def run_id(self) -> str:
-        """The run that executes the plan."""
-        return self.options.run_id
-
-    @property
-    def as_of(self) -> datetime:
-        """The logical time of the night."""
-        return self.options.as_of
-
-    @property
-    def fresh_after(self) -> datetime:
-        """Memories created after this time are too recent to touch."""
-        return self.as_of - timedelta(hours=self.settings.compression.freshness_hours)
-
-    def is_fresh(self, memory: Memory) -> bool:
-        """Whether a memory is too recent to touch. What a night made, or what its file alone dates, is as old as the
-        night: it was said before."""
-        if memory.source.connector == MADE or memory.created_at_quality == "mtime":
-            return memory.counts_from > self.as_of
-        return memory.created_at > self.fresh_after
-
-    @cached_property
-    def policies(self) -> tuple[Policy, ...]:
-        """The policies of the night, in their order."""
-        return self.settings.night_policies(self.options.threshold)
-
-    def threshold_of(self, project_id: str) -> float:
-        """The cosine at or above which memories of a project are distilled as one tonight."""
-        mine = [p for policy in self.policies if policy.method == "distill" and (p := policy.of_project(project_id))]
-        return min((policy.threshold for policy in mine), default=1.0)
-
-    def floor_of(self, project_id: str) -> float:
-        """The lowest threshold in use for a project; its pairs are computed and stored from this value."""
-        mine = (policy.of_project(project_id) for policy in (*self.policies, *self.settings.night_policies()))
-        return min((policy.threshold for policy in mine if policy), default=1.0)
-
-    def may_touch(self, project_id: str) -> bool:
-        """Whether a project is in the scope of the run."""
-        if self.options.projects:
-            return project_id in self.options.projects
-        return self.settings.is_consolidated(project_id)
 
 
 def next_night(store: Store, now: datetime) -> date:

@@ -7,23 +7,20 @@ made from patterns, never from another principle.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
-import pyarrow as pa
 
 from memory_pipeline.config.policies import PRINCIPLE
 from memory_pipeline.consolidation.archive import SourcesChangedError
 from memory_pipeline.consolidation.clustering import conflicts_in, describe_cluster
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillation import note_failure, session_of
-from memory_pipeline.consolidation.distillers.evidence import evidence_confidence
-from memory_pipeline.consolidation.distillers.judge import mean_similarities
-from memory_pipeline.consolidation.eligibility import as_eligible
-from memory_pipeline.consolidation.plan import NightPlan
-from memory_pipeline.consolidation.similarity import guard_edges, similar_pairs
+from memory_pipeline.consolidation.distillers.judge import evidence_confidence, mean_similarities
+from memory_pipeline.consolidation.similarity import edges_between
 from memory_pipeline.errors import ModelError, in_words
 from memory_pipeline.models import Declined, ModelClient
 from memory_pipeline.models.choose import model_reads
@@ -43,12 +40,11 @@ from memory_pipeline.records import (
     LogRow,
     Memory,
     PrincipleResult,
-    PrincipleStatus,
     Source,
     derived_id,
     offset_of_newest,
 )
-from memory_pipeline.store import EDGE_SCHEMA, Store, create_snapshot
+from memory_pipeline.store import Store, create_snapshot
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.guidance import guidance_of
 from memory_pipeline.text.normalise import content_hash, embedding_text, shape_hash
@@ -62,21 +58,21 @@ PRINCIPLE_VERSION = "principle-4"
 def decide_group(night: Night, group: Cluster, text: str, replaces: tuple[str, ...]) -> PrincipleResult:
     """The result for a group whose patterns share this rule, as a model says; `replaces`: earlier principles from some
     of them. A group that fails is tried again next week."""
-    blank = replace(result_of(group, "skipped", None), replaces=replaces)
+    blank = PrincipleResult(group, "skipped", None, replaces=replaces)
     try:
-        patterns = list(night.reader.memories(group.member_ids).values())
+        patterns = list(night.memories(group.member_ids).values())
         reason = _find_refusal(patterns, text, night)
         if reason:
             with night.writing() as tx:
-                tx.journal.log([_log_row(night.plan, replace(blank, reason=reason), None)])
+                tx.journal.log([_log_row(night, replace(blank, reason=reason))])
             return replace(blank, reason=reason)
-        witnesses = {one.id: one for behind in night.reader.witnesses(group.member_ids).values() for one in behind}
+        witnesses = {one.id: one for behind in night.witnesses(group.member_ids).values() for one in behind}
         confidence = round(evidence_confidence(witnesses.values() or patterns), 4)
         return _write(night, replace(blank, status="created", content=text), patterns, confidence)
     except SourcesChangedError as change:
         refused = replace(blank, reason=str(change))
         with night.writing() as tx:
-            tx.journal.log([_log_row(night.plan, refused, None)])
+            tx.journal.log([_log_row(night, refused)])
         return refused
     except Exception as error:  # one failing group leaves the others; it is logged and reported
         note_failure(night, group, error)
@@ -111,10 +107,10 @@ def misplaced_among(memories: Mapping[str, Memory], ids: Iterable[str]) -> list[
 
 def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], confidence: float) -> PrincipleResult:
     """Write the principle with its links, and archive the principles that it replaces into it, in one transaction."""
-    memory = _memory(night.plan, night.embedder.count_tokens, result, patterns, confidence)
+    memory = _memory(night, result, patterns, confidence)
     vector = np.asarray(night.embedder.embed([embedding_text(memory.content)]), dtype=np.float32)
     check_vectors(vector, [memory.id], night.embedder.dimension, night.embedder.name)
-    theirs = night.reader.vectors_in_order([pattern.id for pattern in patterns]).astype(np.float64)
+    theirs = night.vectors_in_order([pattern.id for pattern in patterns]).astype(np.float64)
     links = [
         LineageLink(memory.id, pattern.id, PRINCIPLE, round(min(1.0, float(score)), 6))
         for pattern, score in zip(patterns, theirs @ vector[0], strict=True)
@@ -131,27 +127,14 @@ def _write(night: Night, result: PrincipleResult, patterns: Sequence[Memory], co
             tx.vectors.add([memory.id], vector, night.embedder.name)
         tx.lineage.add(links)
         for earlier in result.replaces:
-            replaced = tx.memories.supersede(
-                earlier,
-                winner=memory.id,
-                archived_by=result.group.cluster_id,
-                at=night.as_of,
-                critical_floor=night.settings.compression.critical_floor,
-            )
-            if replaced:
-                tx.lineage.add([LineageLink(memory.id, earlier, "superseded", 1.0)])
+            night.supersede(tx, earlier, memory.id, result.group.cluster_id)
         done = replace(result, principle_id=memory.id)
-        tx.journal.log([_log_row(night.plan, done, _ratio(patterns, memory))])
+        ratio = round(sum(pattern.token_count for pattern in patterns) / memory.token_count, 4)
+        tx.journal.log([_log_row(night, done, ratio)])
     return done
 
 
-def _memory(
-    plan: NightPlan,
-    count_tokens: Callable[[str], int],
-    result: PrincipleResult,
-    patterns: Sequence[Memory],
-    confidence: float,
-) -> Memory:
+def _memory(night: Night, result: PrincipleResult, patterns: Sequence[Memory], confidence: float) -> Memory:
     kinds = [pattern.memory_type for pattern in patterns]
     types = [pattern.pattern_type for pattern in patterns if pattern.pattern_type]
     subjects = [c for pattern in patterns for c in pattern.categories if c != COMPRESSED_CATEGORY]
@@ -161,12 +144,12 @@ def _memory(
         project_id=result.group.project_id,
         content=result.content,
         memory_type=max(sorted(set(kinds)), key=kinds.count),
-        created_at=plan.as_of,
+        created_at=night.as_of,
         effective_date=max(pattern.effective_date for pattern in patterns),
         utc_offset=offset_of_newest(patterns),
         content_hash=content_hash(result.content),
         shape_hash=shape_hash(result.content),
-        token_count=count_tokens(result.content),
+        token_count=night.embedder.count_tokens(result.content),
         categories=tuple(top),
         importance=max(1.0, *(pattern.importance for pattern in patterns)),
         abstraction_level=LEVEL_PRINCIPLE,
@@ -177,29 +160,10 @@ def _memory(
     )
 
 
-def _ratio(patterns: Sequence[Memory], principle: Memory) -> float:
-    return round(sum(pattern.token_count for pattern in patterns) / principle.token_count, 4)
-
-
-def result_of(group: Cluster, status: PrincipleStatus, reason: str | None) -> PrincipleResult:
-    """A result without a principle."""
-    return PrincipleResult(group, status, reason)
-
-
-def _log_row(plan: NightPlan, result: PrincipleResult, ratio: float | None) -> LogRow:
+def _log_row(night: Night, result: PrincipleResult, ratio: float | None = None) -> LogRow:
     status: Decided = "compressed" if result.principle_id else "skipped"
-    return LogRow(
-        id=derived_id("log", PRINCIPLE, result.group.fingerprint, plan.as_of.isoformat(), status),
-        cluster_fingerprint=result.group.fingerprint,
-        policy=PRINCIPLE,
-        compressed_memory_id=result.principle_id,
-        status=status,
-        reason=result.reason,
-        member_count=len(result.pattern_ids),
-        compression_ratio=ratio,
-        run_id=plan.run_id,
-        created_at=plan.as_of,
-    )
+    fingerprint, members = result.group.fingerprint, len(result.pattern_ids)
+    return night.log_row(PRINCIPLE, fingerprint, status, result.reason, members, result.principle_id, ratio)
 
 
 #: Kinds of conflicts between patterns that are contradictions, whatever the subject.
@@ -215,17 +179,33 @@ def form_principles(night: Night) -> list[PrincipleResult]:
     A principle with all patterns of an earlier one replaces it.
     """
     night.hold_lease()
-    patterns, principles = _patterns(night.store, night.plan)
+    with night.store.reading() as tx:
+        active = tx.memories.all(include_archived=False, created_by=night.as_of)
+        mine = [memory for memory in active if night.may_touch(memory.project_id)]
+        patterns = [memory for memory in mine if memory.abstraction_level == LEVEL_PATTERN]
+        principles = [memory for memory in mine if memory.abstraction_level == LEVEL_PRINCIPLE]
+        links = [one for one in tx.lineage.of([p.id for p in principles]) if one.relation == PRINCIPLE]
+        stands = tx.lineage.replacements_of({link.source_id for link in links})
     if len(patterns) < LEAST_PATTERNS:
         return []
-    _link_contradictions(night, _edges(night, patterns))
+    _link_contradictions(night, patterns)
     if not model_reads(night.settings):
         return []
-    taken = _sources_of(night.store, principles)
-    current = _current(night.store, taken)
+    taken: dict[str, set[str]] = defaultdict(set)
+    current: dict[str, set[str]] = defaultdict(set)  # patterns of stores of earlier versions grew without principles
+    for link in links:
+        taken[link.memory_id].add(link.source_id)
+        current[link.memory_id].add(stands[link.source_id])
     read = _read(night, patterns, principles)
     found = {group.cluster_id: (group, text) for group, text in read if _is_new(group, taken, current)}
-    results = _settled(night.store, night.plan, [group for group, _ in found.values()])
+    days = night.settings.compression.fingerprint_ttl_days
+    with night.store.reading() as tx:
+        settled = tx.journal.settled_fingerprints(night.as_of, days)
+    results = {
+        i: PrincipleResult(group, "settled", f"{before} within {days} days")
+        for i, (group, _) in found.items()
+        if (before := settled.get((PRINCIPLE, group.fingerprint)))
+    }
     todo = {i: pair for i, pair in found.items() if i not in results}
     if todo and not night.is_preview:
         create_snapshot(night.store, "principles", datetime.now(UTC), night.settings.store.snapshots_kept)
@@ -235,6 +215,18 @@ def form_principles(night: Night) -> list[PrincipleResult]:
         results[i] = decide_group(night, group, text, replaces)
         night.progress("principles", len(results), len(found))
     return [results[i] for i in found]
+
+
+def _link_contradictions(night: Night, patterns: Sequence[Memory]) -> None:
+    """Link related patterns of one project that contradict each other."""
+    night.embed_missing()
+    for project in sorted({pattern.project_id for pattern in patterns}):
+        edges = edges_between(night, project, [one.id for one in patterns if one.project_id == project], RELATED)
+        least = night.threshold_of(project)
+        conflicts = [c for c in conflicts_in(edges) if c.kind in CONTRADICTING or c.score >= least]
+        if conflicts:
+            with night.writing() as tx:
+                tx.conflicts.record(conflicts, night.as_of)
 
 
 def _read(night: Night, patterns: Sequence[Memory], principles: Sequence[Memory]) -> list[tuple[Cluster, str]]:
@@ -250,7 +242,8 @@ def _read(night: Night, patterns: Sequence[Memory], principles: Sequence[Memory]
     for project in sorted({pattern.project_id for pattern in patterns}):
         mine = sorted((one for one in patterns if one.project_id == project), key=lambda one: (one.day, one.id))
         standing = [standing_of(one) for one in principles if one.project_id == project][-room.standing :]
-        for number, items in enumerate(split_into_questions(map(_item, mine), room.item_tokens)):
+        told = [Item(one.id, guidance_of(one), one.day, one.token_count) for one in mine]
+        for number, items in enumerate(split_into_questions(told, room.item_tokens)):
             if len(items) >= LEAST_PATTERNS:
                 questions[f"{project} {number}"] = question_about(
                     "principles", items, standing, night.settings, likeness_by(night.embedder)
@@ -260,25 +253,17 @@ def _read(night: Night, patterns: Sequence[Memory], principles: Sequence[Memory]
     try:
         for name, result in client.ask(questions, session_of(night), "principles"):
             if isinstance(result, Reading):
-                found += [_group(night, [by_id[i] for i in one.item_ids], one.text) for one in result.statements]
+                for one in result.statements:
+                    group = [by_id[i] for i in dict.fromkeys(one.item_ids)]
+                    similarities, _ = mean_similarities(night.vectors_in_order([pattern.id for pattern in group]))
+                    scores = similarities[np.triu_indices(len(group), 1)].tolist()
+                    found.append((describe_cluster(group, scores, PRINCIPLE), one.text))
             else:
                 why = result.reason if isinstance(result, Declined) else in_words(result)
                 night.note_error("", "distill", f"principles of {name.rpartition(' ')[0]}: {why}")
     except ModelError as error:
         night.note_error("", "distill", error)
     return found
-
-
-def _item(pattern: Memory) -> Item:
-    return Item(pattern.id, guidance_of(pattern), pattern.day, pattern.token_count)
-
-
-def _group(night: Night, patterns: Sequence[Memory], text: str) -> tuple[Cluster, str]:
-    distinct = list({pattern.id: pattern for pattern in patterns}.values())
-    similarities, _ = mean_similarities(night.reader.vectors_in_order([pattern.id for pattern in distinct]))
-    scores = similarities[np.triu_indices(len(distinct), 1)].tolist()
-    members = [as_eligible(night.settings, pattern, 1) for pattern in distinct]
-    return describe_cluster(members, scores, PRINCIPLE), text
 
 
 def misplaced_patterns(store: Store, results: Sequence[PrincipleResult]) -> list[str]:
@@ -295,72 +280,12 @@ def misplaced_patterns(store: Store, results: Sequence[PrincipleResult]) -> list
     return problems
 
 
-def _patterns(store: Store, plan: NightPlan) -> tuple[list[Memory], list[Memory]]:
-    """The active patterns, and the active principles, of the projects that take part."""
-    with store.reading() as tx:
-        active = tx.memories.all(include_archived=False, created_by=plan.as_of)
-    mine = [memory for memory in active if plan.may_touch(memory.project_id)]
-    return (
-        [memory for memory in mine if memory.abstraction_level == LEVEL_PATTERN],
-        [memory for memory in mine if memory.abstraction_level == LEVEL_PRINCIPLE],
-    )
-
-
-def _edges(night: Night, patterns: Sequence[Memory]) -> pa.Table:
-    """Every related pair of patterns of one project, with the conflict guard's finding."""
-    night.embed_missing()
-    tables = [EDGE_SCHEMA.empty_table()]
-    for project in sorted({pattern.project_id for pattern in patterns}):
-        ids, vectors = night.reader.vectors_of([pattern.id for pattern in patterns if pattern.project_id == project])
-        pairs = similar_pairs(vectors, RELATED, block_size=night.settings.compression.block_size)
-        tables.append(guard_edges(night, project, ids, pairs))
-    return pa.concat_tables(tables)
-
-
-def _link_contradictions(night: Night, edges: pa.Table) -> None:
-    conflicts = [
-        c for c in conflicts_in(edges) if c.kind in CONTRADICTING or c.score >= night.plan.threshold_of(c.project_id)
-    ]
-    if conflicts:
-        with night.writing() as tx:
-            tx.conflicts.record(conflicts, night.as_of)
-
-
-def _settled(store: Store, plan: NightPlan, groups: Sequence[Cluster]) -> dict[str, PrincipleResult]:
-    """By group, those that were decided recently."""
-    days = plan.settings.compression.fingerprint_ttl_days
-    with store.reading() as tx:
-        settled = tx.journal.settled_fingerprints(plan.as_of, days)
-    return {
-        group.cluster_id: result_of(group, "settled", f"{before} within {days} days")
-        for group in groups
-        if (before := settled.get((PRINCIPLE, group.fingerprint)))
-    }
-
-
-def _sources_of(store: Store, principles: Sequence[Memory]) -> dict[str, frozenset[str]]:
-    with store.reading() as tx:
-        links = tx.lineage.of([principle.id for principle in principles])
-    of: dict[str, set[str]] = {principle.id: set() for principle in principles}
-    for link in links:
-        if link.relation == PRINCIPLE:
-            of[link.memory_id].add(link.source_id)
-    return {principle_id: frozenset(sources) for principle_id, sources in of.items()}
-
-
-def _current(store: Store, taken: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    """By principle, what stands today for its patterns: patterns of stores of earlier versions grew without it."""
-    with store.reading() as tx:
-        ends = tx.lineage.replacements_of({i for sources in taken.values() for i in sources})
-    return {principle: frozenset(ends[i] for i in sources) for principle, sources in taken.items()}
-
-
-def _is_new(group: Cluster, taken: Mapping[str, frozenset[str]], current: Mapping[str, frozenset[str]]) -> bool:
+def _is_new(group: Cluster, taken: Mapping[str, set[str]], current: Mapping[str, set[str]]) -> bool:
     """Whether a group extends the principles of its patterns without splitting any of them, or renews one whose
     patterns have grown."""
     members = set(group.member_ids)
-    touched = {principle: sources for principle, sources in current.items() if sources & members}
     return all(
         sources < members or (sources == members and sources != taken[principle])
-        for principle, sources in touched.items()
+        for principle, sources in current.items()
+        if sources & members
     )

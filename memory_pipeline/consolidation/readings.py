@@ -17,10 +17,11 @@ from itertools import groupby
 import numpy as np
 
 from memory_pipeline.consolidation.archive import make_abstractions, write_abstractions
+from memory_pipeline.consolidation.clustering import describe_cluster
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillation import session_of
 from memory_pipeline.consolidation.gates import refusals_of
-from memory_pipeline.consolidation.review.proposals import propose_distillation
+from memory_pipeline.consolidation.review.proposals import propose
 from memory_pipeline.consolidation.series import find_series
 from memory_pipeline.errors import EmbeddingError, ModelError, in_words
 from memory_pipeline.models import Declined, ModelClient
@@ -38,15 +39,12 @@ from memory_pipeline.records import (
     ROUTINE,
     STATED,
     Archive,
-    Cluster,
     Distillation,
     DuplicateGroup,
     LevelRelation,
     LineageLink,
-    LogRow,
     Measured,
     Memory,
-    Statement,
     StatementKind,
     asked_tags,
     derived_id,
@@ -108,12 +106,7 @@ def read_notes(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Archi
     projects leaves notes to the nights.
     """
     night.hold_lease()
-    scope = night.options
-    if scope.memory_types or scope.first_day or scope.last_day or scope.days or scope.unconsolidated_only:
-        return []
-    if not model_reads(night.settings):
-        return []
-    if scope.cluster_id:
+    if night.options.is_narrow or not model_reads(night.settings):
         return []
     copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
     try:
@@ -159,10 +152,10 @@ def find_unread(night: Night, room: Room, left_out: Iterable[str] = ()) -> list[
     than what it takes wait for one that takes more."""
     gone = set(left_out)
     with night.store.reading() as tx:
-        memories = tx.readings.unread(created_before=night.plan.fresh_after, as_of=night.as_of)
-        new = find_series(tx, night.plan, gone) if memories else []
+        memories = tx.readings.unread(created_before=night.fresh_after, as_of=night.as_of)
+        new = find_series(tx, night, gone) if memories else []
         readings = tx.series.reading_ids({(one.project_id, shape) for one in new for shape in one.shapes})
-    floor = night.settings.compression.critical_floor
+    floor = night.critical_floor
     found = []
     for project, group in groupby(memories, key=lambda memory: memory.project_id):
         notes = [
@@ -174,7 +167,7 @@ def find_unread(night: Night, room: Room, left_out: Iterable[str] = ()) -> list[
             and memory.token_count <= room.longest_item
             and attempt_in(memory.content) is None
         ]
-        if not notes or not night.plan.may_touch(project):
+        if not notes or not night.may_touch(project):
             continue
         items = [_item(memory, floor) for memory in notes]
         questions = split_into_questions(items, room.item_tokens)
@@ -221,8 +214,8 @@ def _nearest(night: Night, project: str, items: Sequence[Item], most: int) -> li
     """The `most` standing statements that are nearest to any of some items, by day and id."""
     with night.store.reading() as tx:
         known = {memory.id: memory for memory in tx.readings.standing(project, night.as_of)}
-    ids, vectors = night.reader.vectors_of(list(known))
-    _, own = night.reader.vectors_of([item.id for item in items])
+    ids, vectors = night.vectors_of(list(known))
+    _, own = night.vectors_of([item.id for item in items])
     if len(ids) > most and len(own):
         nearness = (vectors @ own.T).max(axis=1)
         best = np.lexsort((np.arange(len(ids)), -np.round(nearness, 5)))[:most]
@@ -236,28 +229,36 @@ def _keep(night: Night, unread: Unread, items: Sequence[Item], reading: Reading)
     try:
         is_reviewed = night.settings.is_reviewed(unread.project_id)
         drafts = _drafts(night, unread, items, reading, together=not is_reviewed)
-        refused = refusals_of(night.reader, drafts)
+        refused = refusals_of(night, drafts)
         if refused:  # what the refused ones carried, stays
             texts = {draft.content for draft in drafts if draft.id in refused}
             left = [one for one in reading.statements if one.text not in texts]
             rest = replace(reading, statements=tuple(left), carried=carried_by(items, left))
             drafts = _drafts(night, unread, items, rest, together=not is_reviewed)
-            refused = refused | refusals_of(night.reader, drafts)
+            refused = refused | refusals_of(night, drafts)
         kept = [draft for draft in drafts if draft.id not in refused]
-        made = make_abstractions(night.reader, [] if is_reviewed else kept)
+        made = make_abstractions(night, [] if is_reviewed else kept)
         with night.writing() as tx:
             if is_reviewed:
                 for draft in kept:
-                    propose_distillation(night.plan, tx, draft)
+                    propose(night, tx, draft)
                 archives = [Archive(d.cluster, "proposed", AWAITS_REVIEW, measured=d.measured) for d in kept]
                 gone: set[str] = set()
             else:
-                archives = write_abstractions(night.plan, tx, kept, made)
+                archives = write_abstractions(night, tx, kept, made)
                 gone = {i for archive in archives for i in archive.archived_ids}
                 gone |= _archive_repeats(night, tx, unread.project_id, reading.repeats)
             left_out = dict.fromkeys([*reading.refused, *refused.values()])
-            rows = [_read_row(night, item.id) for item in items if item.id not in gone]
-            tx.journal.log([*rows, *(_refused_row(night, items, why) for why in left_out)])
+            rows = [
+                night.log_row(READ, fingerprint_of((item.id,)), "skipped", "read, and stays as it is", 1)
+                for item in items
+                if item.id not in gone
+            ]
+            for why in left_out:
+                fingerprint = fingerprint_of([*(item.id for item in items), why])
+                reason = f"a statement is left out: {why}"
+                rows.append(night.log_row(REFUSED, fingerprint, "skipped", reason, len(items)))
+            tx.journal.log(rows)
         return archives
     except Exception as error:  # one question never costs the others
         night.log.error("keeping what was read in %s", unread.project_id, exc_info=error)
@@ -278,54 +279,16 @@ def _archive_repeats(night: Night, tx: Transaction, project: str, repeats: Seque
         archived = tx.memories.archive(
             [Replacement(i, cluster_id, statement) for i in ids],
             archived_at=night.as_of,
-            critical_floor=night.settings.compression.critical_floor,
+            critical_floor=night.critical_floor,
         )
         if not archived:
             continue
         done |= archived
         tx.lineage.add([LineageLink(statement, i, REPEATED, 1.0) for i in sorted(archived)])
-        row_id = derived_id("log", REPEATED, fingerprint, night.as_of.isoformat())
         reason = "says again what a statement says"
-        tx.journal.log(
-            [_row(night, row_id, fingerprint, REPEATED, "compressed", reason, len(archived), made=statement)]
-        )
+        row = night.log_row(REPEATED, fingerprint, "compressed", reason, len(archived), statement)
+        tx.journal.log([row])
     return done
-
-
-def _read_row(night: Night, memory_id: str) -> LogRow:
-    fingerprint = fingerprint_of((memory_id,))
-    row_id = derived_id("log", READ, fingerprint, night.as_of.isoformat())
-    return _row(night, row_id, fingerprint, READ, "skipped", "read, and stays as it is", 1)
-
-
-def _refused_row(night: Night, items: Sequence[Item], why: str) -> LogRow:
-    fingerprint = fingerprint_of([*(item.id for item in items), why])
-    row_id = derived_id("log", REFUSED, fingerprint, night.as_of.isoformat())
-    return _row(night, row_id, fingerprint, REFUSED, "skipped", f"a statement is left out: {why}", len(items))
-
-
-def _row(
-    night: Night,
-    row_id: str,
-    fingerprint: str,
-    policy: str,
-    status: str,
-    reason: str,
-    members: int,
-    made: str | None = None,
-) -> LogRow:
-    return LogRow(
-        id=row_id,
-        cluster_fingerprint=fingerprint,
-        policy=policy,
-        compressed_memory_id=made,
-        status="compressed" if status == "compressed" else "skipped",
-        reason=reason,
-        member_count=members,
-        compression_ratio=None,
-        run_id=night.options.run_id,
-        created_at=night.as_of,
-    )
 
 
 def _drafts(
@@ -345,7 +308,18 @@ def _drafts(
         members = [unread.memories[i] for i in sorted(set(statement.item_ids))]
         mine = {memory.id for memory in members} & away - taken
         taken |= mine
-        drafts.append(_statement_draft(night, statement, members, mine))
+        tags = (f"kind:{statement.kind}", f"about:{statement.about}", *asked_tags(statement.asked))
+        draft = _draft(
+            night,
+            statement.text,
+            members,
+            READING,
+            STATED,
+            MEMORY_TYPES[statement.kind],
+            importance=round(_IMPORTANCE + statement.significance, 3),
+            stays=tuple(memory.id for memory in members if memory.id not in mine),
+        )
+        drafts.append(replace(draft, tags=tags, replaces=tuple(dict.fromkeys(statement.replaces))))
     routine: dict[date, list[Memory]] = {}
     for item_id in () if keeps_routine else reading.routine:
         if item_id not in taken:
@@ -362,16 +336,6 @@ def _drafts(
     return drafts
 
 
-def _statement_draft(
-    night: Night, statement: Statement, members: Sequence[Memory], mine: Iterable[str]
-) -> Distillation:
-    importance = round(_IMPORTANCE + statement.significance, 3)
-    tags = (f"kind:{statement.kind}", f"about:{statement.about}", *asked_tags(statement.asked))
-    stays = tuple(memory.id for memory in members if memory.id not in set(mine))
-    draft = _draft(night, statement.text, members, READING, STATED, MEMORY_TYPES[statement.kind], importance, stays)
-    return replace(draft, tags=tags, replaces=tuple(dict.fromkeys(statement.replaces)))
-
-
 def _digest_draft(
     night: Night, day: date, text: str, routine: Sequence[Memory], beside: Sequence[Memory], ended: Sequence[str]
 ) -> Distillation:
@@ -383,16 +347,12 @@ def _digest_draft(
             before = None
         stood_for = tx.readings.count_routine(before.id) if before else 0
     number = len(routine) + stood_for
-    said = f"{_without_count(before.content)} {text}" if before else f"{day}: {text}"
+    said = f"{before.content.rpartition(' (')[0] or before.content} {text}" if before else f"{day}: {text}"
     content = f"{said} ({how_many(number, 'routine note')})"
     members = sorted([*routine, *beside], key=lambda memory: memory.id)
     stays = tuple(memory.id for memory in beside)
     draft = _draft(night, content, members, DIGEST, ROUTINE, "other", _OF_DIGEST, stays)
     return replace(draft, replaces=(*((before.id,) if before else ()), *ended))
-
-
-def _without_count(content: str) -> str:
-    return content.rpartition(" (")[0] or content
 
 
 def _draft(
@@ -405,7 +365,16 @@ def _draft(
     importance: float,
     stays: tuple[str, ...] = (),
 ) -> Distillation:
-    cluster = _cluster(night, content, members, policy)
+    cluster = describe_cluster(members, [1.0], policy)
+    fingerprint = fingerprint_of((*cluster.member_ids, content))
+    categories = tuple(dict.fromkeys(category for memory in members for category in memory.categories))[:2]
+    cluster = replace(
+        cluster,
+        cluster_id=derived_id(policy, cluster.project_id, fingerprint),
+        fingerprint=fingerprint,
+        dominant_category=next(iter(categories), ""),
+        top_categories=categories,
+    )
     before = sum(memory.token_count for memory in members if memory.id not in stays)
     return Distillation(
         cluster=cluster,
@@ -418,34 +387,11 @@ def _draft(
         method="llm",
         prompt_version=VERSION,
         memory_type=memory_type,
-        categories=cluster.top_categories,
+        categories=categories,
         importance=importance,
         effective_date=max(memory.effective_date for memory in members),
         oldest_source_at=min(memory.effective_date for memory in members),
         utc_offset=offset_of_newest(members),
         relation=relation,
         stays=stays,
-    )
-
-
-def _cluster(night: Night, content: str, members: Sequence[Memory], policy: str) -> Cluster:
-    ids = tuple(memory.id for memory in members)
-    fingerprint = fingerprint_of((*ids, content))
-    project = members[0].project_id
-    categories = tuple(dict.fromkeys(category for memory in members for category in memory.categories))[:2]
-    return Cluster(
-        cluster_id=derived_id(policy, project, fingerprint),
-        fingerprint=fingerprint,
-        policy=policy,
-        project_id=project,
-        member_ids=ids,
-        member_count=len(ids),
-        avg_similarity=1.0,
-        min_similarity=1.0,
-        dominant_category=categories[0] if categories else "",
-        top_categories=categories,
-        total_tokens=sum(memory.token_count for memory in members),
-        max_importance=max(memory.importance for memory in members),
-        oldest_member_at=min(memory.created_at for memory in members),
-        newest_member_at=max(memory.created_at for memory in members),
     )

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
-from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.reading import PAGE
+from memory_pipeline.consolidation.context import PAGE, Night
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall import SearchIndex, question_for, word_frequencies
-from memory_pipeline.records import DIGEST, MADE, Archive, Memory
+from memory_pipeline.records import DIGEST, MADE, Archive
+from memory_pipeline.reporting.model import MissedReport
 from memory_pipeline.store import Store, Text
 from memory_pipeline.text.facts import content_words, stem
 from memory_pipeline.text.normalise import embedding_text
@@ -28,22 +27,12 @@ _SHARE_OF_WORDS, _NEAR = 0.5, 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
-    """An archived memory that its question did not bring back, with what it says and what replaced it."""
-
-    memory_id: str
-    question: str
-    content: str
-    replaced_by: str
-
-
-@dataclass(frozen=True, slots=True)
 class RecallCheck:
     """What became of the sample: how many were found, of how many, and which were not."""
 
     found: int = 0
     asked: int = 0
-    missed: tuple[Missed, ...] = ()
+    missed: tuple[MissedReport, ...] = ()
 
 
 def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
@@ -65,8 +54,12 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
     frequencies = {project: word_frequencies(m.content for m in projects[project]) for project in touched}
     with night.store.reading() as tx:
         replacements = tx.lineage.replacements_of(set(archived_ids) & by_id.keys())
+
+    def drawn(memory_id: str) -> bytes:
+        return hashlib.sha256(f"{night.as_of.isoformat()}\0{memory_id}".encode()).digest()
+
     questions: dict[str, str] = {}
-    for memory_id in sorted(set(archived_ids) & by_id.keys(), key=lambda i: _draw(night.as_of, i)):
+    for memory_id in sorted(set(archived_ids) & by_id.keys(), key=drawn):
         if len(questions) == MOST_ASKED:
             break
         memory, stand_in = by_id[memory_id], by_id.get(replacements[memory_id])
@@ -77,7 +70,7 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
         if question is not None:
             questions[memory_id] = question
     found: set[str] = set()
-    missed: list[Missed] = []
+    missed: list[MissedReport] = []
     try:
         for project in touched:
             asked = {i: question for i, question in questions.items() if by_id[i].project_id == project}
@@ -86,7 +79,9 @@ def check_recall(night: Night, archived_ids: Sequence[str]) -> RecallCheck:
             here = _found(night, projects[project], asked, replacements)
             found |= here
             missed += [
-                Missed(i, question, by_id[i].content, replacements[i]) for i, question in asked.items() if i not in here
+                MissedReport(memory_id=i, question=words, content=by_id[i].content, replaced_by=replacements[i])
+                for i, words in asked.items()
+                if i not in here
             ]
     except EmbeddingError as error:
         night.note_error("", "recall", error)
@@ -113,7 +108,7 @@ def _all_texts(night: Night) -> list[Text]:
 
 def _found(night: Night, memories: Sequence[Text], asked: dict[str, str], replacements: Mapping[str, str]) -> set[str]:
     """The memories that are found by their question, or of which a replacement is found and answers it."""
-    ids, rows = night.reader.vectors_of([memory.id for memory in memories])
+    ids, rows = night.vectors_of([memory.id for memory in memories])
     vectors = dict(zip(ids, rows, strict=True))
     embed, language = night.embedder.embed, night.settings.recall.language
     index = SearchIndex(memories, vectors, embed, language=language)
@@ -138,54 +133,26 @@ def _answers(content: str, vector: Vectors | None, question: str, asked: Vectors
     return len(shared) >= _SHARE_OF_WORDS * len(words) or (vector is not None and float(vector @ asked) >= _NEAR)
 
 
-def _draw(as_of: datetime, memory_id: str) -> bytes:
-    return hashlib.sha256(f"{as_of.isoformat()}\0{memory_id}".encode()).digest()
-
-
 #: Links to memories that an abstraction says again in other words; the others are copies, or stay active.
 _SAID_AGAIN = frozenset(("distilled", "merged", "canonical"))
 
 
-@dataclass(frozen=True, slots=True)
-class Preservation:
-    """How many facts of the sources the abstractions keep, attach and have lost, with each loss in words."""
-
-    found: int
-    kept: int
-    attached: int
-    lost: tuple[str, ...]
-
-    @property
-    def rate(self) -> float | None:
-        """(Kept + attached) / found; None if nothing was found."""
-        return round((self.kept + self.attached) / self.found, 4) if self.found else None
-
-
-def measure_preservation(store: Store, archives: Sequence[Archive]) -> Preservation:
-    """What the abstractions of these archives keep of their sources."""
+def measure_preservation(store: Store, archives: Sequence[Archive]) -> tuple[Kept, list[str]]:
+    """How many facts of their sources the abstractions of these archives keep, attach and have lost, with each loss
+    in words."""
     made = sorted({archive.abstraction_id for archive in archives if archive.abstraction_id})
     with store.reading() as tx:
         sources: dict[str, list[str]] = {memory_id: [] for memory_id in made}
         again = {link.memory_id for link in tx.lineage.of(made) if link.relation in _SAID_AGAIN}
         sources.update(tx.lineage.told_by(again))
         memories = tx.memories.read({*made, *(i for ids in sources.values() for i in ids)})
-    return _summed((i, _contents(memories, sources[i]), memories[i].content) for i in made if i in memories)
-
-
-def losses_of(sources: Sequence[str], content: str) -> list[str]:
-    """The facts of the sources that a content lacks, in words."""
-    return [f"the {said.kind} '{said.words}'" for said in what_is_kept(sources, content).lost]
-
-
-def _contents(memories: dict[str, Memory], ids: Iterable[str]) -> list[str]:
-    return [memories[i].content for i in sorted(ids) if i in memories]
-
-
-def _summed(read: Iterable[tuple[str, list[str], str]]) -> Preservation:
     found = kept = attached = 0
     lost: list[str] = []
-    for name, sources, content in read:
-        one: Kept = what_is_kept(sources, content)
+    for name in made:
+        if name not in memories:
+            continue
+        told = [memories[i].content for i in sorted(sources[name]) if i in memories]
+        one = what_is_kept(told, memories[name].content)
         found, kept, attached = found + one.found, kept + one.kept, attached + one.attached
         lost += [f"'{name}' lacks the {said.kind} '{said.words}'" for said in one.lost]
-    return Preservation(found, kept, attached, tuple(lost))
+    return Kept(found, kept, attached, ()), lost

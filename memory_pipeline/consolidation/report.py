@@ -1,4 +1,4 @@
-"""Creates the report of a night, computed from the rows it wrote: JSON, a page to read, and a notice.
+"""Creates the report of a run, with a verdict, computed from the rows it wrote: JSON, a page to read, and a notice.
 
 Jobs, duplicate-only runs and approvals have reports with the same fields and their own `kind`. A run that breaks off
 is reported too, and a file that cannot be written is an error in the report, not the end of the run.
@@ -7,53 +7,41 @@ is reported too, and a file that cannot be written is an error in the report, no
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
+from memory_pipeline.config.night import RECALL_FLOOR
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.counting import count_run
-from memory_pipeline.consolidation.notices import deliver_notice, make_notice
-from memory_pipeline.consolidation.outcome import NightOutcome, closing_line, decide_verdict, judge, tally_of
-from memory_pipeline.consolidation.plan import NightPlan
+from memory_pipeline.consolidation.counting import NO_OUTCOME, NightOutcome, count_run
+from memory_pipeline.consolidation.eligibility import too_few
 from memory_pipeline.errors import OutputError
-from memory_pipeline.records import NightError
-from memory_pipeline.reporting.model import Kind, NightFigures, Report
-from memory_pipeline.reporting.pages import safe_name, write_report_files
+from memory_pipeline.files.writing import append_line, directories
+from memory_pipeline.killpoints import reached
+from memory_pipeline.records import NightError, Notice, Verdict, derived_id
+from memory_pipeline.reporting.model import CountedRun, ErrorReport, Kind, NightFigures, Report
+from memory_pipeline.reporting.pages import write_report_files
 from memory_pipeline.store import Store
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.quoting import clipped
 
-__all__ = [
-    "Kind",
-    "NightOutcome",
-    "Report",
-    "closing_line",
-    "decide_verdict",
-    "failed_night",
-    "report_night",
-    "report_run",
-    "safe_name",
-    "write_report_files",
-]
-
-
-def report_night(night: Night, outcome: NightOutcome, started_at: datetime) -> Report:
-    """Count, judge, write and announce the night. Returns the report."""
-    return _report(night, "night", outcome, started_at)
-
-
-def report_run(
-    night: Night, kind: Kind, started_at: datetime, outcome: NightOutcome | None = None, fatal: str | None = None
-) -> Report:
-    """The report of a run that is not a night, with the same fields, stored and announced in the same way.
-
-    A run that changed nothing and had no error is neither stored nor announced. `fatal`: the error that ended it
-    early.
-    """
-    return _report(night, kind, outcome or NightOutcome(), started_at, fatal)
+RECIPIENT = "all"
+LONG_RUN_MS = 30 * 60 * 1000
+_KINDS_TOLD, _MOST_ERROR = 3, 200
+#: Steps beside the compression: what fails there costs itself, and is told. Without any result, it is no failure of the
+#: night.
+_BESIDE: Mapping[str, Callable[[Sequence[NightError]], str]] = {
+    "conversations": lambda errors: f"{how_many(len(errors), 'file or day', 'files or days')} of conversations failed",
+    "sources": lambda errors: f"{how_many(len(errors), 'source')} could not be read",
+}
+#: Steps that fail if the model cannot be asked, by what it then has not read.
+_OF_MODEL = {"extraction": "conversations", "read": "notes"}
 
 
 def failed_night(
-    night: Night, error: str, started_at: datetime, outcome: NightOutcome | None = None, kind: Kind = "night"
+    night: Night, error: str, started_at: datetime, outcome: NightOutcome = NO_OUTCOME, kind: Kind = "night"
 ) -> Report:
     """The report of a night that a fatal error ended: verdict FAIL, and everything done before, according to the
     rows.
@@ -61,18 +49,24 @@ def failed_night(
     `outcome`: the results of its steps so far. The caller prints the error.
     """
     night.note_error("", "night", error, tell=False)
-    return _report(night, kind, outcome or NightOutcome(), started_at, error)
+    return report_run(night, kind, started_at, outcome, error)
 
 
-def _report(night: Night, kind: Kind, outcome: NightOutcome, started_at: datetime, fatal: str | None = None) -> Report:
-    """Count and judge the run; unless it is a dry run, write the files, store the report and send the notice.
+def report_run(
+    night: Night,
+    kind: Kind,
+    started_at: datetime,
+    outcome: NightOutcome = NO_OUTCOME,
+    fatal: str | None = None,
+) -> Report:
+    """Count and judge a run; unless it is a dry run, write the files, store the report and send the notice.
 
-    The files come first, so that an error while writing them is in the stored report.
+    The files come first, so that an error while writing them is in the stored report. A run that is no night, changed
+    nothing and had no error is neither stored nor announced. `fatal`: the error that ended it early.
     """
     if fatal is None:
         night.hold_lease()
-    counted = count_run(night, kind, outcome, tally_of(night.store, night.plan, outcome), started_at)
-    report = judge(night.store, night.plan, counted, _errors_of(night.store, night.plan), fatal)
+    report = _judged(night, count_run(night, kind, outcome, started_at), fatal)
     finished = datetime.now(UTC)
     took = int((finished - started_at).total_seconds() * 1000)
     report = report.model_copy(update={"finished_at": finished, "duration_ms": took})
@@ -83,14 +77,14 @@ def _report(night: Night, kind: Kind, outcome: NightOutcome, started_at: datetim
         write_report_files(night.settings.reports_path, report, history)
     except (OSError, OutputError) as error:
         night.note_error("", "report", f"cannot write the report's files to {night.settings.reports_path}: {error}")
-        report = judge(night.store, night.plan, report, _errors_of(night.store, night.plan), fatal)
-    _keep(night, report)
+        report = _judged(night, report, fatal)
+    notice = make_notice(report, finished)
+    with night.writing() as tx:
+        tx.journal.keep_report(report.run_id, report.partition, report.verdict, report.as_json(), finished)
+        is_new = tx.journal.keep_notice(notice)
+    if is_new and not night.is_preview:
+        deliver_notice(night, notice)
     return report
-
-
-def _errors_of(store: Store, plan: NightPlan) -> Sequence[NightError]:
-    with store.reading() as tx:
-        return tx.journal.errors_of(plan.run_id)
 
 
 def render_changed_reports(store: Store, directory: Path, sign: str) -> None:
@@ -110,12 +104,184 @@ def _history(store: Store, report: Report) -> list[NightFigures]:
     return sorted([*nights, NightFigures.of(report)], key=lambda night: night.partition)
 
 
-def _keep(night: Night, report: Report) -> None:
-    """Store the report, and announce it unless that was done before; a dry run is not announced."""
-    run_id, finished = night.options.run_id, report.finished_at
-    notice = make_notice(report, finished)
-    with night.store.writing(night.holder, run_id) as tx:
-        tx.journal.keep_report(run_id, night.options.partition, report.verdict, report.as_json(), finished)
+def _judged(night: Night, counted: CountedRun, fatal: str | None) -> Report:
+    """The report: the figures, the errors, and the resulting verdict."""
+    with night.store.reading() as tx:
+        errors = tx.journal.errors_of(counted.run_id)
+    is_night = counted.kind == "night"
+    beside = {stage: [error for error in errors if error.stage == stage] for stage in _BESIDE}
+    is_done = counted.clusters_compressed or counted.duplicates_archived
+    told_errors = len(errors) if is_done else sum(error.stage not in _BESIDE for error in errors)
+    verdict, reason = decide_verdict(
+        compressed=counted.clusters_compressed,
+        copies=counted.duplicates_archived,
+        found=counted.clusters_found,
+        settled=counted.clusters_settled,
+        errors=told_errors,
+        eligible=counted.memories_scanned,
+        strict=night.settings.report.strict_verdict and is_night,
+        proposed=counted.proposals,
+        refusals=counted.refusals,
+        fatal=fatal,
+        dry_run=counted.dry_run,
+    )
+    if is_night and not counted.memories_scanned and not told_errors and verdict not in ("PASS", "PARTIAL"):
+        reason = too_few(night) or reason
+    if verdict in ("IDLE", "FAIL") and counted.turns_read:
+        reason += f"; {how_many(counted.turns_read, 'turn')} of conversations read, {counted.extractions_kept:,} kept"
+    for stage, what in _OF_MODEL.items():
+        if unasked := [error for error in errors if error.stage == stage]:
+            why = clipped(unasked[0].error, _MOST_ERROR).rstrip(".")
+            reason += f"; the model could not be asked about {what}: {why}"
+    if not told_errors:
+        reason += "".join(f", and {_BESIDE[stage](some)}" for stage, some in sorted(beside.items()) if some)
+    rate = counted.recall_rate
+    if rate is not None and rate < RECALL_FLOOR and verdict == "PASS":
+        verdict = "PARTIAL"
+        found = "that it would archive could" if counted.dry_run else "archived memories can"
+        reason += f", but only {counted.recall_found} of {counted.recall_sampled} {found} be found again"
+    figures = {name: getattr(counted, name) for name in CountedRun.model_fields}
+    told = tuple(
+        ErrorReport(cluster_id=e.cluster_id, stage=e.stage, error=e.error, timestamp=e.timestamp) for e in errors
+    )
+    return Report(**figures, errors=told, verdict=verdict, verdict_reason=reason)
+
+
+def decide_verdict(
+    *,
+    compressed: int,
+    copies: int,
+    found: int,
+    settled: int,
+    errors: int,
+    eligible: int,
+    strict: bool,
+    proposed: int = 0,
+    refusals: Mapping[str, int] | None = None,
+    fatal: str | None = None,
+    dry_run: bool = False,
+) -> tuple[Verdict, str]:
+    """PASS, PARTIAL, FAIL or IDLE, with the reason.
+
+    `copies`: exact duplicates archived, which count as compressed. `settled` clusters were decided on an earlier
+    night and count as not found; `proposed` ones wait for a person. `refusals`: how often each kind of reason left a
+    cluster alone; being declined is not an error. `fatal`: the error that ended the run early. The reason of a
+    `dry_run` says what would be done.
+    """
+    would = "would be " if dry_run else ""
+    parts = [f"{how_many(compressed, 'cluster')} {would}compressed"] if compressed else []
+    parts += [f"{how_many(copies, 'exact duplicate')} {would}archived"] if copies else []
+    done = ", ".join(parts)
+    if fatal:
+        return "FAIL", f"fatal error: {fatal}"[:500]
+    if compressed or copies:
+        return ("PARTIAL", f"{done}, {how_many(errors, 'error')}") if errors else ("PASS", done)
+    if errors:
+        return "FAIL", f"no cluster compressed, {how_many(errors, 'error')}"
+    return ("FAIL" if strict else "IDLE"), _idle(found, settled, eligible, proposed, refusals or {})
+
+
+def _idle(found: int, settled: int, eligible: int, proposed: int, refusals: Mapping[str, int]) -> str:
+    if proposed:
+        return f"{how_many(proposed, 'proposal')} await{'s' if proposed == 1 else ''} review"
+    if found > settled:
+        told = sorted(refusals.items(), key=lambda item: (-item[1], item[0]))
+        words = ", ".join(f"{kind} ({number})" for kind, number in told[:_KINDS_TOLD])
+        more = f" and {len(told) - _KINDS_TOLD} other reasons" if len(told) > _KINDS_TOLD else ""
+        return f"{how_many(found - settled, 'cluster')} declined: {words or 'no reason was given'}{more}"
+    if settled:
+        which = {1: "the only cluster was", 2: "both clusters were"}.get(settled, f"all {settled} clusters were")
+        return f"{which} decided on an earlier night"
+    return "no memory was eligible" if not eligible else "no cluster was found"
+
+
+def closing_line(report: Report) -> str:
+    """The last line that the command line prints."""
+    if report.verdict == "FAIL":
+        return f"COMPRESSION BLOCKED: {report.verdict_reason}"
+    if report.dry_run and (report.clusters_found or report.memories_archived):
+        return (
+            f"COMPRESSION COMPLETE (DRY RUN): {report.clusters_compressed} potential clusters, "
+            f"{report.memories_archived} entries would be archived"
+        )
+    if report.verdict == "IDLE":
+        return f"COMPRESSION SKIPPED: {report.verdict_reason}"
+    return (
+        f"COMPRESSION COMPLETE: {report.abstractions_created} clusters, {report.memories_archived} archived, "
+        f"{report.tokens_before - report.tokens_after} tokens saved"
+    )
+
+
+def make_notice(report: Report, at: datetime) -> Notice:
+    """The notice of a night: it asks for action if the night requires it."""
+    grew = report.token_reduction_pct < 0 and not report.turns_read  # what is kept of turns stands beside them
+    needs_action = report.errors or report.verdict == "FAIL" or grew or report.duration_ms > LONG_RUN_MS
+    return Notice(
+        id=derived_id("notice", report.run_id, report.verdict),
+        run_id=report.run_id,
+        recipient=RECIPIENT,
+        priority="action" if needs_action else "info",
+        subject=f"COMPRESSION RUN {report.verdict}: {report.abstractions_created} abstractions, "
+        f"{report.token_reduction_pct}% token reduction",
+        body=f"{report.verdict_reason}. {report.read_by} Partition {report.partition}, "
+        f"{report.memories_archived} memories archived, {len(report.errors)} errors."
+        + (f" The first: {report.errors[0].stage}: {report.errors[0].error[:500]}" if report.errors else ""),
+        created_at=at,
+    )
+
+
+def announce_failed_run(night: Night, name: str, message: str) -> bool:
+    """Announce a failed run that is not a night; returns False if it was already announced."""
+    with night.store.reading() as tx:
+        if tx.journal.report(night.options.run_id) is not None:
+            return False
+    at, text = datetime.now(UTC), message[:1000]
+    notice = Notice(
+        id=derived_id("notice", night.options.run_id, "failed"),
+        run_id=night.options.run_id,
+        recipient=RECIPIENT,
+        priority="action",
+        subject=f"RUN FAILED: {name}",
+        body=f"{text}. What it had committed stays; see the run in Dagster.",
+        created_at=at,
+    )
+    with night.writing() as tx:
         is_new = tx.journal.keep_notice(notice)
-    if is_new and not night.is_preview:
+    if is_new:
         deliver_notice(night, notice)
+    return is_new
+
+
+def deliver_notice(night: Night, notice: Notice) -> None:
+    """Add a notice from the outbox to the file, then try the URLs; a failed delivery never fails the night."""
+    line = json.dumps({**asdict(notice), "created_at": notice.created_at.isoformat()}, sort_keys=True)
+    path, problems = night.settings.reports_path / "notices.jsonl", []
+    try:
+        with directories(path.parent):
+            append_line(path, line)
+    except OutputError as error:  # the notice stays in the outbox, with the reason
+        problems.append(str(error))
+        night.log.warning("the notice is only in the store's outbox: %s", error)
+    reached("notice.written")
+    if night.settings.notices.urls:
+        problems += filter(None, [_deliver(night.settings.notices.urls, notice)])
+    if problems or night.settings.notices.urls:
+        with night.store.writing(night.holder, notice.run_id) as tx:
+            tx.journal.note_delivery(notice.id, datetime.now(UTC), "; ".join(problems) or None)
+
+
+def _deliver(urls: tuple[str, ...], notice: Notice) -> str | None:
+    """Why the notice was not delivered, or None. URLs may contain secrets, so they are never repeated here."""
+    import apprise
+
+    channel = apprise.Apprise()
+    refused = sum(not channel.add(url) for url in urls)
+    sent = bool(len(channel)) and channel.notify(title=notice.subject, body=notice.body)
+    if sent and not refused:
+        return None
+    why, mend = "a channel did not accept it", "check the setting notices.urls and the channel itself"
+    if refused:
+        why, mend = f"invalid: {refused} of {how_many(len(urls), 'URL')}", "check the setting notices.urls"
+    error = f"the notice was not delivered everywhere ({why}); {mend}"
+    logging.getLogger(__name__).warning("%s", error)
+    return error

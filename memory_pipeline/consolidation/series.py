@@ -8,31 +8,26 @@ the series stays active and is named. Readings that do not form a series yet wai
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
 
 from memory_pipeline.consolidation.archive import archive_distillations
-from memory_pipeline.consolidation.clustering import UNCATEGORISED
+from memory_pipeline.consolidation.clustering import describe_cluster
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.eligibility import too_few
-from memory_pipeline.consolidation.plan import NightPlan
-from memory_pipeline.consolidation.shapes import join_shapes, note_shapes
+from memory_pipeline.consolidation.eligibility import note_shapes, too_few
 from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.moments import minutes_ahead
 from memory_pipeline.records import (
     Archive,
-    Cluster,
     Distillation,
     DuplicateGroup,
     Measured,
     Memory,
-    derived_id,
-    fingerprint_of,
 )
 from memory_pipeline.records.cluster import LEAST_DAYS, LEAST_READINGS, MOST_TOKENS, SERIES, SeriesFacts
 from memory_pipeline.records.drafts import drafts_of, members_of
@@ -44,7 +39,7 @@ from memory_pipeline.text.readings import Reading, Series, days_of, series_of
 from memory_pipeline.text.series_words import WORDS_VERSION, describe_series, varies
 from memory_pipeline.text.steering import STEERS, find_attempt, steering_draft
 from memory_pipeline.text.subject import shared_headings, shared_lead_in, subject_beside
-from memory_pipeline.text.templates import Line, fields_in, read_line
+from memory_pipeline.text.templates import fields_in, line_key, read_line
 
 #: What a series memory says is computed from its readings.
 SERIES_CONFIDENCE = 1.0
@@ -52,6 +47,7 @@ SERIES_CONFIDENCE = 1.0
 FIGURE_KINDS = ("number", "unit", "date", "time", "identifier")
 _DRAFTS_AT_ONCE = 50
 _PLAIN_RUN = re.compile(r"[\w ]+")
+_Group = list[tuple[Shape, tuple[str, ...]]]
 
 
 def update_series(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Archive]:
@@ -60,16 +56,19 @@ def update_series(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Ar
     A run whose scope is narrower than projects leaves series to the nights.
     """
     night.hold_lease()
-    scope = night.options
-    if scope.memory_types or scope.first_day or scope.last_day or scope.days or scope.unconsolidated_only:
-        return []
-    if scope.cluster_id or too_few(night.store, night.plan) is not None:
+    if night.options.is_narrow or too_few(night) is not None:
         return []
     note_shapes(night)
-    settle_conflicts(night)
+    # Readings are never a conflict: settle those that were linked before more lines showed that they are readings.
+    with night.store.reading() as tx:
+        readings = tx.series.reading_shapes(night.fresh_after, LEAST_READINGS)
+        settled = tx.conflicts.of_readings(readings, FIGURE_KINDS)
+    if settled:
+        with night.writing() as tx:
+            tx.conflicts.resolve(settled, SERIES)
     copies = {memory_id for group in duplicates for memory_id in group.duplicate_ids}
     with night.store.reading() as tx:
-        found = find_series(tx, night.plan, copies)
+        found = find_series(tx, night, copies)
     if not found:
         return []
     try:
@@ -85,39 +84,66 @@ def update_series(night: Night, duplicates: Sequence[DuplicateGroup]) -> list[Ar
     return archives
 
 
-def settle_conflicts(night: Night) -> None:
-    """Readings are never a conflict: settle those that were linked before more lines showed that they are readings."""
-    with night.store.reading() as tx:
-        readings = tx.series.reading_shapes(night.plan.fresh_after, LEAST_READINGS)
-        settled = tx.conflicts.of_readings(readings, FIGURE_KINDS)
-    if settled:
-        with night.writing() as tx:
-            tx.conflicts.resolve(settled, SERIES)
+def join_shapes(
+    shapes: Sequence[Shape], together: Iterable[tuple[str, Collection[str]]] = ()
+) -> list[tuple[Shape, ...]]:
+    """Groups of shapes of one project that differ in words of the same fields; most groups have one shape. The result
+    does not depend on the order of the shapes. `together`: project and shapes that an earlier night has joined."""
+    groups: dict[tuple[str, str], _Group] = defaultdict(list)
+    for shape in sorted(shapes, key=lambda shape: (shape.project_id, shape.shape)):
+        line = read_line(one_line(shape.example))
+        words = tuple(line.value(field).casefold() for field in fields_in(line))
+        groups[shape.project_id, line_key(line)].append((shape, words))
+    joined = [part for group in groups.values() for part in _split_by_names(group)]
+    number_of = {(shape.project_id, shape.shape): n for n, group in enumerate(joined) for shape in group}
+    for project, known in together:
+        numbers = sorted({number_of[project, shape] for shape in known if (project, shape) in number_of})
+        for number in numbers[1:]:
+            number_of |= {(project, shape.shape): numbers[0] for shape in joined[number]}
+            joined[numbers[0]], joined[number] = (*joined[numbers[0]], *joined[number]), ()
+    return [group for group in joined if group]
 
 
-def find_series(tx: Transaction, plan: NightPlan, left_out: Collection[str] = ()) -> list[FoundSeries]:
+def _split_by_names(group: _Group) -> list[tuple[Shape, ...]]:
+    """A group whole, if each of its fields holds a few words that return; otherwise its parts by the words that do
+    not."""
+    counts: list[Counter[str]] = [Counter() for _ in group[0][1]]
+    for shape, words in group:
+        for count, word in zip(counts, words, strict=True):
+            count[word] += shape.count
+    names = [n for n, count in enumerate(counts) if not is_closed_set(count.values())]
+    if len(group) == 1 or not names:
+        return [tuple(shape for shape, _ in group)]
+    parts: dict[tuple[str, ...], _Group] = defaultdict(list)
+    for shape, words in group:
+        parts[tuple(words[n] for n in names)].append((shape, words))
+    if len(parts) == 1:  # too few lines for one word even
+        return [(shape,) for shape, _ in group]
+    return [split for part in parts.values() for split in _split_by_names(part)]
+
+
+def find_series(tx: Transaction, night: Night, left_out: Collection[str] = ()) -> list[FoundSeries]:
     """The series with new readings as of the night, by project and shapes. `left_out`: memories that the night has
     archived already or may not touch."""
-    shapes = [s for s in tx.series.shapes(plan.fresh_after, LEAST_DAYS) if plan.may_touch(s.project_id)]
+    shapes = [s for s in tx.series.shapes(night.fresh_after, LEAST_DAYS) if night.may_touch(s.project_id)]
     versions = tx.series.active()
     waiting = {i for draft in drafts_of(tx.proposals.list()).values() for i in members_of(draft)} | set(left_out)
     # An earlier version of this program joined shapes by other rules.
     today = (one for one in versions if one.facts.words == WORDS_VERSION)
     joined = join_shapes(shapes, ((one.project_id, one.facts.shapes) for one in today))
-    groups = [group for group in joined if _is_often_enough(group, LEAST_READINGS)]
+    groups = [  # of lines enough, with different values
+        group
+        for group in joined
+        if sum(shape.count for shape in group) >= LEAST_READINGS and (len(group) > 1 or group[0].texts >= LEAST_TEXTS)
+    ]
     told = {(group[0].project_id, shape.shape) for group in groups for shape in group}
     mine = _versions_by_group(groups, versions)
     found = [
         one
         for group, its_versions in zip(groups, mine, strict=True)
-        if (one := _look_at(tx, plan, group, its_versions, waiting, told)) is not None
+        if (one := _look_at(tx, night, group, its_versions, waiting, told)) is not None
     ]
     return sorted(found, key=lambda one: (one.project_id, one.shapes))
-
-
-def _is_often_enough(group: Sequence[Shape], least: int) -> bool:
-    """Whether there are lines enough, with different values."""
-    return sum(shape.count for shape in group) >= least and (len(group) > 1 or group[0].texts >= LEAST_TEXTS)
 
 
 def _versions_by_group(
@@ -139,7 +165,7 @@ def _versions_by_group(
 
 def _look_at(
     tx: Transaction,
-    plan: NightPlan,
+    night: Night,
     group: Sequence[Shape],
     versions: tuple[SeriesMemory, ...],
     waiting: Collection[str],
@@ -149,20 +175,21 @@ def _look_at(
     memory that the later one made. `told`: project and shape of the readings of all series."""
     shapes = tuple(sorted(shape.shape for shape in group))
     project, seen = group[0].project_id, sum(shape.count for shape in group)
-    if any(one.created_at > plan.as_of for one in versions):
+    if any(one.created_at > night.as_of for one in versions):
         return None
-    if len(versions) == 1 and _is_known(versions[0], shapes, seen):
-        line = read_line(one_line(group[0].example))
-        words = _longest_run(line) if fields_in(line) else ""
-        if not words or not tx.series.is_said_since(project, words, versions[0].created_at, plan.fresh_after):
+    words = _words_around_fields(group[0].example)
+    if len(versions) == 1:
+        facts, since = versions[0].facts, versions[0].created_at
+        says_all = facts.words == WORDS_VERSION and facts.seen == seen and set(shapes) <= set(facts.shapes)
+        if says_all and not (words and tx.series.is_said_since(project, words, since, night.fresh_after)):
             return None
-    floor = plan.settings.compression.critical_floor
-    merges = tx.series.merges(project, shapes, plan.fresh_after, floor)
-    active = [*tx.series.touchable(project, plan.fresh_after, floor, shapes=shapes), *merges]
+    floor = night.critical_floor
+    merges = tx.series.merges(project, shapes, night.fresh_after, floor)
+    active = [*tx.series.touchable(project, night.fresh_after, floor, shapes=shapes), *merges]
     if any(memory.id in waiting for memory in active):
         return None  # a person has yet to decide about one of them
     ids = [memory.id for memory in active]
-    memories = {memory.id: memory for memory in tx.series.readings([*(v.id for v in versions), *ids], (), plan.as_of)}
+    memories = {memory.id: memory for memory in tx.series.readings([*(v.id for v in versions), *ids], (), night.as_of)}
     readings = [
         reading
         for memory in memories.values()
@@ -170,7 +197,13 @@ def _look_at(
     ]
     if not readings or is_entry(readings[0].line.text):
         return None
-    strangers = _strangers(tx, plan, readings, memories, told)
+    others = {  # active lines that may be those of the series but for a new word in the place of one
+        memory.id: memory
+        for memory in (tx.series.touchable(project, night.fresh_after, floor, words=words) if words else ())
+        if memory.id not in memories and (project, line_shape(memory.content)) not in told
+    }
+    alike = series_of(readings, map(reading_in, others.values())).strangers if others else ()
+    strangers = [others[reading.memory_id] for reading in alike]
     series = series_of(readings, map(reading_in, strangers))
     subjects = Counter(subject_beside(memories[reading.memory_id]) for reading in series.readings)
     if not (holds_readings(series) and is_closed_set(subjects.values())):
@@ -195,12 +228,6 @@ def _look_at(
     )
 
 
-def _is_known(version: SeriesMemory, shapes: Collection[str], seen: int) -> bool:
-    """Whether a series memory says in today's form what there is to say of its lines."""
-    facts = version.facts
-    return facts.words == WORDS_VERSION and facts.seen == seen and set(shapes) <= set(facts.shapes)
-
-
 def _is_reading(reading: Reading, memory: Memory) -> bool:
     """Whether the dates in a line are its own, up to a day: a bill that is due next month is a fact."""
     for place, text in zip(reading.line.places, reading.values, strict=True):
@@ -214,32 +241,13 @@ def _is_reading(reading: Reading, memory: Memory) -> bool:
     return True
 
 
-def _strangers(
-    tx: Transaction,
-    plan: NightPlan,
-    readings: Sequence[Reading],
-    known: Mapping[str, Memory],
-    told: Collection[tuple[str, str]],
-) -> list[Memory]:
-    """The active lines that are those of the series but for a new word in the place of one; those of another series
-    are not among them."""
-    project = known[readings[0].memory_id].project_id
-    line, floor = readings[0].line, plan.settings.compression.critical_floor
-    words = _longest_run(line) if fields_in(line) else ""
-    if not words:
-        return []
-    others = {
-        memory.id: memory
-        for memory in tx.series.touchable(project, plan.fresh_after, floor, words=words)
-        if memory.id not in known and (project, line_shape(memory.content)) not in told
-    }
-    alike = series_of(readings, map(reading_in, others.values())).strangers
-    return [others[reading.memory_id] for reading in alike]
-
-
-def _longest_run(line: Line) -> str:
-    """The longest run of plain words of a line without values and fields."""
-    taken = sorted([*line.places, *fields_in(line)], key=lambda place: place.start)
+def _words_around_fields(example: str) -> str:
+    """The longest run of plain words of a line without values and fields; empty if it has no field."""
+    line = read_line(one_line(example))
+    fields = fields_in(line)
+    if not fields:
+        return ""
+    taken = sorted([*line.places, *fields], key=lambda place: place.start)
     edges = [0, *(edge for place in taken for edge in (place.start, place.end)), len(line.text)]
     gaps = [line.text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
     return max((run.strip() for gap in gaps for run in _PLAIN_RUN.findall(gap)), key=len, default="")
@@ -269,12 +277,12 @@ def draft_series(night: Night, found: FoundSeries) -> Distillation | None:
     told = [(version.content, version.facts.breaking_ids) for version in found.versions]
     if not found.absorbed and told == [(text, found.breaking_ids)]:
         return None
-    there = night.reader.memories([*earlier, *(memory.id for memory in found.absorbed)])
+    there = night.memories([*earlier, *(memory.id for memory in found.absorbed)])
     ids = tuple(sorted(there))
     members = [there[i] for i in ids]
-    vectors = night.reader.vectors_in_order(ids)
+    vectors = night.vectors_in_order(ids)
     means = _mean_cosines(vectors)
-    cluster = _cluster(found, members, means)
+    cluster = describe_cluster(members, means, SERIES)
     readings = [found.memories[reading.memory_id] for reading in found.series.every]
     newest = readings[-1]
     attempt = find_attempt({newest.id: newest.content})
@@ -312,26 +320,3 @@ def _mean_cosines(vectors: Vectors) -> tuple[float, ...]:
     wide = vectors.astype(np.float64)
     means = (np.einsum("ij,j->i", wide, wide.sum(axis=0)) - 1.0) / (len(wide) - 1)
     return tuple(round(float(mean), 6) for mean in means)
-
-
-def _cluster(found: FoundSeries, members: Sequence[Memory], means: Sequence[float]) -> Cluster:
-    ids = tuple(memory.id for memory in members)
-    fingerprint = fingerprint_of(ids)
-    counts = Counter(category for memory in members for category in memory.categories)
-    top = tuple(sorted(counts, key=lambda category: (-counts[category], category))[:2])
-    return Cluster(
-        cluster_id=derived_id(SERIES, found.project_id, fingerprint),
-        fingerprint=fingerprint,
-        policy=SERIES,
-        project_id=found.project_id,
-        member_ids=ids,
-        member_count=len(ids),
-        avg_similarity=round(float(np.mean(means)), 6),
-        min_similarity=round(float(np.min(means)), 6),
-        dominant_category=top[0] if top else UNCATEGORISED,
-        top_categories=top,
-        total_tokens=sum(memory.token_count for memory in members),
-        max_importance=max(memory.importance for memory in members),
-        oldest_member_at=min(memory.created_at for memory in members),
-        newest_member_at=max(memory.created_at for memory in members),
-    )

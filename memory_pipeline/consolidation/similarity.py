@@ -8,9 +8,7 @@ memory grow with the number of memories, not with its square.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -21,8 +19,8 @@ from memory_pipeline.consolidation.clustering import link_alike
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import EligibleMemory, Memory
-from memory_pipeline.store import EDGE_SCHEMA, SAID_AGAIN, Cell, Transaction
-from memory_pipeline.text.conflicts import WORDING, ConflictFinding, find_conflict
+from memory_pipeline.store import EDGE_SCHEMA, SAID_AGAIN, Cell
+from memory_pipeline.text.conflicts import WORDING, find_conflict
 from memory_pipeline.text.contradictions import contradiction_of
 from memory_pipeline.text.entries import claim_of
 from memory_pipeline.text.merging import says_again
@@ -36,6 +34,11 @@ _DECIDE_AT_ONCE = 1 << 14
 _UNPACK_AT_ONCE = 1 << 18
 #: Pairs whose findings are packed into columns at once.
 _GUARD_AT_ONCE = 1 << 14
+#: In a crowd, each memory is similar to more than this many others of it. Of 38,000 entries of a real log, none was
+#: similar to 200.
+CROWD_LEAST = 256
+#: Memories of a crowd that are compared with each other.
+CROWD_AT_ONCE = 128
 
 
 def find_similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
@@ -51,7 +54,7 @@ def find_similar(night: Night, eligible: list[EligibleMemory]) -> pa.Table:
         ids_of.setdefault(memory.project_id, []).append(memory.id)
     tables = [EDGE_SCHEMA.empty_table()]
     for done, project in enumerate(sorted(ids_of), start=1):
-        tables.append(_edges_of_project(night, project, ids_of[project], night.plan.floor_of(project)))
+        tables.append(_edges_of_project(night, project, ids_of[project], night.floor_of(project)))
         night.progress("similarity", done, len(ids_of))
     return pa.concat_tables(tables)
 
@@ -62,19 +65,16 @@ def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) 
         stored = sorted(tx.memories.existing(ids))
         proposed = sorted(set(ids) - set(stored))
         known = tx.vectors.compared(project, model, floor)
-        cells = Cells(tuple(tx.vectors.cells(project, model)))
-        table = tx.vectors.edges(project, model, floor, cells.all)
+        cells = tx.vectors.cells(project, model)
+        table = tx.vectors.edges(project, model, floor, cells)
     fresh = sorted(set(stored) - set(known))
-    new = EDGE_SCHEMA.empty_table()
     if fresh:
-        cells, table, new = _compare(night, project, known, fresh, floor, cells, table)
+        crowd, table, new = _compare(night, project, known, fresh, floor, cells, table)
         link_alike(night, stored, fresh)
-    if fresh or cells.new:
         with night.writing() as tx:
-            tx.vectors.keep_cells(model, cells.new)
-            if fresh:
-                tx.vectors.keep_edges(project, model, floor, fresh, new)
-    table = pa.concat_tables([table, new])
+            tx.vectors.keep_cells(model, crowd)
+            tx.vectors.keep_edges(project, model, floor, fresh, new)
+        table, cells = pa.concat_tables([table, new]), [*cells, *crowd]
     if proposed:  # nothing is stored for memories that are not in the store
         _, table, new = _compare(night, project, sorted({*known, *fresh}), proposed, floor, cells, table)
         table = pa.concat_tables([table, new])
@@ -82,54 +82,59 @@ def _edges_of_project(night: Night, project: str, ids: list[str], floor: float) 
 
 
 def _compare(
-    night: Night, project: str, known: Sequence[str], fresh: Sequence[str], floor: float, cells: Cells, table: pa.Table
-) -> tuple[Cells, pa.Table, pa.Table]:
-    """The cells and the earlier edges, without those that a new crowd removes, and the new edges."""
-    known_ids, known_vectors = night.reader.vectors_of(known)
-    fresh_ids, fresh_vectors = night.reader.vectors_of(fresh)
+    night: Night,
+    project: str,
+    known: Sequence[str],
+    fresh: Sequence[str],
+    floor: float,
+    cells: Sequence[Cell],
+    table: pa.Table,
+) -> tuple[list[Cell], pa.Table, pa.Table]:
+    """The cells of memories that have joined the crowd; the earlier edges, without those that these remove; and the
+    new edges."""
+    known_ids, known_vectors = night.vectors_of(known)
+    fresh_ids, fresh_vectors = night.vectors_of(fresh)
     ids, vectors = known_ids + fresh_ids, np.concatenate([known_vectors, fresh_vectors])
-    block = night.settings.compression.block_size
-    pairs = pairs_up_to(
-        CROWD_LEAST * len(ids),
-        vectors,
-        floor,
-        known=len(known_ids),
-        block_size=block,
-        separation=cells.separation(ids),
-    )
-    if pairs is None or _is_crowded(ids, pairs, table, cells.crowd()):
-        crowd = _crowd_of(ids, vectors, floor, cells, block)
-        if crowd:
+    number, block = len(known_ids), night.settings.compression.block_size
+    cell_of = {cell.memory_id: cell.cell for cell in cells}
+    of_rows = np.array([cell_of.get(i, -1) for i in ids], dtype=np.int64)
+    most = CROWD_LEAST * len(ids)
+    pairs = pairs_up_to(most, vectors, floor, known=number, block_size=block, cells=of_rows)
+    new: list[Cell] = []
+    if pairs is None or _is_crowded(ids, pairs, table, of_rows):
+        crowd = find_crowd(vectors, floor, CROWD_LEAST, members=of_rows >= 0, block_size=block)
+        joined = [ids[row] for row in np.flatnonzero(crowd & (of_rows < 0)).tolist()]
+        if joined:
             night.log.warning(
                 "%d memories of project '%s' are each similar to more than %d others; they are compared in parts",
-                len(crowd),
+                len(joined),
                 project,
                 CROWD_LEAST,
             )
             with night.store.reading() as tx:
-                cells = with_crowd(tx, project, cells, crowd)
-                table = tx.vectors.edges(project, night.embedder.name, floor, cells.all)
-            pairs = similar_pairs(
-                vectors, floor, known=len(known_ids), block_size=block, separation=cells.separation(ids)
-            )
+                for place, i in enumerate(tx.vectors.in_filling_order(joined), start=len(cell_of)):
+                    cell_of[i] = place // CROWD_AT_ONCE
+                    new.append(Cell(project, i, "crowd", project, cell_of[i]))
+                table = tx.vectors.edges(project, night.embedder.name, floor, [*cells, *new])
+            of_rows = np.array([cell_of.get(i, -1) for i in ids], dtype=np.int64)
+            pairs = similar_pairs(vectors, floor, known=number, block_size=block, cells=of_rows)
     assert pairs is not None
-    return cells, table, guard_edges(night, project, ids, pairs)
+    return new, table, guard_edges(night, project, ids, pairs)
 
 
-def _is_crowded(ids: Sequence[str], pairs: Pairs, table: pa.Table, crowd: set[str]) -> bool:
+def _is_crowded(ids: Sequence[str], pairs: Pairs, table: pa.Table, cells: Rows) -> bool:
     """Whether a memory outside the crowd is similar to so many others that the crowd may grow."""
     row = {memory_id: place for place, memory_id in enumerate(ids)}
     before = [row[i] for column in ("a", "b") for i in table[column].to_pylist() if i in row]
     degrees = np.bincount(np.concatenate([pairs[0], pairs[1], np.array(before, dtype=np.int64)]), minlength=len(ids))
-    return any(ids[place] not in crowd for place in np.flatnonzero(degrees > CROWD_LEAST).tolist())
+    return bool(np.any((degrees > CROWD_LEAST) & (cells < 0)))
 
 
-def _crowd_of(ids: Sequence[str], vectors: Vectors, floor: float, cells: Cells, block_size: int) -> list[str]:
-    """The new members of the crowd."""
-    before = cells.crowd()
-    members = np.array([memory_id in before for memory_id in ids], dtype=bool)
-    found = find_crowd(vectors, floor, CROWD_LEAST, members=members, block_size=block_size)
-    return [ids[place] for place in np.flatnonzero(found & ~members).tolist()]
+def edges_between(night: Night, project: str, ids: Sequence[str], threshold: float) -> pa.Table:
+    """The edges among some memories of a project, whatever is known of them; nothing is stored."""
+    found, vectors = night.vectors_of(ids)
+    pairs = similar_pairs(vectors, threshold, block_size=night.settings.compression.block_size)
+    return guard_edges(night, project, found, pairs)
 
 
 def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) -> pa.Table:
@@ -141,41 +146,30 @@ def guard_edges(night: Night, project: str, ids: Sequence[str], pairs: Pairs) ->
     `pairs`: rows of `ids`, and scores.
     """
     i, j, scores = _by_id(ids, pairs)
-    memories = night.reader.memories(ids[row] for row in np.unique(np.concatenate([i, j])).tolist())
+    memories = night.memories(ids[row] for row in np.unique(np.concatenate([i, j])).tolist())
     claims = {memory_id: claim_of(memory.content) for memory_id, memory in memories.items()}
     tables = [EDGE_SCHEMA.empty_table()]
     for start in range(0, len(i), _GUARD_AT_ONCE):
         part = slice(start, start + _GUARD_AT_ONCE)
-        a, b = [ids[row] for row in i[part].tolist()], [ids[row] for row in j[part].tolist()]
-        found = [
-            ConflictFinding(WORDING, "of different things")
-            if states_of_another(memories[one], memories[other])
-            else find_conflict(claims[one], claims[other])
-            for one, other in zip(a, b, strict=True)
-        ]
-        details = [
-            _detail_of(finding, memories[one], memories[other]) for one, other, finding in zip(a, b, found, strict=True)
-        ]
-        columns: list[Any] = [
-            [project] * len(a),
-            a,
-            b,
-            scores[part],
-            [finding.kind if finding else None for finding in found],
-            details,
-        ]
-        tables.append(
-            pa.table([pa.array(c, type=f.type) for c, f in zip(columns, EDGE_SCHEMA, strict=True)], schema=EDGE_SCHEMA)
-        )
+        rows = []
+        for one, other, score in zip(i[part].tolist(), j[part].tolist(), scores[part].tolist(), strict=True):
+            a, b = memories[ids[one]], memories[ids[other]]
+            kind, detail = _finding(a, b, claims)
+            rows.append((project, a.id, b.id, score, kind, detail))
+        columns = zip(EDGE_SCHEMA.names, zip(*rows, strict=True), strict=True)
+        tables.append(pa.table(dict(columns), schema=EDGE_SCHEMA))
         night.keep_going()
     return pa.concat_tables(tables)
 
 
-def _detail_of(finding: ConflictFinding | None, a: Memory, b: Memory) -> str | None:
+def _finding(a: Memory, b: Memory, claims: Mapping[str, str]) -> tuple[str | None, str | None]:
+    if states_of_another(a, b):
+        return WORDING, None
+    finding = find_conflict(claims[a.id], claims[b.id])
     if finding is None:
-        return SAID_AGAIN if says_again(claim_of(a.content), claim_of(b.content)) else None
+        return None, SAID_AGAIN if says_again(claims[a.id], claims[b.id]) else None
     contradiction = contradiction_of(a, b) if finding.kind != WORDING else None
-    return contradiction.detail if contradiction else None
+    return finding.kind, contradiction.detail if contradiction else None
 
 
 def _by_id(ids: Sequence[str], pairs: Pairs) -> tuple[Rows, Rows, NDArray[np.float64]]:
@@ -196,25 +190,6 @@ def edges_among(table: pa.Table, ids: Sequence[str]) -> pa.Table:
     return table.filter(inside).sort_by([("a", "ascending"), ("b", "ascending")]).cast(EDGE_SCHEMA)
 
 
-@dataclass(frozen=True, slots=True)
-class Separation:
-    """Rows that are not compared with each other: those of one group in different cells of it.
-
-    `groups`, `cells`: int64 (kinds, n), one row per kind of group; group -1 means none.
-    """
-
-    groups: Rows
-    cells: Rows
-
-    def keeps_apart(self, i: Rows, j: Rows) -> NDArray[np.bool_]:
-        """For pairs of rows (broadcastable arrays), whether they are not compared."""
-        apart = np.zeros(np.broadcast_shapes(i.shape, j.shape), dtype=bool)
-        for groups, cells in zip(self.groups, self.cells, strict=True):
-            one, other = groups[i], groups[j]
-            apart |= (one == other) & (one >= 0) & (cells[i] != cells[j])
-        return apart
-
-
 def proposal_margin(dimension: int) -> float:
     """Maximum error of a float32 dot product of unit vectors: 2 (d + 2) 2^-24.
 
@@ -230,15 +205,16 @@ def similar_pairs(
     *,
     known: int = 0,
     block_size: int = 2048,
-    separation: Separation | None = None,
+    cells: Rows | None = None,
 ) -> Pairs:
-    """All pairs i < j with cosine >= `threshold`, except those among the first `known` rows and those kept apart.
+    """All pairs i < j with cosine >= `threshold`, except among the first `known` rows and between different cells.
 
-    `vectors`: float32 (n, d), unit length, rows 0..known-1 already compared with each other. Returns row numbers and
-    float64 scores, ordered by (i, j). Memory: two blocks and the result.
+    `vectors`: float32 (n, d), unit length, rows 0..known-1 already compared with each other. `cells`: int64 (n,), the
+    cell of each row; a row of none (-1) is compared with all. Returns row numbers and float64 scores, ordered by
+    (i, j). Memory: two blocks and the result.
     """
     every = len(vectors) ** 2
-    found = pairs_up_to(every, vectors, threshold, known=known, block_size=block_size, separation=separation)
+    found = pairs_up_to(every, vectors, threshold, known=known, block_size=block_size, cells=cells)
     assert found is not None
     return found
 
@@ -250,12 +226,12 @@ def pairs_up_to(
     *,
     known: int = 0,
     block_size: int = 2048,
-    separation: Separation | None = None,
+    cells: Rows | None = None,
 ) -> Pairs | None:
     """Like `similar_pairs`, but None as soon as there are more than `most`, which would not fit in memory."""
     parts: list[Pairs] = []
     total = 0
-    for i, j in _proposed(vectors, threshold, known, block_size, separation):
+    for i, j in _proposed(vectors, threshold, known, block_size, cells):
         for start in range(0, len(i), _DECIDE_AT_ONCE):
             part = slice(start, start + _DECIDE_AT_ONCE)
             scores = exact_scores(vectors, i[part], j[part])
@@ -273,7 +249,7 @@ def pairs_up_to(
 
 
 def _proposed(
-    vectors: Vectors, threshold: float, known: int, block_size: int, separation: Separation | None
+    vectors: Vectors, threshold: float, known: int, block_size: int, cells: Rows | None
 ) -> Iterator[tuple[Rows, Rows]]:
     """Pairs of rows that may reach the threshold, in batches."""
     n, dimension = vectors.shape
@@ -291,8 +267,8 @@ def _proposed(
                 i, j = np.divmod(flat[start : start + _UNPACK_AT_ONCE], len(columns))
                 i, j = i + top, j + left
                 wanted = i < j
-                if separation is not None:
-                    wanted &= ~separation.keeps_apart(i, j)
+                if cells is not None:
+                    wanted &= (cells[i] == cells[j]) | (cells[i] < 0) | (cells[j] < 0)
                 yield i[wanted], j[wanted]
 
 
@@ -309,7 +285,6 @@ def find_crowd(
     least: int,
     *,
     members: NDArray[np.bool_],
-    separation: Separation | None = None,
     block_size: int = 2048,
 ) -> NDArray[np.bool_]:
     """The rows that are each similar to more than `least` others of them: the core of the graph of similar pairs.
@@ -321,16 +296,14 @@ def find_crowd(
     inside = np.ones(len(vectors), dtype=bool)
     while True:
         chosen = np.flatnonzero(inside)
-        degrees = _degrees(vectors, chosen, threshold, separation, block_size)
+        degrees = _degrees(vectors, chosen, threshold, block_size)
         stays = members[chosen] | (degrees > least)
         if stays.all():
             return inside
         inside[chosen[~stays]] = False
 
 
-def _degrees(
-    vectors: Vectors, chosen: Rows, threshold: float, separation: Separation | None, block_size: int
-) -> NDArray[np.int64]:
+def _degrees(vectors: Vectors, chosen: Rows, threshold: float, block_size: int) -> NDArray[np.int64]:
     """The number of other chosen rows that each chosen row is similar to."""
     margin = proposal_margin(vectors.shape[1])
     degrees = np.zeros(len(chosen), dtype=np.int64)
@@ -344,54 +317,8 @@ def _degrees(
             for start in range(0, len(unsure), _DECIDE_AT_ONCE):
                 i, j = unsure[start : start + _DECIDE_AT_ONCE].T
                 like[i, j] = exact_scores(vectors, rows[i], columns[j]) >= threshold
-            if separation is not None:
-                like &= ~separation.keeps_apart(rows[:, None], columns[None, :])
             if left == top:
                 like = np.triu(like, 1)
             degrees[top : top + len(rows)] += like.sum(axis=1)
             degrees[left : left + len(columns)] += like.sum(axis=0)
     return degrees
-
-
-#: In a crowd, each memory is similar to more than this many others of it. Of 38,000 entries of a real log, none was
-#: similar to 200.
-CROWD_LEAST = 256
-#: Memories of a crowd that are compared with each other.
-CROWD_AT_ONCE = 128
-
-
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """The cells of a project: those in the store, and the new ones of this night."""
-
-    kept: tuple[Cell, ...]
-    new: tuple[Cell, ...] = ()
-
-    @property
-    def all(self) -> tuple[Cell, ...]:
-        """Every cell."""
-        return (*self.kept, *self.new)
-
-    def crowd(self) -> set[str]:
-        """The memories of the crowd."""
-        return {cell.memory_id for cell in self.all}
-
-    def separation(self, ids: Sequence[str]) -> Separation | None:
-        """The rows of these memories that are not compared with each other."""
-        cell_of = {cell.memory_id: cell.cell for cell in self.all}
-        if cell_of.keys().isdisjoint(ids):
-            return None
-        groups = np.array([[0 if memory_id in cell_of else -1 for memory_id in ids]], dtype=np.int64)
-        cells = np.array([[cell_of.get(memory_id, 0) for memory_id in ids]], dtype=np.int64)
-        return Separation(groups, cells)
-
-
-def with_crowd(tx: Transaction, project: str, cells: Cells, members: Sequence[str]) -> Cells:
-    """The cells with a cell for each new member of the crowd."""
-    filled = len(cells.crowd())
-    ordered = tx.vectors.in_filling_order(members)
-    new = (
-        Cell(project, memory_id, "crowd", project, (filled + place) // CROWD_AT_ONCE)
-        for place, memory_id in enumerate(ordered)
-    )
-    return Cells(cells.kept, (*cells.new, *new))

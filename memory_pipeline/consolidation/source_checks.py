@@ -13,14 +13,14 @@ from pydantic import Field
 from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.consolidation.imported_notes import waiting_edits
+from memory_pipeline.consolidation.imported_notes import edits_of
 from memory_pipeline.consolidation.plan import next_night, night_of, waiting_in_words
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.ingest import ImportSummary
 from memory_pipeline.ingest.candidates import ImportReport, Skipped, in_numbers
 from memory_pipeline.ingest.formats import importer_of
-from memory_pipeline.ingest.sources import FoundFile, SourceContents, check_not_ours, find_files, overlaps, read_source
+from memory_pipeline.ingest.sources import SourceContents, check_not_ours, find_files, overlaps, read_source
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.models.embedders.missing import Progress
 from memory_pipeline.store import Store
@@ -94,7 +94,12 @@ def _checked(
         check_not_ours(source)
         found = find_files(source, settings, Skipped())
         files = len(found)
-        warnings += tuple(_warnings_of(source, found, settings, now))
+        with scratch.reading() as tx:
+            known = tx.sources.files(source.name)
+        unread = {
+            one.name: datetime.fromtimestamp(one.modified_ns / 1e9, UTC) for one in found if one.name not in known
+        }
+        warnings += tuple(importer_of(source.format).warnings(unread, now))
         if (size := sum(file.size for file in found)) > _MUCH:
             say(f"  {source.name}: {how_many(files, 'file')} of {size / 1e6:,.0f} MB together; this takes a while")
         contents = read_source(
@@ -111,7 +116,7 @@ def _checked(
         if summary.read:
             progress(f"entries of {source.name}", summary.read, summary.read)
         error = "; ".join(f"{file}: {why}" for file, why in sorted(contents.unreadable.items())) or None
-        waiting = waiting_edits(scratch, settings, source, contents, now)
+        waiting = edits_of(scratch, settings, source, contents, now)
         edits = waiting.waiting
         times = _times_of_new(Store.of(settings), scratch, contents)
         last = max([*times, *(waiting.open_since.values() if edits else ())], default=None)
@@ -129,17 +134,6 @@ def _checked(
         warnings=warnings,
         import_=summary.as_report(),
     )
-
-
-def _warnings_of(source: SourceTable, found: Sequence[FoundFile], settings: Settings, now: datetime) -> Sequence[str]:
-    """What the format says of the files that no night has read."""
-    store = Store.of(settings)
-    known: Mapping[str, object] = {}
-    if store.exists():
-        with store.reading() as tx:
-            known = tx.sources.files(source.name)
-    unread = {one.name: datetime.fromtimestamp(one.modified_ns / 1e9, UTC) for one in found if one.name not in known}
-    return importer_of(source.format).warnings(unread, now)
 
 
 def _times_of_new(store: Store, scratch: Store, contents: SourceContents) -> list[datetime]:

@@ -30,9 +30,8 @@ from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.phases import PHASES, run_phase
 from memory_pipeline.consolidation.report import report_run
-from memory_pipeline.consolidation.run import take_snapshot
+from memory_pipeline.consolidation.run import PHASES, run_phase, take_snapshot
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError, RunStoppedError, SettingError, StoreError, in_words
 from memory_pipeline.orchestration.resources import SKIPPED_TAG, JobResource, as_day, why_held

@@ -20,7 +20,7 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 from pydantic import Field
 
 from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport, compress_knowledge_base
-from memory_pipeline.consolidation.report import Report, closing_line
+from memory_pipeline.consolidation.report import closing_line
 from memory_pipeline.consolidation.review.rollback import (
     RollbackResult,
     RollbackScope,
@@ -38,6 +38,7 @@ from memory_pipeline.orchestration.consolidation import consolidation_job
 from memory_pipeline.orchestration.location import DUPLICATES_JOB, SOURCES_JOB
 from memory_pipeline.orchestration.partitions import DAILY, EVERY_WEEK, MONTHLY, WEEKLY, YEARLY
 from memory_pipeline.orchestration.resources import NightResource, StoreResource
+from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown
 
 

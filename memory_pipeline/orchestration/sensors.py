@@ -19,8 +19,7 @@ from dagster import (
     sensor,
 )
 
-from memory_pipeline.consolidation.notices import announce_failed_run
-from memory_pipeline.consolidation.report import failed_night
+from memory_pipeline.consolidation.report import announce_failed_run, failed_night
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.assets.compactions import compaction_job, context_tokens, time_or_tokens
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job

@@ -275,7 +275,7 @@ class Words:
 def texts_of(night: Night, ids: Iterable[str]) -> Words:
     """The words of memories, by id."""
     wanted = set(ids)
-    return Words(night.reader.memories(wanted) if wanted else {})
+    return Words(night.memories(wanted) if wanted else {})
 
 
 def quoted(groups: Iterable[Cluster | Distillation | Archive]) -> list[str]:

@@ -97,7 +97,7 @@ _FACTS = {
 _LEAST_WORDS = 4
 #: What a routine note counts beside others.
 _PASSING = 0.5
-#: A note of fewer words beside links and code, as a path, a label or a set of figures, says nothing by itself.
+#: The words of a note beside links and code.
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _CODE = re.compile(r"`[^`\n]*`")
 _LINK = re.compile(r"!?\[[^\[\]\n]{0,300}\]\([^()\s]{0,500}\)?|https?://\S+")
@@ -128,9 +128,10 @@ def entries_of_day(
         words = short(with_days(_words_of(memory), memory.day), count_tokens, most)
         if words is not None:
             words += f" ({BY_AGENT})" if memory.id in by_agent else ""
-            found.append(
-                Entry(kind, words, min(memory.day, day), memory.id, _weight(memory, kind, routine), place_of(memory))
-            )
+            worth = worth_of(memory)
+            worth *= _FACTS.get(memory.memory_type, 1.0) if kind == FACT else 1.0
+            worth *= _PASSING if kind == NOTE and memory.id in routine else 1.0
+            found.append(Entry(kind, words, min(memory.day, day), memory.id, round(worth, 4), place_of(memory)))
     figures = [memory for memory in series if not why_not_told(memory, gone)]
     found += [
         Entry(FIGURE, " ".join(m.content.split()), m.day, m.id, round(worth_of(m), 4), m.content) for m in figures
@@ -166,8 +167,8 @@ def _kind_of(memory: Memory, lasting: Collection[str], *, is_routine: bool) -> s
         return None
     if memory.memory_type == "decision":
         return DECISION
-    if not _says_something(memory.content):
-        return None
+    if len(_WORD.findall(_LINK.sub("", _CODE.sub("", memory.content[:1000])))) < _LEAST_WORDS:
+        return None  # a path, a label or a set of figures says nothing by itself
     if memory.memory_type == "other" and is_reading(memory.content):
         return None
     return FACT if is_promoted(memory, lasting) and not is_routine else NOTE
@@ -179,14 +180,3 @@ def _words_of(memory: Memory) -> str:
         return words_of(memory)
     entry = read_entry(memory)
     return f"{entry.title.rstrip('.')}: {' '.join(entry.recommendations)}"
-
-
-def _weight(memory: Memory, kind: str, routine: Collection[str]) -> float:
-    worth = worth_of(memory)
-    worth *= _FACTS.get(memory.memory_type, 1.0) if kind == FACT else 1.0
-    worth *= _PASSING if kind == NOTE and memory.id in routine else 1.0
-    return round(worth, 4)
-
-
-def _says_something(text: str) -> bool:
-    return len(_WORD.findall(_LINK.sub("", _CODE.sub("", text[:1000])))) >= _LEAST_WORDS

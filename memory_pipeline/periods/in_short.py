@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from time import monotonic
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -21,7 +20,6 @@ from memory_pipeline.periods.pages import link_to
 from memory_pipeline.reading import instructions
 from memory_pipeline.reading.evidence import unknown_name
 from memory_pipeline.store import Store
-from memory_pipeline.store.runs import LEASE_EXPIRY_S
 from memory_pipeline.text.entailment import Evidence, find_unborne_in
 from memory_pipeline.text.preservation import find_contradiction, find_invention
 from memory_pipeline.text.quoting import plain
@@ -37,8 +35,6 @@ _MOST_SENTENCES = 4
 _MOST_LINKS = 2
 SAID = "said"
 NOTHING = "the model says nothing of it that is borne out"
-#: A lease lasts longer than so many renewals are apart.
-_RENEWALS = 12
 
 
 class ShortSentence(BaseModel):
@@ -68,10 +64,10 @@ class Telling:
     below: tuple[Period, ...]
     budget: int
 
-
-def is_told(telling: Telling) -> bool:
-    """Whether a rollup is long enough to be said in short."""
-    return telling.period.level in _LEVELS and len(telling.entries) >= LEAST_ENTRIES
+    @property
+    def is_long(self) -> bool:
+        """Whether it is long enough to be said in short."""
+        return self.period.level in _LEVELS and len(self.entries) >= LEAST_ENTRIES
 
 
 def say_in_short(
@@ -95,10 +91,8 @@ def say_in_short(
     holder, run_id = by
     try:
         client = ModelClient(settings)
-        session = Session(
-            AnswerBook(store, run_id, holder),
-            keep_alive=_heartbeat(store, settings, by),
-        )
+        book = AnswerBook(store, run_id, holder)
+        session = Session(book, keep_alive=lambda: store.take_lease(run_id, holder))
         questions = {known: _question(telling, settings, count_tokens) for known, telling in tellings.items()}
         for known, result in client.ask(questions, session, "rollups in short", only_kept=only_kept):
             if isinstance(result, str) and result:
@@ -112,20 +106,6 @@ def say_in_short(
 
 def _why(result: Declined | Exception) -> str:
     return (result.reason if isinstance(result, Declined) else in_words(result))[:300]
-
-
-def _heartbeat(store: Store, settings: Settings, by: tuple[str, str]) -> Callable[[], None]:
-    """Renews the lease of a run if due."""
-    holder, run_id = by
-    renewed = monotonic()
-
-    def beat() -> None:
-        nonlocal renewed
-        if monotonic() >= renewed + LEASE_EXPIRY_S / _RENEWALS:
-            store.take_lease(run_id, holder)
-            renewed = monotonic()
-
-    return beat
 
 
 def _question(telling: Telling, settings: Settings, count_tokens: Callable[[str], int]) -> Question[ShortAnswer, str]:

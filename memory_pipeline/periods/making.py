@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from functools import cache, cached_property
 
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.periods.calendar import Period
@@ -25,7 +26,7 @@ from memory_pipeline.periods.days import (
     place_of,
     short,
 )
-from memory_pipeline.periods.in_short import Telling, is_told
+from memory_pipeline.periods.in_short import Telling
 from memory_pipeline.periods.pages import Page, page_of
 from memory_pipeline.reading.classifier import lasting_among, routine_among
 from memory_pipeline.records import MADE, KeptExtraction, Memory
@@ -88,51 +89,46 @@ class Maker:
 
     def __init__(self, tx: Transaction, project: str, count_tokens: Callable[[str], int]) -> None:
         self._tx, self._project = tx, project
-        self._count = _remembering(count_tokens)
-        self._made: dict[str, Rollup | None] = {}
+        self._count = cache(count_tokens)
+        #: The rollups that were made or read, by id; None for periods of which there is nothing to say.
+        self.made: dict[str, Rollup | None] = {}
         self._told: dict[str, tuple[Period, Sequence[Entry], list[Period], int]] = {}
         self._readings = tx.rollups.shapes_of_readings(project, LEAST_READINGS)
         self._days = tx.rollups.days_with_notes(project)
         self._gone = {entry.memory_id: entry.gone_at for entry in tx.sources.gone(None) if entry.gone_at}
         self._said = tx.conversations.standing(project)
         self._by_agent = tx.conversations.said_by_agent(project)
-        self._threads: tuple[datetime, list[Thread]] | None = None
 
     def rollup(self, period: Period, *, anew: bool) -> Rollup | None:
         """The rollup of a period; None if there is nothing to say. `anew`: made again although it is in the store."""
         known = rollup_id(self._project, period)
-        if known in self._made:
-            return self._made[known]
+        if known in self.made:
+            return self.made[known]
         if not anew and (kept := self._tx.rollups.read(self._project, [known])):
-            self._made[known] = kept[known]
+            self.made[known] = kept[known]
         else:
-            self._made[known] = self._day(period) if period.level == "day" else self._above(period)
-        return self._made[known]
-
-    @property
-    def made(self) -> dict[str, Rollup | None]:
-        """The rollups that were made or read, by id; None for periods of which there is nothing to say."""
-        return self._made
+            self.made[known] = self._day(period) if period.level == "day" else self._above(period)
+        return self.made[known]
 
     def tellings(self) -> dict[str, Telling]:
         """What may be said in short of the rollups that were made, by id."""
         found: dict[str, Telling] = {}
         for known, (period, _, below, _) in self._told.items():
-            one = self._made[known]
+            one = self.made[known]
             if one is not None:
                 telling = Telling(period, tuple(from_json(one.entries)), tuple(below), one.budget_tokens)
-                if is_told(telling):
+                if telling.is_long:
                     found[known] = telling
         return found
 
     def say_in_short(self, known: str, words: str) -> None:
         """Let a rollup that was made begin with some sentences. Its entries stay, for the level above; what has no
         room beside these is counted."""
-        one, (period, entries, below, notes) = self._made[known], self._told[known]
+        one, (period, entries, below, notes) = self.made[known], self._told[known]
         assert one is not None
         page = page_of(self._project, period, entries, below, notes, one.budget_tokens, self._count, words)
         if page.entries:
-            self._made[known] = replace(one, content=page.text, token_count=page.tokens)
+            self.made[known] = replace(one, content=page.text, token_count=page.tokens)
 
     def _day(self, period: Period) -> Rollup | None:
         if period.first not in self._days:
@@ -224,7 +220,7 @@ class Maker:
         """The threads that are open at the end of a period (those of a day: that were opened on it), and those that
         were closed in it."""
         found = []
-        for thread in self._threads_by(period.ends_at):
+        for thread in self._threads:
             memory = thread.memory
             is_new = period.first in (thread.opened_on, memory.day)
             is_closed = thread.is_closed(period.last, period.ends_at)
@@ -241,15 +237,14 @@ class Maker:
                 found.append(Entry(CLOSED, words, min(day, period.last), memory.id, 1.0, place_of(memory)))
         return found
 
-    def _threads_by(self, as_of: datetime) -> list[Thread]:
-        if self._threads is None or self._threads[0] < as_of:
-            memories = [
-                memory
-                for memory in self._tx.memories.of_project(self._project)
-                if memory.memory_type != "conversation" and may_guide(memory)
-            ]
-            self._threads = (datetime.max.replace(tzinfo=as_of.tzinfo), find_threads(memories, self._gone))
-        return self._threads[1]
+    @cached_property
+    def _threads(self) -> list[Thread]:
+        memories = [
+            memory
+            for memory in self._tx.memories.of_project(self._project)
+            if memory.memory_type != "conversation" and may_guide(memory)
+        ]
+        return find_threads(memories, self._gone)
 
 
 def rollup_id(project: str, period: Period) -> str:
@@ -269,17 +264,6 @@ def _is_replaced(memory_id: str, said: set[str], known: Mapping[str, Memory], as
         seen.add(into)
         at = known.get(into)
     return False
-
-
-def _remembering(count_tokens: Callable[[str], int]) -> Callable[[str], int]:
-    known: dict[str, int] = {}
-
-    def count(text: str) -> int:
-        if text not in known:
-            known[text] = count_tokens(text)
-        return known[text]
-
-    return count
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +307,11 @@ class _Said:
 
 def without_copies(entries: Sequence[Entry]) -> list[Entry]:
     """The entries without those whose claim a better one makes too; figures stay, of which no two are alike."""
-    said = {entry: _read(entry.words) for entry in entries if entry.kind != FIGURE}
+    said = {
+        entry: _Said(_claim(entry.words), tuple(map(_claim, split_statements(entry.words))))
+        for entry in entries
+        if entry.kind != FIGURE
+    }
     with_word: dict[str, list[Entry]] = defaultdict(list)
     dropped: set[Entry] = set()
     for entry in sorted(said, key=lambda one: _rank(one, said[one])):
@@ -346,10 +334,6 @@ def _rank(entry: Entry, said: _Said) -> tuple[object, ...]:
 
 def _is_among(claim: _Claim | None, others: Sequence[_Claim]) -> bool:
     return claim is not None and any(claim.is_said_by(other) for other in others)
-
-
-def _read(text: str) -> _Said:
-    return _Said(_claim(text), tuple(_claim(sentence) for sentence in split_statements(text)))
 
 
 def _claim(text: str) -> _Claim:

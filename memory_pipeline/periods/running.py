@@ -1,25 +1,26 @@
-"""Makes the rollups of periods and keeps them: in the store first, and then in pages that say the
-same. What a correction makes untrue is made again."""
+"""Makes the rollups of periods and keeps them: in the store first, and then in pages that say the same. What a
+correction makes untrue is made again. Lists and shows them, and finds what is wrong with them."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 
 from memory_pipeline.config.exports import CONTENTS, DEFAULT_CONTENTS, ROLLUPS
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
-from memory_pipeline.errors import MemoryPipelineError, in_words
+from memory_pipeline.errors import InputError, MemoryPipelineError, in_words
 from memory_pipeline.killpoints import reached
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.periods.calendar import Period, periods_between, read_period
 from memory_pipeline.periods.in_short import SAID, say_in_short
 from memory_pipeline.periods.making import BUDGETS, Maker, rollup_id
-from memory_pipeline.records import Memory
 from memory_pipeline.records.night import ROLLUP_LEVELS, Rollup
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline.text.counts import how_many
@@ -89,10 +90,7 @@ def finish_rollups(store: Store, settings: Settings, made: Sequence[MadeRollup],
     Returns what could not be written."""
     problems = []
     for project in sorted({one.project for one in made}):
-        try:
-            failed = [*write_memory(store, settings, project).problems.values()] if is_newest else []
-        except MemoryPipelineError as error:
-            failed = [in_words(error)]
+        failed = _write_memory(store, settings, project) if is_newest else []
         exports = run_changed(store, settings, project, (ROLLUPS, *(DEFAULT_CONTENTS if is_newest else ())))
         problems += [f"{project}: {problem}" for problem in (*failed, *problems_of(exports))]
     return problems
@@ -154,42 +152,25 @@ def _of_project(
         _log.warning("%s", told)
     results = []
     for period, one in made.items():
-        page = rollup_page(period.level, period.key)
-        known, problem = rollup_id(project, period), written.problems.get(page)
-        result = _result(project, period, one, before, settings, root / page if one or problem else None)
-        of_model = SAID if known in short else why_not.get(known)
-        moved = written.moved.get(page)
-        results.append(result.model_copy(update={"problem": problem, "moved": moved, "in_short": of_model}))
+        page, known = rollup_page(period.level, period.key), rollup_id(project, period)
+        problem, old = written.problems.get(page), before.get(known)
+        results.append(
+            MadeRollup(
+                project=project,
+                level=period.level,
+                period=period.key,
+                notes=one.notes if one else 0,
+                entries=len(one.memory_ids) if one else 0,
+                tokens=one.token_count if one else 0,
+                budget=BUDGETS[period.level],
+                file=str(root / page) if one or problem else None,
+                status="empty" if one is None else "new" if old is None else "unchanged" if old == one else "changed",
+                in_short=SAID if known in short else why_not.get(known),
+                problem=problem,
+                moved=written.moved.get(page),
+            )
+        )
     return results
-
-
-def _result(
-    project: str,
-    period: Period,
-    one: Rollup | None,
-    before: dict[str, Rollup],
-    settings: Settings,
-    path: Path | None,
-) -> MadeRollup:
-    known = before.get(rollup_id(project, period))
-    status = "empty" if one is None else "new" if known is None else "unchanged" if known == one else "changed"
-    return MadeRollup(
-        project=project,
-        level=period.level,
-        period=period.key,
-        notes=one.notes if one else 0,
-        entries=len(one.memory_ids) if one else 0,
-        tokens=one.token_count if one else 0,
-        budget=BUDGETS[period.level],
-        file=str(path) if path else None,
-        status=status,
-    )
-
-
-def rollups_of(tx: Transaction, memories: Iterable[Memory]) -> list[Rollup]:
-    """The rollups that say any of these memories or are of their days."""
-    ids = [memory.id for memory in memories]
-    return tx.rollups.about(ids) if ids else []
 
 
 def renew_stale(store: Store, settings: Settings, *, holder: str, run_id: str) -> tuple[list[ExportResult], list[str]]:
@@ -208,7 +189,8 @@ def renew_stale(store: Store, settings: Settings, *, holder: str, run_id: str) -
         periods = [read_period(period) for _, _, period in of_levels]
         made = roll_up(store, settings, periods, holder=holder, run_id=run_id, projects=[project], only_kept=True)
         failed = [one.problem for one in made if one.problem]
-        failed += _renew_memory(store, settings, project)
+        has_pages = (pages_of(store.path, project) / MEMORY_FILE).is_file()
+        failed += _write_memory(store, settings, project) if has_pages else write_playbook(store)
         reached("pages.renewed")
         done = run_changed(store, settings, project, CONTENTS)
         exports += done
@@ -219,11 +201,104 @@ def renew_stale(store: Store, settings: Settings, *, holder: str, run_id: str) -
     return exports, problems
 
 
-def _renew_memory(store: Store, settings: Settings, project: str) -> list[str]:
-    """What could not be written of the playbook, and of `MEMORY.md` and the pages beside it if a project has it."""
-    if not (pages_of(store.path, project) / MEMORY_FILE).is_file():
-        return write_playbook(store)
+def _write_memory(store: Store, settings: Settings, project: str) -> list[str]:
+    """Write `MEMORY.md` and the pages beside it; returns what could not be written."""
     try:
         return [*write_memory(store, settings, project).problems.values()]
     except MemoryPipelineError as error:
         return [in_words(error)]
+
+
+class ListedRollup(Document):
+    """A rollup, as a list shows it."""
+
+    id: str = Field(description="Its id.")
+    project: str = Field(description="The project.")
+    level: str = Field(description="`day`, `week`, `month` or `year`.")
+    period: str = Field(description="The period.")
+    notes: int = Field(description="Memories of the period.")
+    entries: int = Field(description="Memories that it says.")
+    tokens: int = Field(description="Its tokens.")
+    budget: int = Field(description="The most tokens that it could have.")
+
+
+class ShownRollup(ListedRollup):
+    """A rollup with its words."""
+
+    text: str = Field(description="What it says, as Markdown.")
+    memory_ids: tuple[str, ...] = Field(description="The memories that say it.")
+    below: tuple[str, ...] = Field(description="The ids of the rollups that it is made from.")
+
+
+def list_rollups(tx: Transaction, project: str | None) -> list[ListedRollup]:
+    """The rollups of one project or of all: by project, beginning and level."""
+    return [ListedRollup(**_listed(one)) for one in tx.rollups.all(project)]
+
+
+def show_rollups(tx: Transaction, period: Period, project: str | None) -> list[ShownRollup]:
+    """The rollup of a period, of one project or of every one that has it. Raises InputError if there is none."""
+    chosen = [project] if project else tx.memories.projects()
+    found = [one for name in chosen for one in tx.rollups.read(name, [rollup_id(name, period)]).values()]
+    if not found:
+        raise InputError(
+            f"there is no rollup of {period.key}; 'memory-pipeline rollups run --from {period.first} --to "
+            f"{period.last}' makes it when the period has ended, if there is something to say"
+        )
+    return [
+        ShownRollup(**_listed(one), text=one.content, memory_ids=one.memory_ids, below=one.below_ids) for one in found
+    ]
+
+
+def _listed(one: Rollup) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "project": one.project_id,
+        "level": one.level,
+        "period": one.period,
+        "notes": one.notes,
+        "entries": len(one.memory_ids),
+        "tokens": one.token_count,
+        "budget": one.budget_tokens,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class RollupProblems:
+    """What is wrong with rollups, in words."""
+
+    over_budget: list[str]
+    without_memory: list[str]
+    not_written: list[str]
+
+
+def find_problems(store: Store, made: Sequence[MadeRollup]) -> RollupProblems:
+    """What is wrong with the rollups of a run, as they stand in the store and in their files now."""
+    found = RollupProblems([], [], [])
+    for project in sorted({one.project for one in made}):
+        mine = {rollup_id(project, read_period(one.period)): one for one in made if one.project == project}
+        with store.reading() as tx:
+            kept = tx.rollups.read(project, mine)
+            memories = tx.memories.existing(sorted({i for one in kept.values() for i in one.memory_ids}))
+            below = tx.rollups.read(project, {i for one in kept.values() for i in one.below_ids})
+        for known, one in mine.items():
+            name = f"{project} {one.period}"
+            row = kept.get(known)
+            if one.problem:
+                found.not_written.append(f"{name}: {one.problem}")
+            if row is None:
+                continue
+            if row.token_count > row.budget_tokens:
+                found.over_budget.append(f"{name}: {row.token_count} of {row.budget_tokens} tokens")
+            lost = [i for i in row.memory_ids if i not in memories] + [i for i in row.below_ids if i not in below]
+            if lost:
+                found.without_memory.append(f"{name}: {lost[0]}")
+            if one.file and not one.problem and row.content not in _text_of(Path(one.file)):
+                found.not_written.append(f"{name}: '{one.file}' says something else")
+    return found
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="surrogateescape").replace("\r\n", "\n")
+    except OSError:
+        return ""

@@ -267,7 +267,8 @@ def evaluate(
             changed = [one for one in with_answer if one.stale]
             newest = sum(_newest_first([_said_by(r) for r in now.search(q.question).results], q) for q in changed)
             absent = [one for one in asked if one.absent]
-            nothing = sum((found := now.search(q.question)).nothing_near or not found.results for q in absent)
+            answers = [now.search(one.question) for one in absent]
+            nothing = sum(answer.nothing_near or not answer.results for answer in answers)
     everything = "\n".join(with_subject(note) for note in notes)
     active = [one for one in memories if one.archived_at is None]
     made = [one for one in active if _is_joined(one) and len(sources[one.id]) > 1]

@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_pipeline.consolidation.review.conflicts import conflict_text, group_conflicts, list_conflicts
-from memory_pipeline.consolidation.review.resolution import Decision, reopen_conflict, resolve_conflict
+from memory_pipeline.consolidation.review.conflicts import (
+    Decision,
+    conflict_text,
+    group_conflicts,
+    list_conflicts,
+    reopen_conflict,
+    resolve_conflict,
+)
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Candidate

@@ -164,7 +164,7 @@ def test_a_night_of_the_day_itself_asks_for_it(store: Store, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_a_dry_run_of_a_rollback_lists_the_lines_that_it_takes_away(store: Store, tmp_path: Path) -> None:
+def test_a_dry_run_of_a_rollback_leaves_the_files_that_a_rollback_takes_away(store: Store, tmp_path: Path) -> None:
     settings = settings_for(store)
     for talk in TALKS[:2]:
         fill(store, talk)
@@ -172,11 +172,7 @@ def test_a_dry_run_of_a_rollback_lists_the_lines_that_it_takes_away(store: Store
     before = files_of(pages_of(store.path, "p"))
     run_id = run_conversations(store, settings, [DAYS[1]], now=NOW).run_id
     after = files_of(pages_of(store.path, "p"))
-    found = {Path(one.file).name: one for one in preview_rollback(store, settings, RollbackScope(run_id=run_id)).lines}
-    assert "- “I live in Porto now, not Lisbon.”" in found["USER.md"].removed
-    assert found["USER.md"].added == ("## Updates from 2026-03-11", "- “I live in Lisbon.”")
-    assert f"daily/{DAYS[1]}.md" in {Path(one.file).relative_to(pages_of(store.path, "p")).as_posix() for one in
-                                     preview_rollback(store, settings, RollbackScope(run_id=run_id)).lines}  # fmt: skip
+    assert preview_rollback(store, settings, RollbackScope(run_id=run_id)).days == (DAYS[1],)
     assert files_of(pages_of(store.path, "p")) == after
     roll_back(store, settings, RollbackScope(since=datetime(2020, 1, 1, tzinfo=UTC)), cascade=True)
     assert files_of(pages_of(store.path, "p")) == {} and not any(pages_of(store.path, "p").rglob("*"))

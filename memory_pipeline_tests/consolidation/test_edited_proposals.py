@@ -12,7 +12,7 @@ import pytest
 
 from memory_pipeline.consolidation.gates import unreadable_drafts
 from memory_pipeline.consolidation.review.decisions import approve_proposals, find_proposals, reject_proposals
-from memory_pipeline.consolidation.review.proposals import describe_proposal
+from memory_pipeline.consolidation.review.proposals import describe_proposals
 from memory_pipeline.records import Distillation, DuplicateGroup, Proposal, fingerprint_of
 from memory_pipeline.records.drafts import draft_json, drafted
 from memory_pipeline.store import Store
@@ -139,7 +139,7 @@ def test_a_draft_that_cannot_be_read_holds_up_nothing_and_can_be_refused(propose
     assert run(proposed, DAY + timedelta(days=1), manual(proposed), run_id="next").verdict == "IDLE"
     with proposed.reading() as tx:
         (broken,) = [found for found in tx.proposals.list() if found.id == "edited"]
-        assert "cannot be used" in describe_proposal(tx, broken).facts
+        assert "cannot be used" in describe_proposals(tx, [broken])[0].facts
         assert [finding.where for finding in unreadable_drafts(tx)] == ["edited"]
     (result,) = approve_proposals(proposed, manual(proposed), ["edited"], "dana")
     assert result.outcome.startswith("not applied: the draft of proposal 'edited' cannot be used")

@@ -331,7 +331,7 @@ def test_notes_of_one_claim_are_a_pattern_though_their_details_are_far_apart(sto
     run(store, FIRST_NIGHT, settings_for(store, compression__policies=STRICT))
     (pattern,) = active_patterns(store)
     assert all(detail in pattern.content for detail in OF_OWN)
-    _, vectors = night_of(store, FIRST_NIGHT).reader.vectors_of(ids)
+    _, vectors = night_of(store, FIRST_NIGHT).vectors_of(ids)
     near = vectors @ vectors.T
     assert near[~np.eye(len(ids), dtype=bool)].max() < 0.93, "or this is no test of claims"
     assert problems(store) == []

@@ -6,10 +6,11 @@ from datetime import date, timedelta
 
 import pytest
 
-from memory_pipeline.consolidation.recall_check import Missed, RecallCheck, check_recall, measure_preservation
+from memory_pipeline.consolidation.recall_check import RecallCheck, check_recall, measure_preservation
 from memory_pipeline.orchestration.assets.reporting import check_report
 from memory_pipeline.recall import question_for, word_frequencies
 from memory_pipeline.records import Archive, Cluster, LineageLink
+from memory_pipeline.reporting.model import MissedReport
 from memory_pipeline.reporting.summary import summary
 from memory_pipeline.store import Replacement, Store
 from memory_pipeline.text.normalise import content_hash, shape_hash
@@ -55,15 +56,15 @@ def test_a_planted_loss_lowers_the_figure_and_is_named(store: Store, said: str, 
     archives = written(store)
     made = archives[0].abstraction_id or ""
     night = night_of(store, DAY)
-    before = measure_preservation(night.store, archives)
-    assert (before.rate, before.lost) == (1.0, ())
+    before, nothing = measure_preservation(night.store, archives)
+    assert before.kept + before.attached == before.found > 0 and nothing == []
     with store.reading() as tx:
         content = tx.memories.read([made])[made].content
     assert said in content
     tamper(store, made, content.replace(said, instead))
-    after = measure_preservation(night.store, archives)
-    assert after.rate is not None and after.rate < 1.0
-    assert any(lost in words for words in after.lost), after.lost
+    after, losses = measure_preservation(night.store, archives)
+    assert after.kept + after.attached < after.found
+    assert any(lost in words for words in losses), losses
 
 
 def test_the_checks_of_the_report_notice_what_is_lost_and_what_is_not_found(store: Store) -> None:
@@ -97,7 +98,9 @@ def test_a_night_whose_archive_cannot_be_found_again_is_partial(store: Store, mo
     from memory_pipeline.consolidation import counting
 
     fill(store, lesson(4))
-    missed = Missed("m", "why restart gateway", "Restart the gateway.", "x")
+    missed = MissedReport(
+        memory_id="m", question="why restart gateway", content="Restart the gateway.", replaced_by="x"
+    )
     monkeypatch.setattr(counting, "check_recall", lambda night, ids: RecallCheck(3, 4, (missed,)))
     preview = run(store, DAY, dry_run=True)
     assert preview.verdict_reason == (

@@ -12,7 +12,7 @@ import pytest
 
 from memory_pipeline.config.policies import PolicyTable
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.consolidation import levels
+from memory_pipeline.consolidation import distillation as levels
 from memory_pipeline.consolidation.review.decisions import approve_proposals, find_proposals, reject_proposals
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.ingest.candidates import Candidate

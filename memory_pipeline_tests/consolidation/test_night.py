@@ -12,8 +12,8 @@ import pytest
 from memory_pipeline.consolidation.archive import archive_distillations
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.distillation import distill_clusters
-from memory_pipeline.consolidation.distillers.evidence import Draft, Task
 from memory_pipeline.consolidation.distillers.extractive import Extractive
+from memory_pipeline.consolidation.distillers.judge import Draft, Task
 from memory_pipeline.consolidation.duplicates import archive_duplicates
 from memory_pipeline.consolidation.eligibility import select_eligible
 from memory_pipeline.consolidation.growth import cluster_memories
@@ -64,7 +64,7 @@ def test_a_night_is_the_same_however_much_it_reads_at_once(
     for one in (store, other):
         fill(one, [*lesson(5), *lesson(4, topic="printer"), candidate("The cellar has 4 shelves.", native_id="shelf")])
     report = run(store, DAY)
-    for name in ("eligibility.PAGE", "recall_check.PAGE", "reading._VECTORS_AT_ONCE"):
+    for name in ("eligibility.PAGE", "recall_check.PAGE", "context._VECTORS_AT_ONCE"):
         monkeypatch.setattr(f"memory_pipeline.consolidation.{name}", page)
     again = run(other, DAY)
     assert report.clusters_compressed == again.clusters_compressed == 2

@@ -8,14 +8,15 @@ from datetime import date, timedelta
 
 import pytest
 
-from memory_pipeline.consolidation import duplicates, gates, levels
+from memory_pipeline.consolidation import distillation as levels
+from memory_pipeline.consolidation import duplicates, gates
 from memory_pipeline.consolidation.archive import archive_distillations
 from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.counting import clusters_of
 from memory_pipeline.consolidation.distillation import distill_clusters
 from memory_pipeline.consolidation.eligibility import select_eligible
-from memory_pipeline.consolidation.gates import levels_that_lack, lost_in_levels
+from memory_pipeline.consolidation.gates import lost_in_levels
 from memory_pipeline.consolidation.growth import cluster_memories
-from memory_pipeline.consolidation.outcome import NightOutcome, tally_of
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.consolidation.similarity import find_similar
 from memory_pipeline.ingest.candidates import Candidate
@@ -119,13 +120,10 @@ def test_a_gate_that_breaks_fails_its_cluster_alone(store: Store, monkeypatch: p
 def test_the_judge_before_the_write_and_the_check_after_it_agree(store: Store) -> None:
     fill(store, copies_of(f"{LONG}.", f"Note: {LONG}!!", "good"))
     run(store, DAY, run_id="night")
-    night = night_of(store, DAY, run_id="night")
-    made = [
-        archive
-        for archive in tally_of(night.store, night.plan, NightOutcome()).archives
-        if archive.status == "compressed"
-    ]
-    assert len(made) == 1 and lost_in_levels(night.reader, made) == []
+    with store.reading() as tx:
+        clusters = clusters_of(tx, tx.journal.log_of("night"), {row.memory_id for row in tx.runs.archived_by("night")})
+        made = [archive for archive in clusters if archive.status == "compressed"]
+        assert len(made) == 1 and lost_in_levels(tx, {made[0].abstraction_id or ""}) == []
 
 
 @pytest.mark.slow
@@ -139,7 +137,7 @@ def test_a_merge_that_an_earlier_version_left_incomplete_stops_no_night_and_is_a
         earlier.delitem(gates.GATES, "losses")
         assert run(store, DAY, run_id="earlier").clusters_compressed == 1
     with store.reading() as tx:
-        (warning,) = levels_that_lack(tx)
+        (warning,) = lost_in_levels(tx)
         assert tx.integrity.check(deep=True) == []
     assert "lacks: Wipe the lenses" in warning.problem and f"--abstraction {warning.where}'" in warning.mend
     fill(store, copies_of(f"{OTHER}.", f"Note: {OTHER}!!", "new"))
@@ -147,7 +145,7 @@ def test_a_merge_that_an_earlier_version_left_incomplete_stops_no_night_and_is_a
     assert (report.verdict, report.clusters_compressed) == ("PASS", 1)
     roll_back(store, settings_for(store), RollbackScope(abstraction=warning.where))
     with store.reading() as tx:
-        assert levels_that_lack(tx) == []
+        assert lost_in_levels(tx) == []
     assert archived(store) & {"old-a", "old-b"} == set()
 
 

@@ -189,15 +189,9 @@ def mixed() -> list[Candidate]:
     return [pattern(f"p{n}", text, categories=("ops",)) for n, text in enumerate(texts)]
 
 
-def test_what_is_written_together_is_what_would_be_written_one_by_one(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = Store(tmp_path / "one_by_one.duckdb")
-    for one in (store, other):
-        fill(one, mixed())
-    done = play(store)
-    monkeypatch.setattr("memory_pipeline.consolidation.playbook._MEMORIES_AT_ONCE", 1)
-    assert play(other) == done and entries(other) == entries(store) and len(done) == 6
+def test_guidance_that_is_said_again_has_one_entry(store: Store) -> None:
+    fill(store, mixed())
+    assert len(play(store)) == 6
     assert {entry.source_ids for entry in entries(store)} == {("p0", "p3"), ("p1", "p5"), ("p2",), ("p4",)}
 
 

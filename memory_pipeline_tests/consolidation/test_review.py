@@ -9,7 +9,7 @@ import pytest
 from memory_pipeline.consolidation.report import closing_line
 from memory_pipeline.consolidation.review import decisions
 from memory_pipeline.consolidation.review.decisions import approve_proposals, find_proposals, reject_proposals
-from memory_pipeline.consolidation.review.proposals import describe_proposal, proposal_text
+from memory_pipeline.consolidation.review.proposals import describe_proposals, proposal_text
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import InputError
 from memory_pipeline.records.drafts import drafted, members_of
@@ -94,7 +94,7 @@ def test_approving_all_leaves_the_log_the_atoms_and_the_playbook_of_an_automatic
     run(store, DAY, manual(store))
     with store.reading() as tx:
         proposed = tx.proposals.list()
-        resting = [describe_proposal(tx, p) for p in proposed]
+        resting = [describe_proposals(tx, [p])[0] for p in proposed]
     assert any(shown.rests_on_proposed for shown in resting)
     results = approve_proposals(store, manual(store), [], "dana")
     assert {result.outcome for result in results} == {"approved"}
@@ -108,7 +108,7 @@ def test_what_rests_on_a_proposal_waits_for_it_and_goes_with_it(store: Store) ->
     steps(store)
     run(store, DAY, manual(store))
     with store.reading() as tx:
-        shown = [describe_proposal(tx, p) for p in tx.proposals.list()]
+        shown = [describe_proposals(tx, [p])[0] for p in tx.proposals.list()]
     (top,) = [s for s in shown if s.rests_on_proposed]
     (base,) = [s for s in shown if s.policy == "merge"]
     assert top.rests_on_proposed == (base.id,) and f"depends on other proposals: {base.id}" in proposal_text(top)
@@ -188,7 +188,7 @@ def test_a_proposal_shows_sources_beside_what_would_stand_for_them(store: Store)
     filled(store)
     run(store, DAY, manual(store))
     with store.reading() as tx:
-        texts = [proposal_text(describe_proposal(tx, p)) for p in tx.proposals.list()]
+        texts = [proposal_text(describe_proposals(tx, [p])[0]) for p in tx.proposals.list()]
         contents = [m.content for m in tx.memories.read([f"gateway-{n}" for n in range(5)]).values()]
     whole = "\n".join(texts)
     assert all(content in whole for content in contents)

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.consolidation.notices import priority_of
-from memory_pipeline.consolidation.outcome import closing_line, decide_verdict
+from memory_pipeline.consolidation.report import closing_line, decide_verdict, make_notice
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
 
@@ -45,7 +44,7 @@ def test_a_night_whose_clusters_were_all_declined_is_idle_and_pages_nobody(store
     fill(store, lesson(4))
     report = run(store, DAY, settings_for(store, compression__min_ratio=50.0))
     assert report.clusters_skipped == report.clusters_found == 1 and not report.errors
-    assert report.verdict == "IDLE" and priority_of(report) == "info"
+    assert report.verdict == "IDLE" and make_notice(report, report.finished_at).priority == "info"
     assert closing_line(report) == "COMPRESSION SKIPPED: 1 cluster declined: compression ratio too low (1)"
 
 

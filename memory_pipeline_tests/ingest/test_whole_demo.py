@@ -13,9 +13,8 @@ import pytest
 
 from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.consolidation.review.conflicts import list_conflicts
+from memory_pipeline.consolidation.review.conflicts import Decision, list_conflicts, resolve_conflict
 from memory_pipeline.consolidation.review.decisions import approve_proposals, find_proposals, reject_proposals
-from memory_pipeline.consolidation.review.resolution import Decision, resolve_conflict
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.demo.generate import LAST_DAY, ZONES
 from memory_pipeline.demo.workspace import demo_directory

@@ -19,9 +19,8 @@ import pytest
 from memory_pipeline.consolidation.distillers.extractive import Extractive
 from memory_pipeline.consolidation.playbook import update_playbook
 from memory_pipeline.consolidation.principles import form_principles
-from memory_pipeline.consolidation.review.conflicts import list_conflicts
+from memory_pipeline.consolidation.review.conflicts import Decision, list_conflicts, resolve_conflict
 from memory_pipeline.consolidation.review.decisions import find_proposals, reject_proposals
-from memory_pipeline.consolidation.review.resolution import Decision, resolve_conflict
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import export_memories, import_memories, read_format
@@ -75,7 +74,7 @@ def build(store: Store) -> None:
     store.release_lease("week")
     with store.reading() as tx:
         undone = next(one.consolidated_into_id for one in tx.memories.all() if one.id == "scanner-0")
-    roll_back(store, settings, RollbackScope(abstraction=undone))
+    roll_back(store, settings, RollbackScope(abstraction=undone), cascade=True)
     reject_proposals(store, [str(find_proposals(store, [])[0].id)], "dana", "keep them")
     late = lesson(4, FIRST + timedelta(days=4), topic="printer")
     fill(store, [replace(one, native_id=f"late-{one.native_id}") for one in late])

@@ -24,8 +24,8 @@ from itertools import count
 from pathlib import Path
 
 from memory_pipeline.consolidation.knowledge_base import compress_knowledge_base, knowledge_base_night
-from memory_pipeline.consolidation.phases import PHASES, run_phase
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
+from memory_pipeline.consolidation.run import PHASES, run_phase
 from memory_pipeline.store import Store, create_snapshot, list_snapshots, restore_snapshot
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, night_of, run, settings_for, sql_rows
 from memory_pipeline_tests.laws.crashes import DAY, prepare

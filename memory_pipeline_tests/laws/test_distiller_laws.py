@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_pipeline.consolidation.distillers.evidence import Member, Task
 from memory_pipeline.consolidation.distillers.extractive import Extractive
+from memory_pipeline.consolidation.distillers.judge import Member, Task
 from memory_pipeline.demo import texts
 from memory_pipeline.models import Declined
 from memory_pipeline.records import Cluster, fingerprint_of

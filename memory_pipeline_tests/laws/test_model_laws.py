@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.distillers.by_model import ModelDistiller
-from memory_pipeline.consolidation.distillers.evidence import Draft
-from memory_pipeline.consolidation.distillers.judge import judge
+from memory_pipeline.consolidation.distillers.judge import Draft, judge
 from memory_pipeline.demo import texts
 from memory_pipeline.models.limits import Ledger, Price
 from memory_pipeline.models.provider import Reply

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_pipeline.consolidation import recall_check
-from memory_pipeline.consolidation.gates import levels_that_lack
+from memory_pipeline.consolidation.gates import lost_in_levels
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.store import Store
@@ -64,7 +64,7 @@ def live_through(store: Store, seed: int, topics: int, nights: int) -> None:
         compressed += report.clusters_compressed
     assert compressed > topics / 10
     with store.reading() as tx:
-        assert tx.integrity.check(deep=True) == [] and levels_that_lack(tx) == []
+        assert tx.integrity.check(deep=True) == [] and lost_in_levels(tx) == []
 
 
 def test_nights_over_near_copies_of_all_kinds_end_well(store: Store) -> None:

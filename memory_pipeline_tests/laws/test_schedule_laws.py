@@ -19,8 +19,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation import context, knowledge_base
 from memory_pipeline.consolidation.duplicates import archive_duplicates
 from memory_pipeline.consolidation.knowledge_base import compress_knowledge_base, knowledge_base_night
-from memory_pipeline.consolidation.phases import PHASES, run_phase
-from memory_pipeline.consolidation.run import run_week
+from memory_pipeline.consolidation.run import PHASES, run_phase, run_week
 from memory_pipeline.ingest.candidates import Candidate
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.models.embedders.model import Vectors

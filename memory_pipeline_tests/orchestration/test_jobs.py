@@ -22,7 +22,7 @@ from dagster import (
     job,
 )
 
-from memory_pipeline.consolidation import phases
+from memory_pipeline.consolidation import run as phases
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.definitions import defs
 from memory_pipeline.errors import InputError

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.consolidation.conversation_runs import list_days
-from memory_pipeline.consolidation.notices import priority_of
+from memory_pipeline.consolidation.report import make_notice
 from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, roll_back
 from memory_pipeline.models.choose import Waiting, describe_reader
 from memory_pipeline.recall.project import ProjectMemory
@@ -129,7 +129,7 @@ def test_what_conversations_add_is_counted_as_added(store: Store) -> None:
         made = [one for one in tx.memories.all() if one.source.connector == "conversations"]
     added = sum(one.token_count for one in made)
     assert made and report.tokens_without == report.tokens_after - added
-    assert priority_of(report) == "info"
+    assert make_notice(report, report.finished_at).priority == "info"
 
 
 def test_a_search_between_a_night_and_its_undoing_leaves_the_same_hash(store: Store) -> None:

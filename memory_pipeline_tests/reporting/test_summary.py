@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.consolidation.notices import make_notice
+from memory_pipeline.consolidation.report import make_notice
 from memory_pipeline.reporting.model import ErrorReport
 from memory_pipeline.reporting.summary import Heading, summary
 from memory_pipeline.store import Store

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from train_orders import labelled
 
 from memory_pipeline.config.policies import PolicyTable
-from memory_pipeline.consolidation.distillers.evidence import independent_tellings, single_orders
+from memory_pipeline.consolidation.distillers.judge import independent_tellings, single_orders
 from memory_pipeline.store import Store
 from memory_pipeline.text.guidance import advice_of, guidance_of
 from memory_pipeline.text.orders import FILE, WEIGHTS_SHA256, tells_reader

@@ -11,7 +11,7 @@ from datetime import timedelta
 
 import pytest
 
-from memory_pipeline.consolidation.shapes import join_shapes
+from memory_pipeline.consolidation.series import join_shapes
 from memory_pipeline.store import LEAST_TEXTS, Shape
 from memory_pipeline.text.normalise import line_shape, normalise
 from memory_pipeline.text.place_names import holds_readings, is_closed_set

@@ -5,16 +5,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.consolidation.distillers.evidence import DistillationModel, Draft, Task
 from memory_pipeline.consolidation.distillers.extractive import NOTHING_SHARED, Extractive
-from memory_pipeline.consolidation.distillers.judge import judge, why_unsure
+from memory_pipeline.consolidation.distillers.judge import DistillationModel, Draft, Task, judge, why_unsure
 from memory_pipeline.consolidation.distillers.prompts import VERSION
 from memory_pipeline.consolidation.distillers.strategies import DistillationStrategy, choose_strategy, load_strategies
 from memory_pipeline.models import Declined, ModelClient, Question, Session
@@ -23,7 +22,7 @@ from memory_pipeline.records import Causal, Disagreement, Memory
 from memory_pipeline.text.clauses import Statement, read_statement
 from memory_pipeline.text.entailment import Evidence, find_unborne, ranged_facts
 from memory_pipeline.text.entailment.evidence import has_values, weighs
-from memory_pipeline.text.facts import Fact, content_words
+from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.preservation import check_preservation, unsaid_statements
 from memory_pipeline.text.redaction import redact
 from memory_pipeline.text.sentences import join_statements, split_statements
@@ -91,7 +90,9 @@ def distillation_question(
     dates = [[memory.day for memory in member.witnesses] for member in task.members]
     evidence = Evidence([with_subject(member.memory) for member in task.members], dates)
 
-    def check(answer: Answer, members: Sequence[str], is_last: bool) -> Draft | Declined:
+    def check(answer: Answer, is_last: bool = False) -> Draft | Declined:
+        if answer.suspicious:
+            return Declined("the model found instructions in a member")
         if not answer.abstraction.strip():
             return Declined(NOTHING_SHARED)
         disagreements = _disagreements(task, answer)
@@ -99,12 +100,12 @@ def distillation_question(
             return disagreements
         if unsure := why_unsure(answer.confidence, settings):  # nobody is asked to be surer
             return Declined(unsure)
-        reviewed = review_answer(answer, evidence)
-        if reviewed.objections and not is_last:
-            return _declined(f"unsupported: {reviewed.objections[0]}", reviewed.objections)
-        draft = _draft(answer, reviewed.text if is_last else answer.abstraction, disagreements, version)
+        text, objections = _review(answer, evidence)
+        if objections and not is_last:
+            return _declined(f"unsupported: {objections[0]}", objections)
+        draft = _draft(answer, text if is_last else answer.abstraction, disagreements, version)
         if not draft.text:
-            return Declined(f"unsupported: {next(iter(reviewed.objections), 'the abstraction says nothing')}")
+            return Declined(f"unsupported: {next(iter(objections), 'the abstraction says nothing')}")
         refused = strategy.validate(draft)
         if refused:
             return _declined(f"strategy {strategy.name}: {refused}", [refused])
@@ -112,47 +113,31 @@ def distillation_question(
         if verdict.reason is None:
             return draft
         lost = check_preservation([with_subject(m.memory) for m in task.members], draft.text, draft.attached).lost
-        return _declined(verdict.reason, [ask_for_facts(lost)] if lost else [verdict.reason])
+        if not lost:
+            return _declined(verdict.reason, [verdict.reason])
+        listed = ", ".join(f"the {fact.kind} '{fact.text}'" for fact in lost[:_MOST_FACTS])
+        asked = "Keep each of these, or leave the whole cluster's point apart"
+        return _declined(verdict.reason, [f"It leaves out what the members say: {listed}. {asked}"])
 
-    return _question(task, strategy, version, check, settings)
-
-
-def _declined(reason: str, objections: Sequence[str]) -> Declined:
-    """A refusal, with what the model is told of it."""
-    return Declined(reason, objection="; ".join(objections) + ".")
-
-
-def _question(
-    task: Task,
-    strategy: DistillationStrategy,
-    version: str,
-    check: Callable[[Answer, Sequence[str], bool], Draft | Declined],
-    settings: Settings,
-) -> Question[Answer, Draft]:
-    """The question with everything masked that must not leave the machine. `check` receives the members as they were
-    sent, member 1 first, and whether the model is not asked again; it receives no answer that found instructions in one
-    of them."""
     members, secrets, personal = _masked_members(task, settings)
-    sent = [member.content for member in members]
-
-    def believed(answer: Answer, is_last: bool = False) -> Draft | Declined:
-        if answer.suspicious:
-            return Declined("the model found instructions in a member")
-        return check(answer, sent, is_last)
-
     return Question.about(
         # A strategy may write more than the contents (tags, categories) into the prompt, so the prompt is masked
         # again.
         strategy.build_prompt(task.cluster, members),
         version=version,
         schema=Answer,
-        check=believed,
-        last_check=partial(believed, is_last=True),
+        check=check,
+        last_check=partial(check, is_last=True),
         source_tokens=sum(member.memory.token_count for member in task.members),
         settings=settings,
         masked_secrets=secrets,
         masked_personal=personal,
     )
+
+
+def _declined(reason: str, objections: Sequence[str]) -> Declined:
+    """A refusal, with what the model is told of it."""
+    return Declined(reason, objection="; ".join(objections) + ".")
 
 
 def _masked_members(task: Task, settings: Settings) -> tuple[list[Memory], int, int]:
@@ -210,21 +195,13 @@ def _quote(text: str, source: str) -> str:
     return f"'{flat}'" if len(flat) <= _QUOTE else f"'{flat[: _QUOTE - 1].rstrip()}…'"
 
 
-@dataclass(frozen=True, slots=True)
-class Reviewed:
-    """An abstraction as far as the members bear it out, and what is wrong with the rest of it."""
-
-    text: str
-    objections: tuple[str, ...]
-
-
-def review_answer(answer: Answer, evidence: Evidence) -> Reviewed:
+def _review(answer: Answer, evidence: Evidence) -> tuple[str, list[str]]:
     """The sentences of an answer's abstraction that the members bear out, and an objection for each of the others."""
     wrong_claims = list(_wrong_claims(answer, evidence))
     objections = [problem for _, problem in wrong_claims]
     if len(wrong_claims) == len(answer.claims):
         none = "it makes no claim that the members bear out"
-        return Reviewed("", (*objections, none) if objections else (none,))
+        return "", [*objections, none]
     kept: list[str] = []
     before: Statement | None = None
     for sentence in split_statements(answer.abstraction) or [answer.abstraction]:
@@ -237,13 +214,7 @@ def review_answer(answer: Answer, evidence: Evidence) -> Reviewed:
     total = str(len(evidence.sources))
     if ranged_facts(text, evidence) and all(value.value != total for value in read_statement(text).values):
         objections.append(f"A range stands for several members: say that there are {total}")
-    return Reviewed(text, tuple(objections))
-
-
-def ask_for_facts(lost: Sequence[Fact]) -> str:
-    """An objection to an abstraction that leaves facts out."""
-    listed = ", ".join(f"the {fact.kind} '{fact.text}'" for fact in lost[:_MOST_FACTS])
-    return f"It leaves out what the members say: {listed}. Keep each of these, or leave the whole cluster's point apart"
+    return text, objections
 
 
 def _wrong_claims(answer: Answer, evidence: Evidence) -> list[tuple[str, str]]:
@@ -310,13 +281,11 @@ class ModelDistiller:
         asked: dict[str, Task] = {}
         for task in tasks:
             try:
-                questions[task.cluster.cluster_id] = self._question_about(task)
+                strategy = choose_strategy(self._strategies, task.cluster)
+                question = distillation_question(task, strategy, self._settings, self, self._count)
+                questions[task.cluster.cluster_id] = question
                 asked[task.cluster.cluster_id] = task
             except Exception as error:  # a user-defined strategy may fail on one cluster
                 yield task, error
         for cluster_id, draft in self._client.ask(questions, session, "distillation"):
             yield asked[cluster_id], draft
-
-    def _question_about(self, task: Task) -> Question[Answer, Draft]:
-        strategy = choose_strategy(self._strategies, task.cluster)
-        return distillation_question(task, strategy, self._settings, self, self._count)

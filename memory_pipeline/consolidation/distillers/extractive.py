@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from memory_pipeline.consolidation.distillers.episodes import is_once_more, told_once
-from memory_pipeline.consolidation.distillers.evidence import Draft, Member, Task, evidence_confidence
-from memory_pipeline.consolidation.distillers.saying import Saying, Statement, find_sayings
+from memory_pipeline.consolidation.distillers.judge import Draft, Member, Task, evidence_confidence
+from memory_pipeline.consolidation.distillers.sayings import Saying, Statement, find_sayings, told_once
 from memory_pipeline.models import Declined, Session
 from memory_pipeline.text.agreement import is_clause, overlap, status_of
 from memory_pipeline.text.conflicts import find_conflict
@@ -51,7 +50,7 @@ class Extractive:
 
     name = "extractive"
     method = "heuristic"
-    prompt_version = "extractive-11"
+    prompt_version = "extractive-12"
 
     def drafts(self, tasks: Iterable[Task], session: Session) -> Iterator[tuple[Task, Draft | Declined | Exception]]:
         """One draft per task, one after the other."""
@@ -68,14 +67,12 @@ class Extractive:
         sayings = _after_their_context(find_sayings(_statements_of(members), [member.centrality for member in members]))
         if not _is_shared(sayings, len(members)):
             return Declined(NOTHING_SHARED)
-        if any(map(_are_readings, sayings)):
-            return Declined(READINGS)
+        for saying in sayings:  # one line, word for word, with other figures each time
+            if saying.varying and len({shape_hash(statement.text) for statement, _ in saying.tellings}) == 1:
+                return Declined(READINGS)
         if _mixes_open_and_done(sayings):
             return Declined(OPEN_AND_DONE)
-        once_more = [one for one in sayings[1:2] if is_once_more(sayings[0], one)]
-        sayings = [sayings[0], *sayings[1 + len(once_more) :]]
-        told = [told_once(sayings[0], once_more), *map(told_once, sayings[1:])]
-        sentences = [_dated(saying, sayings[0], sentence) for saying, sentence in zip(sayings, told, strict=True)]
+        sentences = [_dated(saying, sayings[0], told_once(saying)) for saying in sayings]
         if too_many := next((sentence for sentence in sentences if isinstance(sentence, Declined)), None):
             return too_many
         return Draft(
@@ -153,12 +150,6 @@ def _dated(saying: Saying, first: Saying, sentence: str | Declined) -> str | Dec
     return f"{sentence.rstrip('.!')} ({day})."
 
 
-def _are_readings(saying: Saying) -> bool:
-    """Whether something is told in one line, word for word, with other figures each time."""
-    shapes = {shape_hash(statement.text) for statement, _ in saying.tellings}
-    return bool(saying.varying) and len(shapes) == 1
-
-
 def _mixes_open_and_done(sayings: Sequence[Saying]) -> bool:
     """Whether of one thing one statement says that it is open, and another one that it is done."""
     texts = [saying.best.text for saying in sayings]
@@ -181,17 +172,13 @@ def _confidence(sayings: Sequence[Saying], members: Sequence[Member]) -> float:
         against = {
             other.best.member
             for other in sayings
-            if other.best.member not in saying.members and _speaks_against(other.best.text, saying.best.text)
+            if other.best.member not in saying.members
+            and overlap(other.best.text, saying.best.text) >= SAME_SUBJECT
+            and (finding := find_conflict(other.best.text, saying.best.text))
+            and finding.kind in _CONTRADICTING
         }
         weight = max(1, len(content_words(saying.best.text)))
         witnesses = (witness for i in sorted(saying.members) for witness in members[i].witnesses)
         whole += weight
         sure += weight * evidence_confidence(witnesses, len(against))
     return round(sure / whole, 4)
-
-
-def _speaks_against(one: str, other: str) -> bool:
-    if overlap(one, other) < SAME_SUBJECT:
-        return False
-    finding = find_conflict(one, other)
-    return finding is not None and finding.kind in _CONTRADICTING

@@ -14,7 +14,7 @@ from importlib.metadata import entry_points
 from typing import Any, Protocol, runtime_checkable
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.consolidation.distillers.evidence import Draft
+from memory_pipeline.consolidation.distillers.judge import Draft
 from memory_pipeline.consolidation.distillers.prompts import read_prompt
 from memory_pipeline.errors import StrategyError
 from memory_pipeline.models import Prompt

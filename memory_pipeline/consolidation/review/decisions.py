@@ -25,12 +25,17 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.duplicates import archive_group
 from memory_pipeline.consolidation.eligibility import select_eligible
 from memory_pipeline.consolidation.gates import refusals_of
-from memory_pipeline.consolidation.plan import NightOptions, NightPlan
+from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.playbook import update_playbook
 from memory_pipeline.consolidation.report import report_run
-from memory_pipeline.consolidation.review.conflicts import list_conflicts
-from memory_pipeline.consolidation.review.patterns import list_patterns
-from memory_pipeline.consolidation.review.proposals import describe_proposals, proposed_memories, resting_on_others
+from memory_pipeline.consolidation.review.conflicts import DescribedConflict, list_conflicts
+from memory_pipeline.consolidation.review.patterns import DescribedPattern, list_patterns
+from memory_pipeline.consolidation.review.proposals import (
+    DescribedProposal,
+    describe_proposals,
+    proposed_memories,
+    resting_on_others,
+)
 from memory_pipeline.consolidation.similarity import find_similar
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import EmbeddingError, InputError, in_words
@@ -42,7 +47,6 @@ from memory_pipeline.records import (
     STATED,
     Distillation,
     DuplicateGroup,
-    KeptExtraction,
     PatternDecision,
     Proposal,
 )
@@ -119,56 +123,43 @@ def reject_proposals(store: Store, ids: Sequence[str], by: str, reason: str | No
     return results
 
 
-def _approve_alone(night: Night, proposal: Proposal, by: str) -> str:
-    """The result of one proposal; one that fails is reported and does not affect the others."""
-    try:
-        return _approve(night, proposal, by)
-    except Exception as error:
-        night.log.exception("approving %s", proposal.id)
-        night.note_error(proposal.id, "write", error)
-        return f"failed: {in_words(error)}"[:500]
-
-
 def _on_top_of(proposal: Proposal, resting: dict[Proposal, list[str]]) -> list[Proposal]:
     """The proposals with a missing member that this one would create, directly or through others."""
     found: list[Proposal] = []
     base = [proposal]
     while base:
-        makes = {i for one in base if (i := _makes(one)) is not None}
+        drafts = [draft for draft in drafts_of(base).values() if isinstance(draft, Distillation)]
+        makes = {abstraction_id(draft) for draft in drafts}
         base = [other for other, missing in resting.items() if makes & set(missing) and other not in found]
         found += base
     return found
 
 
-def _makes(proposal: Proposal) -> str | None:
-    draft = drafts_of([proposal]).get(proposal)
-    return abstraction_id(draft) if isinstance(draft, Distillation) else None
-
-
 def _approve_night(night: Night, proposals: list[Proposal], by: str) -> dict[str, str]:
     """The proposals of one night in the order in which it would have applied them, and their consequences."""
-    ranked = sorted(proposals, key=lambda proposal: _rank(night.plan, proposal))
-    patterns = [proposal for proposal in ranked if _rank(night.plan, proposal)[0] == len(_ORDER)]
-    outcomes = {p.id: _approve_alone(night, p, by) for p in ranked if p not in patterns}
+    ranked = sorted(proposals, key=lambda proposal: _rank(night, proposal))
+    patterns = [proposal for proposal in ranked if _rank(night, proposal)[0] == len(_ORDER)]
+    outcomes = {p.id: _approve(night, p, by) for p in ranked if p not in patterns}
     try:
         link_conflicts(night, find_similar(night, select_eligible(night, [])))
     except EmbeddingError as error:
         night.note_error("", "embed", error)
-    outcomes |= {p.id: _approve_alone(night, p, by) for p in patterns}
+    outcomes |= {p.id: _approve(night, p, by) for p in patterns}
     if "approved" in outcomes.values():
         grow_atoms(night)
         update_playbook(night)
     return outcomes
 
 
-def _rank(plan: NightPlan, proposal: Proposal) -> tuple[int, int, str]:
+def _rank(night: Night, proposal: Proposal) -> tuple[int, int, str]:
     draft = drafts_of([proposal]).get(proposal)
-    names = [policy.name for policy in plan.policies]
+    names = [policy.name for policy in night.policies]
     place = names.index(proposal.policy) if proposal.policy in names else len(names)
     return (1 + _ORDER.index(draft.relation) if isinstance(draft, Distillation) else 0), place, proposal.id
 
 
 def _approve(night: Night, proposal: Proposal, by: str) -> str:
+    """The result of one proposal; one that fails is reported and does not affect the others."""
     if proposal.status != "pending":
         return f"{proposal.status} already"
 
@@ -180,21 +171,20 @@ def _approve(night: Night, proposal: Proposal, by: str) -> str:
         if isinstance(draft, DuplicateGroup):
             archive_group(night, draft, note)
             return "approved"
+        with night.store.reading() as tx:
+            missing = sorted(set(draft.member_ids) - tx.memories.existing(draft.member_ids).keys())
+            if missing:
+                return f"not applied: it depends on {_to_approve_first(tx, missing)}"
+        if refusal := refusals_of(night, [draft]).get(draft.id):
+            return f"not applied: {refusal}"
+        apply_distillation(night, draft, note)
+        return "approved"
     except (DraftError, SourcesChangedError) as error:
         return f"not applied: {error}"
-    with night.store.reading() as tx:
-        missing = sorted(set(draft.member_ids) - tx.memories.existing(draft.member_ids).keys())
-        base = _to_approve_first(tx, missing) if missing else ""
-    if missing:
-        return f"not applied: it depends on {base}"
-    refusal = refusals_of(night.reader, [draft]).get(draft.id)
-    if refusal:
-        return f"not applied: {refusal}"
-    try:
-        apply_distillation(night, draft, note)
-    except SourcesChangedError as change:
-        return f"not applied: {change}"
-    return "approved"
+    except Exception as error:
+        night.log.exception("approving %s", proposal.id)
+        night.note_error(proposal.id, "write", error)
+        return f"failed: {in_words(error)}"[:500]
 
 
 def _to_approve_first(tx: Transaction, missing: Sequence[str]) -> str:
@@ -236,11 +226,16 @@ def decide_extraction(
 
     Raises InputError for an unknown id, StoreBusyError while a night runs.
     """
+    where = "'memory-pipeline conversations show DAY' has the ids"
+    if not wanted:
+        raise InputError(f"give the id of what was extracted; {where}")
     holder, run_id = f"conversations {decision} by {actor}", str(uuid.uuid4())
     store.take_lease(run_id, holder)
     try:
         with store.reading() as tx:
-            one = _found(tx.opinions.known(), wanted)
+            known = tx.opinions.known()
+        by_id = {one.memory_id: one for one in reversed(known) if one.memory_id} | {one.id: one for one in known}
+        one = only_one(by_id, wanted, "extraction", where)
         kept = PatternDecision(
             id=one.id, project_id=one.project_id, text=one.text, decision=decision, decided_at=now, decided_by=actor
         )
@@ -262,14 +257,6 @@ def decide_extraction(
         problems=(*written.problems, *failed),
         moved=written.moved,
     )
-
-
-def _found(known: list[KeptExtraction], wanted: str) -> KeptExtraction:
-    where = "'memory-pipeline conversations show DAY' has the ids"
-    if not wanted:
-        raise InputError(f"give the id of what was extracted; {where}")
-    by_id = {one.memory_id: one for one in reversed(known) if one.memory_id} | {one.id: one for one in known}
-    return only_one(by_id, wanted, "extraction", where)
 
 
 class Waiting(Document):
@@ -297,38 +284,29 @@ def read_inbox(opened: Store, project: str | None, today: date) -> Inbox:
         quarantined = len(tx.journal.rejected())
     conflicts = list_conflicts(opened, project=project)
     patterns = list_patterns(opened, project, today)
-    command = "memory-pipeline review"
     waiting = [
         *(
-            Waiting(
-                kind="proposal",
-                id=one.id,
-                project=one.project_id,
-                text=" ".join(one.abstraction.split()),
-                decide=f"{command} proposals approve {one.id[:8]}",
-            )
+            _waiting("proposal", one, " ".join(one.abstraction.split()), "approve")
             for one in proposals
             if project in (None, one.project_id)
         ),
         *(
-            Waiting(
-                kind="conflict",
-                id=one.id,
-                project=one.project_id,
-                text="\n".join(f"{side.day or 'undated'}: {' '.join(side.content.split())}" for side in (one.a, one.b)),
-                decide=f"{command} conflicts resolve {one.id[:8]} --keep {'newer' if one.newer_id else 'b'}",
+            _waiting(
+                "conflict",
+                one,
+                "\n".join(f"{side.day or 'undated'}: {' '.join(side.content.split())}" for side in (one.a, one.b)),
+                "resolve",
+                f" --keep {'newer' if one.newer_id else 'b'}",
             )
             for one in conflicts
         ),
-        *(
-            Waiting(
-                kind="pattern",
-                id=one.id,
-                project=one.project_id,
-                text=one.text,
-                decide=f"{command} patterns confirm {one.id[:8]}",
-            )
-            for one in patterns
-        ),
+        *(_waiting("pattern", one, one.text, "confirm") for one in patterns),
     ]
     return Inbox(count=len(waiting), waiting=tuple(waiting), quarantined=quarantined)
+
+
+def _waiting(
+    kind: str, one: DescribedProposal | DescribedConflict | DescribedPattern, text: str, verb: str, how: str = ""
+) -> Waiting:
+    command = f"memory-pipeline review {kind}s {verb} {one.id[:8]}{how}"
+    return Waiting(kind=kind, id=one.id, project=one.project_id, text=text, decide=command)

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from memory_pipeline.config.exports import RELATIONAL
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.consolidation.review.proposals import same_fields
 from memory_pipeline.documents import Document
 from memory_pipeline.reading.relationship_patterns import PatternStatus, RelationshipPattern, Resolution
 from memory_pipeline.records import PatternDecision
@@ -132,19 +133,9 @@ def _patterns(store: Store, project: str | None) -> list[RelationshipPattern]:
 
 
 def _described(pattern: RelationshipPattern, as_of: date) -> DescribedPattern:
-    return DescribedPattern(
-        id=pattern.id,
-        project_id=pattern.project_id,
-        kind=pattern.kind,
-        text=pattern.text,
-        score=pattern.score(as_of),
-        status=pattern.status(as_of),
-        first_day=pattern.first_day,
-        last_confirmed=pattern.last_confirmed,
-        confirmations=pattern.confirmations,
-        contradictions=pattern.contradictions,
-        observed=tuple(
-            SeenContradiction(previous=seen.previous, new=seen.new, day=seen.new_day, resolution=seen.resolution)
-            for seen in pattern.observed
-        ),
+    observed = tuple(
+        SeenContradiction(previous=seen.previous, new=seen.new, day=seen.new_day, resolution=seen.resolution)
+        for seen in pattern.observed
     )
+    told = {"score": pattern.score(as_of), "status": pattern.status(as_of), "observed": observed}
+    return DescribedPattern(**(same_fields(DescribedPattern, pattern) | told))

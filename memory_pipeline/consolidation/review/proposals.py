@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from memory_pipeline.consolidation.abstractions import make_abstraction
-from memory_pipeline.consolidation.plan import NightPlan
+from memory_pipeline.consolidation.context import Night
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.records import Distillation, DuplicateGroup, Memory, Proposal, derived_id, fingerprint_of
 from memory_pipeline.records.drafts import DUPLICATE_POLICY, DraftError, draft_json, drafted, drafts_of, members_of
@@ -17,39 +17,25 @@ from memory_pipeline.store import Transaction
 from memory_pipeline.text.subject import with_subject
 
 
-def propose_duplicates(plan: NightPlan, tx: Transaction, group: DuplicateGroup) -> None:
-    """Leave a group of exact duplicates for a person to decide."""
-    fingerprint = fingerprint_of(group.duplicate_ids)
-    cluster_id = derived_id(DUPLICATE_POLICY, group.project_id, fingerprint)
-    _propose(plan, tx, cluster_id, group.project_id, fingerprint, DUPLICATE_POLICY, group)
-
-
-def propose_distillation(plan: NightPlan, tx: Transaction, draft: Distillation) -> None:
-    """Leave an accepted distillation for a person to decide."""
-    _propose(plan, tx, draft.id, draft.cluster.project_id, draft.cluster.fingerprint, draft.cluster.policy, draft)
-
-
-def _propose(
-    plan: NightPlan,
-    tx: Transaction,
-    cluster_id: str,
-    project: str,
-    fingerprint: str,
-    policy: str,
-    draft: Distillation | DuplicateGroup,
-) -> None:
+def propose(night: Night, tx: Transaction, draft: Distillation | DuplicateGroup) -> None:
+    """Leave an accepted distillation or a group of exact duplicates for a person to decide."""
+    if isinstance(draft, DuplicateGroup):
+        policy, project, fingerprint = DUPLICATE_POLICY, draft.project_id, fingerprint_of(draft.duplicate_ids)
+    else:
+        cluster = draft.cluster
+        policy, project, fingerprint = cluster.policy, cluster.project_id, cluster.fingerprint
     tx.proposals.keep(
         Proposal(
-            id=cluster_id,
+            id=derived_id(policy, project, fingerprint),
             project_id=project,
             cluster_fingerprint=fingerprint,
             policy=policy,
-            run_id=plan.run_id,
-            partition=plan.options.partition,
+            run_id=night.run_id,
+            partition=night.options.partition,
             draft=draft_json(draft),
             status="pending",
-            proposed_at=plan.as_of,
-        ),
+            proposed_at=night.as_of,
+        )
     )
 
 
@@ -91,6 +77,11 @@ def proposed_memories(tx: Transaction) -> dict[str, tuple[str, Memory]]:
     return {memory.id: (proposal_id, memory) for proposal_id, memory in made.items()}
 
 
+def same_fields(document: type[Document], source: object) -> dict[str, Any]:
+    """Those fields of a document that something has as attributes of the same name."""
+    return {name: getattr(source, name) for name in document.model_fields if hasattr(source, name)}
+
+
 class ProposedMember(Document):
     """A memory that a proposal would archive."""
 
@@ -126,60 +117,42 @@ class DescribedProposal(Document):
     )
 
 
-def describe_proposal(tx: Transaction, proposal: Proposal) -> DescribedProposal:
-    """A proposal with the content of its members, also of those that are only proposed, and of the text that would
-    replace them."""
-    return describe_proposals(tx, [proposal])[0]
-
-
 def describe_proposals(tx: Transaction, proposals: Sequence[Proposal]) -> list[DescribedProposal]:
-    """Several proposals, each as `describe_proposal` describes it."""
+    """Proposals with the content of their members, also of those that are only proposed, and of the text that would
+    replace them."""
     proposed = proposed_memories(tx)
     return [_describe(tx, proposal, proposed) for proposal in proposals]
 
 
 def _describe(tx: Transaction, proposal: Proposal, proposed: Mapping[str, tuple[str, Memory]]) -> DescribedProposal:
+    said: dict[str, Any] = {"abstraction": "", "attached": ()}
+    members: list[Memory] = []
     try:
         draft = drafted(proposal)
     except DraftError as error:
-        said: dict[str, Any] = {"abstraction": "", "attached": (), "facts": str(error)}
-        return _described(proposal, (), said)
-    ids = members_of(draft)
-    survivor = draft.survivor_id if isinstance(draft, DuplicateGroup) else None
-    memories = tx.memories.read([*ids, *([survivor] if survivor else [])])
-    waiting = {i: proposed[i] for i in ids if i not in memories and i in proposed}
-    if isinstance(draft, DuplicateGroup):
-        kept = memories.get(draft.survivor_id)
-        said = {
-            "abstraction": kept.content if kept else "",
-            "attached": (),
-            "facts": f"exact copies of {draft.survivor_id}" + ("" if kept else ", which does not exist"),
-        }
+        said["facts"] = str(error)
     else:
-        counted = draft.measured
-        said = {
-            "rests_on_proposed": tuple(sorted({proposal_id for proposal_id, _ in waiting.values()})),
-            "abstraction": draft.content,
-            "attached": draft.attached,
-            "facts": f"{counted.facts_kept} kept, {counted.facts_attached} attached, of {counted.facts_found}",
-            "tokens": f"{counted.tokens_before} -> {counted.tokens_after}",
-        }
-    known = memories | {i: memory for i, (_, memory) in waiting.items()}
-    members = sorted((known[i] for i in ids if i in known), key=lambda memory: (memory.effective_date, memory.id))
-    return _described(proposal, members, said)
-
-
-def _described(proposal: Proposal, members: Sequence[Memory], said: Mapping[str, Any]) -> DescribedProposal:
+        ids = members_of(draft)
+        survivor = [draft.survivor_id] if isinstance(draft, DuplicateGroup) else []
+        memories = tx.memories.read([*ids, *survivor])
+        waiting = {i: proposed[i] for i in ids if i not in memories and i in proposed}
+        known = memories | {i: memory for i, (_, memory) in waiting.items()}
+        members = sorted((known[i] for i in ids if i in known), key=lambda memory: (memory.effective_date, memory.id))
+        if isinstance(draft, DuplicateGroup):
+            kept = memories.get(draft.survivor_id)
+            said["abstraction"] = kept.content if kept else ""
+            said["facts"] = f"exact copies of {draft.survivor_id}" + ("" if kept else ", which does not exist")
+        else:
+            counted = draft.measured
+            said |= {
+                "rests_on_proposed": tuple(sorted({proposal_id for proposal_id, _ in waiting.values()})),
+                "abstraction": draft.content,
+                "attached": draft.attached,
+                "facts": f"{counted.facts_kept} kept, {counted.facts_attached} attached, of {counted.facts_found}",
+                "tokens": f"{counted.tokens_before} -> {counted.tokens_after}",
+            }
     return DescribedProposal(
-        id=proposal.id,
-        status=proposal.status,
-        policy=proposal.policy,
-        project_id=proposal.project_id,
-        partition=proposal.partition,
-        run_id=proposal.run_id,
-        decided_at=proposal.decided_at,
-        decided_by=proposal.decided_by,
-        reason=proposal.reason,
+        **same_fields(DescribedProposal, proposal),
         members=tuple(ProposedMember(id=memory.id, content=with_subject(memory)) for memory in members),
         **said,
     )

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
@@ -16,10 +14,9 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import AlreadyRolledBackError, InputError
 from memory_pipeline.killpoints import reached
-from memory_pipeline.periods.running import renew_stale, rollups_of
+from memory_pipeline.periods.running import renew_stale
 from memory_pipeline.store import RollbackPlan, Store, Transaction, create_snapshot
-from memory_pipeline.workspace.conversation_pages import CONTENTS, conversation_blocks, write_files
-from memory_pipeline.workspace.directory import pages_of
+from memory_pipeline.workspace.conversation_pages import write_files
 from memory_pipeline.workspace.exporting import ExportResult, problems_of, run_changed
 from memory_pipeline.workspace.session_pages import (
     SessionRun,
@@ -32,8 +29,6 @@ from memory_pipeline.workspace.session_pages import (
 
 _HOLDER = "memory-pipeline rollback"
 _WORDS = 160
-#: Files that the text names, and lines of each.
-_FILES_TOLD, _LINES_TOLD = 5, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +61,6 @@ class RolledBackMemory(Document):
     content: str = Field(description=f"Its first {_WORDS} characters.")
 
 
-class ChangedFile(Document):
-    """What a rollback would change in a file about conversations."""
-
-    file: str = Field(description="The file.")
-    removed: tuple[str, ...] = Field(description="Lines that it would take away.")
-    added: tuple[str, ...] = Field(description="Lines that would stand there again.")
-
-
 class DependentMemory(Document):
     """A memory that was made later of what a rollback takes back."""
 
@@ -102,11 +89,6 @@ class RollbackResult(Document):
         default=(),
         exclude_if=lambda moved: not moved,
         description="Lines that a person wrote between our marks, and the files in which they stand below them now.",
-    )
-    lines: tuple[ChangedFile, ...] = Field(
-        default=(),
-        exclude_if=lambda lines: not lines,
-        description="What changes in the files about conversations, or would.",
     )
     files: tuple[TakenBackFile, ...] = Field(
         default=(), exclude_if=lambda files: not files, description="Files that a flush or a compaction wrote."
@@ -145,10 +127,8 @@ def preview_rollback(
     with store.reading() as tx:
         plan = scope.plan(tx, cascade=cascade)
         result = _result(tx, plan, None)
-    if not plan.dependents:
-        exports = tuple(one.path for one in settings.exports_of_store if not plan.is_empty)
-        lines = tuple(lines_of(store, settings, plan))
-        result = result.model_copy(update={"lines": lines, "renewed": exports})
+    if not plan.dependents and not plan.is_empty:
+        result = result.model_copy(update={"renewed": tuple(one.path for one in settings.exports_of_store)})
     return _with_files(result, _taken_back(settings, of_files, scope, preview=True)) if of_files else result
 
 
@@ -179,35 +159,6 @@ def _mend(store: Store, settings: Settings) -> None:
         renew_stale(store, settings, holder=_HOLDER, run_id=run_id)
     finally:
         store.release_lease(run_id)
-
-
-def lines_of(store: Store, settings: Settings, plan: RollbackPlan) -> list[ChangedFile]:
-    """What a rollback would change in the files about conversations: it is done, looked at, and undone."""
-    if not plan.run_ids:
-        return []
-    with store.reading() as tx:
-        days = tx.conversations.read_by_runs(plan.run_ids)
-    if not days:
-        return []
-    found: list[ChangedFile] = []
-    with suppress(_Undone), store.writing(_HOLDER) as tx:
-        before = {project: conversation_blocks(tx, project, settings, CONTENTS, days[project]) for project in days}
-        tx.rollbacks.apply(plan, "dry run", datetime.now(UTC), _HOLDER)
-        for project, blocks in before.items():
-            after = conversation_blocks(tx, project, settings, CONTENTS, days[project])
-            for place in dict.fromkeys((*blocks, *after)):
-                one, other = blocks.get(place, "").split("\n"), after.get(place, "").split("\n")
-                gone, come = Counter(one) - Counter(other), Counter(other) - Counter(one)
-                if gone or come:
-                    lost, new = (tuple(filter(None, each.elements())) for each in (gone, come))
-                    path = pages_of(store.path, project) / place[0]
-                    found.append(ChangedFile(file=str(path), removed=lost, added=new))
-        raise _Undone
-    return found
-
-
-class _Undone(Exception):
-    """Ends a transaction of which nothing is to be kept."""
 
 
 def _of_files(store: Store, scope: RollbackScope) -> list[SessionRun]:
@@ -244,15 +195,9 @@ def _taken_back(
     )
 
 
-#: What is told of pages and exports.
-_OF_FILES = ("files", "problems", "renewed")
-
-
 def _with_files(result: RollbackResult, other: RollbackResult) -> RollbackResult:
-    runs = (*result.run_ids, *other.run_ids)
-    return result.model_copy(
-        update={"run_ids": runs, **{name: (*getattr(result, name), *getattr(other, name)) for name in _OF_FILES}}
-    )
+    both = ("run_ids", "files", "problems", "renewed")
+    return result.model_copy(update={name: (*getattr(result, name), *getattr(other, name)) for name in both})
 
 
 def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, cascade: bool) -> RollbackResult:
@@ -262,13 +207,10 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
     store.take_lease(rollback_id, _HOLDER)
     try:
         now = datetime.now(UTC)
-        with store.reading() as tx:
-            plan = scope.plan(tx, cascade=cascade)
-            days = _days_of(tx, plan)
-        lines = tuple(lines_of(store, settings, plan))
         snapshot = create_snapshot(store, "rollback", now, settings.store.snapshots_kept)
         with store.writing(_HOLDER) as tx:
             plan = scope.plan(tx, cascade=cascade)
+            days = _days_of(tx, plan)
             tx.rollbacks.apply(plan, rollback_id, now, _HOLDER)
         reached("rollback.committed")
         written = write_files(store, settings, _HOLDER, rollback_id)
@@ -282,7 +224,6 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
                     "problems": (*written.problems, *failed),
                     "renewed": tuple(one.path for one in exports),
                     "moved": written.moved,
-                    "lines": lines,
                     "days": days,
                 }
             )
@@ -292,6 +233,7 @@ def _roll_back_store(store: Store, settings: Settings, scope: RollbackScope, *, 
 
 def _result(tx: Transaction, plan: RollbackPlan, rollback_id: str | None) -> RollbackResult:
     memories = tx.memories.read([*plan.restored_ids, *plan.retired_ids])
+    rollups = tx.rollups.about(list(memories)) if memories else []  # that say these memories, or are of their days
     restored, retired = (
         tuple(RolledBackMemory(id=i, content=memories[i].content[:_WORDS]) for i in ids)
         for ids in (plan.restored_ids, plan.retired_ids)
@@ -305,7 +247,7 @@ def _result(tx: Transaction, plan: RollbackPlan, rollback_id: str | None) -> Rol
         retired=retired,
         dependents=tuple(DependentMemory(memory_id=d.memory_id, why=d.why) for d in plan.dependents),
         days=_days_of(tx, plan),
-        rollups=tuple(f"{one.project_id} {one.period}" for one in rollups_of(tx, memories.values())),
+        rollups=tuple(f"{one.project_id} {one.period}" for one in rollups),
     )
 
 
@@ -327,13 +269,6 @@ def as_text(result: RollbackResult, most: int = 20) -> str:
         lines.append(f"{count} {verb}:" if rows else f"No memory {verb}.")
         lines += [f"  {row.id}  {' '.join(row.content.split())}" for row in rows[:most]]
         lines += [f"  ... and {len(rows) - most} more"] if len(rows) > most else []
-    for file in result.lines[:_FILES_TOLD]:
-        lines.append(f"In {file.file}{' would change' if result.dry_run else ''}:")
-        both = [*(f"  - {line}" for line in file.removed), *(f"  + {line}" for line in file.added)]
-        lines += both[:_LINES_TOLD]
-        lines += [f"  ... and {len(both) - _LINES_TOLD} more lines"] if len(both) > _LINES_TOLD else []
-    if len(result.lines) > _FILES_TOLD:
-        lines.append(f"... and {len(result.lines) - _FILES_TOLD} more files; --json names every line")
     lines += [f"Could not be written: {problem}" for problem in result.problems]
     lines += [f"Note: {told}." for told in result.moved]
     lines += [f"{file} {'would be' if result.dry_run else 'was'} made again." for file in result.renewed]

@@ -16,7 +16,7 @@ from pydantic import Field
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.plan import NightOptions
-from memory_pipeline.consolidation.report import Kind, closing_line, failed_night
+from memory_pipeline.consolidation.report import closing_line, failed_night
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, StoreBusyError
 from memory_pipeline.interfaces.cli.base import Answer, QuietOption, RecordOption, app, recording
@@ -31,7 +31,7 @@ from memory_pipeline.interfaces.cli.instances import (
 from memory_pipeline.interfaces.cli.output import complain, progress_printer, say
 from memory_pipeline.models.choose import Waiting, describe_reader, model_reads
 from memory_pipeline.moments import latest_complete_day, read_day
-from memory_pipeline.reporting.model import LARGEST, Report
+from memory_pipeline.reporting.model import LARGEST, Kind, Report
 from memory_pipeline.reporting.pages import as_markdown, report_page
 from memory_pipeline.reporting.summary import summary
 from memory_pipeline.store import Store

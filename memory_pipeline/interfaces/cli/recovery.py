@@ -12,7 +12,7 @@ import typer
 from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.consolidation.gates import levels_that_lack, unreadable_drafts
+from memory_pipeline.consolidation.gates import lost_in_levels, unreadable_drafts
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.forgetting import Selection, preview
@@ -239,7 +239,7 @@ def check(
     with store.reading() as tx:
         findings, facts = tx.integrity.check(deep=deep, facts=deep), tx.contents.facts()
         digest, active = tx.contents.digest(), tx.contents.digest(active_only=True)
-        doubts = [*levels_that_lack(tx), *unreadable_drafts(tx)] if deep else []
+        doubts = [*lost_in_levels(tx), *unreadable_drafts(tx)] if deep else []
     lines = [f"{f.rule}: {f.where}: {f.problem}. To fix: {f.mend}." for f in findings]
     lines += [f"Warning: {f.rule}: {f.where} {f.problem}. To fix: {f.mend}." for f in doubts]
     summary = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items())

@@ -9,9 +9,16 @@ import typer
 from pydantic import Field
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.consolidation.review.conflicts import conflict_text, describe_conflicts, list_conflicts
+from memory_pipeline.consolidation.review.conflicts import (
+    Decision,
+    Keep,
+    conflict_text,
+    describe_conflicts,
+    list_conflicts,
+    reopen_conflict,
+    resolve_conflict,
+)
 from memory_pipeline.consolidation.review.patterns import decide_pattern, list_patterns, pattern_as_text
-from memory_pipeline.consolidation.review.resolution import Decision, Keep, reopen_conflict, resolve_conflict
 from memory_pipeline.consolidation.review.rollback import as_text
 from memory_pipeline.documents import Document
 from memory_pipeline.interfaces.cli.base import Answer, OnlyProjectOption, app, current_user, group

@@ -15,8 +15,14 @@ from memory_pipeline.interfaces.cli.base import Answer, OnlyProjectOption, Quiet
 from memory_pipeline.interfaces.cli.output import progress_printer
 from memory_pipeline.moments import latest_complete_day, read_day
 from memory_pipeline.periods.calendar import read_period
-from memory_pipeline.periods.running import MadeRollup, finish_rollups, periods_to_make, roll_up
-from memory_pipeline.periods.shown import list_rollups, show_rollups
+from memory_pipeline.periods.running import (
+    MadeRollup,
+    finish_rollups,
+    list_rollups,
+    periods_to_make,
+    roll_up,
+    show_rollups,
+)
 from memory_pipeline.store import Store
 
 rollups_app = group("rollups", "What days, weeks, months and years amount to: run, show, list.")

@@ -17,8 +17,7 @@ from dagster import (
 )
 
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.conversation_reading import ModelBill, bill_of
-from memory_pipeline.consolidation.conversations import DayOfProject, read_conversations
+from memory_pipeline.consolidation.conversations import DayOfProject, ModelBill, bill_of, read_conversations
 from memory_pipeline.consolidation.run import report_failure, take_snapshot
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.orchestration.location import CONVERSATIONS_GROUP, NIGHTLY, OWNERS

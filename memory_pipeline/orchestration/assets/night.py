@@ -20,14 +20,8 @@ from dagster import (
 )
 
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.report import (
-    Kind,
-    NightOutcome,
-    Report,
-    closing_line,
-    report_night,
-    report_run,
-)
+from memory_pipeline.consolidation.counting import NightOutcome
+from memory_pipeline.consolidation.report import closing_line, report_run
 from memory_pipeline.consolidation.run import ORDER, STEPS, Step, last_of, report_failure, take_snapshot
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.orchestration.assets.conversations import conversations
@@ -56,6 +50,7 @@ from memory_pipeline.orchestration.showing import (
     specs_of,
 )
 from memory_pipeline.records import DuplicateGroup
+from memory_pipeline.reporting.model import Kind, Report
 from memory_pipeline.workspace import ExportResult, run_exports
 
 #: Tags of a run of a night, for the list of runs: its verdict, and its closing line.
@@ -196,7 +191,7 @@ def _asset_of(step: Step) -> AssetsDefinition:
 )
 def reports(context: AssetExecutionContext, night: NightResource, **values: Any) -> MaterializeResult[Report]:
     tonight = _open(context, night)
-    report = report_night(tonight, NightOutcome.of(values), night.started_at(context.run.run_id))
+    report = report_run(tonight, "night", night.started_at(context.run.run_id), NightOutcome.of(values))
     _tell(context, "" if report.verdict == "IDLE" else f"{report.verdict}: {closing_line(report)}")
     context.instance.add_run_tags(
         context.run.run_id, {VERDICT_TAG: report.verdict, RESULT_TAG: closing_line(report)[:_LONGEST_TAG]}

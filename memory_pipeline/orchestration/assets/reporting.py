@@ -8,7 +8,6 @@ from dagster import AssetCheckResult, MetadataValue
 
 from memory_pipeline.config.night import RECALL_FLOOR
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.plan import NightPlan
 from memory_pipeline.orchestration.showing import (
     ERROR,
     LONGEST,
@@ -29,7 +28,6 @@ from memory_pipeline.recall import read_state
 from memory_pipeline.records import Memory
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown, page_name
-from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.quoting import clipped
 from memory_pipeline.workspace import ExportResult
@@ -94,7 +92,7 @@ def figures_of_report(night: Night, made: Report) -> dict[str, Any]:
     with night.store.reading() as tx:
         tokens = [int(told["tokens_after"]) for told in tx.journal.reports(40)]
     path = str(night.settings.reports_path / page_name(made.run_id))
-    return {**_figures(made, path, tokens), **_difference(night.store, night.plan, made)}
+    return {**_figures(made, path, tokens), **_difference(night, made)}
 
 
 def _figures(made: Report, path: str, tokens: Sequence[int]) -> dict[str, Any]:
@@ -141,12 +139,12 @@ def _figures(made: Report, path: str, tokens: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def _difference(store: Store, plan: NightPlan, made: Report) -> dict[str, MetadataValue]:
+def _difference(night: Night, made: Report) -> dict[str, MetadataValue]:
     """What the run changed in the active memory: each memory of now beside those that it stands for."""
     nothing = "Nothing changed in the active memory."
     if not made.memories_archived:
         return {"diff": MetadataValue.md(nothing)}
-    before, after = read_state(store, f"before:{plan.run_id}"), read_state(store, plan.run_id)
+    before, after = read_state(night.store, f"before:{night.run_id}"), read_state(night.store, night.run_id)
     old, new = before.active, after.active
     later = {memory.id: memory for memory in after.memories}
     groups: dict[str, list[Memory]] = {}

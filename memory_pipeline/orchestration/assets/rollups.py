@@ -21,7 +21,7 @@ from dagster import (
 )
 
 from memory_pipeline.consolidation.context import Night
-from memory_pipeline.consolidation.conversation_reading import bill_of
+from memory_pipeline.consolidation.conversations import bill_of
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.location import (
@@ -39,8 +39,7 @@ from memory_pipeline.periods.calendar import Period, period_of
 from memory_pipeline.periods.days import best_of_each_kind, from_json
 from memory_pipeline.periods.in_short import SAID
 from memory_pipeline.periods.making import rollup_id
-from memory_pipeline.periods.running import MadeRollup, finish_rollups, roll_up
-from memory_pipeline.periods.shown import find_problems
+from memory_pipeline.periods.running import MadeRollup, find_problems, finish_rollups, roll_up
 from memory_pipeline.records.night import ROLLUP_LEVELS
 from memory_pipeline.text.counts import how_many
 

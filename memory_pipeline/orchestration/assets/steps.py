@@ -19,7 +19,6 @@ from dagster import (
 from memory_pipeline.consolidation.clustering import conflicts_in
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.gates import LOST_IN_LEVELS_MEND, lost_in_levels, problems_of
-from memory_pipeline.consolidation.plan import NightPlan
 from memory_pipeline.orchestration.location import KNOWLEDGE_GROUP
 from memory_pipeline.orchestration.showing import (
     LONGEST,
@@ -214,7 +213,7 @@ def eligible(night: Night, found: Sequence[EligibleMemory], _: Values) -> Seen:
         "projects": len(projects),
         **preview(rows, "Nothing is eligible tonight."),
     }
-    new, of = _come_of_age(found, night.plan), how_many(len(projects), "project")
+    new, of = _come_of_age(found, night), how_many(len(projects), "project")
     told = f"{memories(len(found))} of {of} may be touched, {new:,} for the first time"
     return Seen(figures, sentence_of([told] if new else []))
 
@@ -239,13 +238,13 @@ def pairs(night: Night, found: pa.Table, given: Values) -> Seen:
     figures = {"pairs": found.num_rows, "guarded": guarded, **preview(rows, "No two memories are alike tonight.")}
     apart = f", {guarded:,} of them kept apart because they contradict each other" if guarded else ""
     told = f"{how_many(found.num_rows, 'pair')} of memories alike{apart}"
-    is_news = found.num_rows and _come_of_age(given["eligible_memories"], night.plan)
+    is_news = found.num_rows and _come_of_age(given["eligible_memories"], night)
     return Seen(figures, sentence_of([told] if is_news else []))
 
 
-def _come_of_age(found: Sequence[EligibleMemory], plan: NightPlan) -> int:
+def _come_of_age(found: Sequence[EligibleMemory], night: Night) -> int:
     """How many memories the night before could not touch yet."""
-    return sum(memory.created_at > plan.fresh_after - timedelta(days=1) for memory in found)
+    return sum(memory.created_at > night.fresh_after - timedelta(days=1) for memory in found)
 
 
 @shows(
@@ -286,7 +285,10 @@ def canonical(night: Night, done: Sequence[Archive], _: Values) -> Seen:
 def _level(night: Night, done: Sequence[Archive]) -> Seen:
     """Whether every memory merged tonight contains everything that its sources say, recomputed from the store."""
     compressed = _compressed(done)
-    lost = lost_in_levels(night.reader, compressed)
+    lost: list[str] = []
+    if made := {archive.abstraction_id for archive in compressed if archive.abstraction_id}:
+        with night.store.reading() as tx:
+            lost = [f"'{one.where}' {one.problem}" for one in lost_in_levels(tx, made)]
     return Seen(*_put_away(night, done), [Found(lost, len(compressed), LOST_IN_LEVELS_MEND)])
 
 
@@ -374,7 +376,7 @@ def distillations(night: Night, drafts: Sequence[Distillation], _: Values) -> Se
         "facts_attached": sum(d.measured.facts_attached for d in accepted),
         **preview(rows, "Nothing to distil tonight."),
     }
-    problems = problems_of(night.reader, drafts)
+    problems = problems_of(night, drafts)
     checks = [Found(problems[name], len(drafts)) for name in ("losses", "unsafe_members", "conflicts_inside")]
     return Seen(figures, f"{how_many(len(drafts), 'draft')}: {counted(outcomes)}." if drafts else "", checks)
 

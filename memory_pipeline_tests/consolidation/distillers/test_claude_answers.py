@@ -10,7 +10,7 @@ import pytest
 
 from memory_pipeline.consolidation.distillation import session_of
 from memory_pipeline.consolidation.distillers.by_model import ModelDistiller
-from memory_pipeline.consolidation.distillers.evidence import Draft
+from memory_pipeline.consolidation.distillers.judge import Draft
 from memory_pipeline.models import Declined
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson, night_of

@@ -12,9 +12,8 @@ import pytest
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.distillers.by_model import choose_distiller
-from memory_pipeline.consolidation.distillers.evidence import Draft, Member, Task, evidence_confidence
 from memory_pipeline.consolidation.distillers.extractive import NOTHING_SHARED, OPEN_AND_DONE, READINGS, Extractive
-from memory_pipeline.consolidation.distillers.judge import judge
+from memory_pipeline.consolidation.distillers.judge import Draft, Member, Task, evidence_confidence, judge
 from memory_pipeline.models import Declined
 from memory_pipeline.records import Cluster, Distillation, Memory, binds, fingerprint_of
 from memory_pipeline.text.preservation import check_preservation, find_contradiction, find_invention
@@ -135,20 +134,6 @@ def test_a_time_of_its_own_has_its_day_as_the_others_have_theirs() -> None:
         "Deploying took 17 minutes today, because somebody had cleared and cooled the build cache.",
     ).text
     assert "Deploying took 17 minutes on 3 March, because" in text and "today" not in text
-
-
-def test_one_more_time_for_a_reason_of_its_own_is_counted_with_the_others() -> None:
-    text = distil(
-        "The deploy took 14 minutes because the build cache was cold.",
-        "Cold build cache again, and the deploy took 22 minutes because of it.",
-        "Since the build cache was cold, this deploy took as long as 19 minutes.",
-        "Another cold build cache: because of that the deploy took 25 minutes.",
-        "Deploying took 17 minutes today, because somebody had cleared and cooled the build cache.",
-    ).text
-    assert text == (
-        "Five times between 1 March and 5 March 2026: The deploy took 14, 22, 19 and 25 minutes because the build "
-        "cache was cold, and 17 minutes on 5 March because somebody had cleared and cooled the build cache."
-    )
 
 
 def test_pairs_are_told_with_the_words_that_lead_to_them() -> None:

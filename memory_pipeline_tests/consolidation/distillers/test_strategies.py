@@ -10,7 +10,7 @@ import pytest
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.distillers import strategies
-from memory_pipeline.consolidation.distillers.evidence import Draft
+from memory_pipeline.consolidation.distillers.judge import Draft
 from memory_pipeline.consolidation.distillers.strategies import (
     CausalStrategy,
     DefaultStrategy,

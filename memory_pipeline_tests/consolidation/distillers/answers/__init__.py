@@ -11,8 +11,7 @@ from typing import Any
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.distillers.by_model import Answer, ModelDistiller, distillation_question
-from memory_pipeline.consolidation.distillers.evidence import Draft
-from memory_pipeline.consolidation.distillers.judge import judge
+from memory_pipeline.consolidation.distillers.judge import Draft, judge
 from memory_pipeline.consolidation.distillers.strategies import choose_strategy, load_strategies
 from memory_pipeline_tests.consolidation.distillers.test_distillers import task_of
 

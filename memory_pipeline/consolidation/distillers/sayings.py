@@ -1,17 +1,24 @@
-"""Tells in one sentence what was told of several times: the values in which those differ, each with its day."""
+"""Finds the distinct things that the statements of a cluster say, each with everyone who says it; and tells in one
+sentence what was told of several times: the values in which those differ, each with its day."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 
-from memory_pipeline.consolidation.distillers.saying import Saying, Statement
 from memory_pipeline.models import Declined
-from memory_pipeline.text.days import between_in_words, in_words, list_of_days
-from memory_pipeline.text.facts import content_words
-from memory_pipeline.text.values import Value, normal_value, values_in
+from memory_pipeline.text.agreement import says_the_same, tells_one_time
+from memory_pipeline.text.conflicts import find_conflict
+from memory_pipeline.text.days import between_in_words, list_of_days, names_another_day
+from memory_pipeline.text.facts import FACT_FIGURES, fact_keys
+from memory_pipeline.text.normalise import normalise
+from memory_pipeline.text.values import Value, normal_value, paired, values_in
+from memory_pipeline.text.whole import facts_lacking
 
+#: At most so many statements are tried as the wording of what others say: the most central ones.
+_MOST_WORDINGS = 60
 #: So many different values have a day each; more of them are listed with the days from which to which;
 MOST_DATED = 3
 #: and more than these are no sentence.
@@ -23,15 +30,125 @@ _NUMBERS = ("Once", "Twice", "Three", "Four", "Five", "Six", "Seven", "Eight", "
 _NOUN_FOLLOWS = re.compile(r"[ -][^\W\d_]")
 #: What leads to a value: `at step` in `diverged at step 900`.
 _LEADING = re.compile(r"\b(?:at|on|in|after|for|from|by|with) (?:[\w'-]+ )?$", re.IGNORECASE)
-#: Why one more time was as it was: `, because somebody had cleared the cache`.
-_REASON = re.compile(r",? (?:because|since|as|after|when) ")
-_TODAY = re.compile(r"^,? (?:today|this time)\b")
 _THIS_TIME = re.compile(r",?\s+(?:again|once more|once again|yet again|this time|this round)\b(?=\W)", re.IGNORECASE)
 
 
-def told_once(saying: Saying, once_more: Sequence[Saying] = ()) -> str | Declined:
-    """The wording of a saying; if its tellings differ in values, with all of these. `once_more`: what
-    `is_once_more` of it.
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement of one member: its place in it, the day of the member, its text without lead-ins."""
+
+    member: int
+    place: int
+    day: date
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """One thing that is said: its fullest wording, and every telling of it with the values at the wording's places.
+
+    `tellings`: by day; values are empty for a telling that gives none.
+    """
+
+    best: Statement
+    tellings: tuple[tuple[Statement, tuple[Value, ...]], ...]
+
+    @property
+    def members(self) -> frozenset[int]:
+        """Who says it."""
+        return frozenset(statement.member for statement, _ in self.tellings)
+
+    @property
+    def varying(self) -> list[int]:
+        """The places whose values differ between the tellings."""
+        rows = [values for _, values in self.tellings if values]
+        return [n for n, column in enumerate(zip(*rows, strict=True)) if len({normal_value(v) for v in column}) > 1]
+
+
+def find_sayings(statements: Sequence[Statement], centrality: Sequence[float]) -> list[Saying]:
+    """The distinct things that are said: what most members say first, then in the order in which they are told.
+
+    Greedy: the wording that says what most members say is taken with all of those, then the next among the rest.
+    """
+    left = sorted(statements, key=lambda s: (-centrality[s.member], s.member, s.place))
+    found: list[Saying] = []
+    while left:
+        tried = [_saying(best, left) for best in left[:_MOST_WORDINGS]]
+        saying = min(tried, key=lambda s: _preference(s, centrality))
+        found.append(saying)
+        taken = {(statement.member, statement.place) for statement, _ in saying.tellings}
+        left = [s for s in left if (s.member, s.place) not in taken and not _is_said(s, found)]
+    return sorted(found, key=lambda s: (-len(s.members), s.best.place, s.best.day, s.best.member))
+
+
+def _preference(saying: Saying, centrality: Sequence[float]) -> tuple[object, ...]:
+    """Most members first; then the wording that holds for all times, has most facts, is central, and is short."""
+    best = saying.best
+    several = bool(saying.varying)
+    return (
+        -len(saying.members),
+        several and tells_one_time(best.text),
+        -len(fact_keys(best.text)),
+        -centrality[best.member],
+        len(best.text),
+        best.text,
+    )
+
+
+def _saying(best: Statement, statements: Sequence[Statement]) -> Saying:
+    tellings = [
+        (statement, values)
+        for statement in statements
+        if (values := values_in(best.text) if statement is best else told_by(best, statement)) is not None
+    ]
+    tellings.sort(key=lambda telling: (telling[0].day, telling[0].member, telling[0].place))
+    return Saying(best, tuple(tellings))
+
+
+def told_by(best: Statement, statement: Statement) -> tuple[Value, ...] | None:
+    """The values of a statement at the places of a wording that says the same, or None if it does not.
+
+    Other figures of the same day are another claim, unless the statement gives none.
+    """
+    same_words = normalise(best.text) == normalise(statement.text)
+    if not same_words and not says_the_same(statement.text, best.text):
+        return None
+    if best.day != statement.day and names_another_day(best.text) and names_another_day(statement.text):
+        return None  # tomorrow is another day for each of them
+    values = values_in(statement.text)
+    if same_words:
+        return values
+    own = paired(values, values_in(best.text)) if values else ()
+    if own is None:
+        return () if not facts_lacking(best.text, statement.text) and _agree(best, statement) else None
+    if values and _differ(values_in(best.text), own):
+        if not says_the_same(best.text, statement.text):
+            return None  # the wording would say of this time what only its own is said to have been
+        finding = find_conflict(best.text, statement.text)  # two times agree in everything else, either way
+        is_another = finding is None or (finding.kind in FACT_FIGURES and best.day != statement.day)
+        return own if is_another else None
+    return own if _agree(best, statement) and not facts_lacking(best.text, statement.text) else None
+
+
+def _differ(one: Sequence[Value], other: Sequence[Value]) -> bool:
+    return any(normal_value(a) != normal_value(b) for a, b in zip(one, other, strict=True))
+
+
+def _agree(best: Statement, statement: Statement) -> bool:
+    return find_conflict(best.text, statement.text) is None
+
+
+def _is_said(statement: Statement, sayings: Sequence[Saying]) -> bool:
+    """Whether a wording that was taken says all of a statement already."""
+    return any(
+        (values := told_by(saying.best, statement)) is not None
+        and not _differ(values_in(saying.best.text), values or values_in(saying.best.text))
+        for saying in sayings
+    )
+
+
+def told_once(saying: Saying) -> str | Declined:
+    """The wording of a saying; if its tellings differ in values, with all of these.
 
     One differing place holds its values as a list. If several do, what belongs together stays together: the sentence
     gives the first telling whole, and those of the others follow it. Both begin with how many times there were.
@@ -43,30 +160,8 @@ def told_once(saying: Saying, once_more: Sequence[Saying] = ()) -> str | Decline
     if len(rows) > MOST_LISTED:
         return Declined(TOO_MANY)
     if len(places) == 1:
-        return _listed(saying, places[0], rows, once_more)
+        return _listed(saying, places[0], rows)
     return _followed(saying, places, rows)
-
-
-def is_once_more(saying: Saying, other: Saying) -> bool:
-    """Whether another thing that is said is one more time of the same, for a reason of its own: `Deploying took 17
-    minutes, because ...` beside `The deploy took 14, 22 and 19 minutes because ...`."""
-    places = saying.varying
-    statement = other.best
-    values = values_in(statement.text)
-    if len(places) != 1 or len(other.tellings) != 1 or len(values) != 1:
-        return False
-    mine, days = _values_of(saying.best, saying)[places[0]], {one.day for one, _ in saying.tellings}
-    (value,) = values
-    before, after = statement.text[: value.start], _without_day(statement.text[value.end :])
-    said_before = content_words(saying.best.text[: mine.start])
-    return (
-        len(_rows(saying, places)) >= MOST_DATED
-        and value.place == mine.place
-        and statement.day not in days
-        and _REASON.match(after) is not None
-        and bool(content_words(before))
-        and set(content_words(before)) <= set(said_before)
-    )
 
 
 _Row = tuple[tuple[Value, ...], tuple[date, ...]]
@@ -83,7 +178,7 @@ def _rows(saying: Saying, places: Sequence[int]) -> list[_Row]:
     return [(values, tuple(sorted(set(days)))) for values, days in found.values()]
 
 
-def _listed(saying: Saying, place: int, rows: Sequence[_Row], once_more: Sequence[Saying]) -> str:
+def _listed(saying: Saying, place: int, rows: Sequence[_Row]) -> str:
     value = _values_of(saying.best, saying)[place]
     days = [day for _, row_days in rows for day in row_days]
     written = [values[0].written for values, _ in rows]
@@ -95,22 +190,8 @@ def _listed(saying: Saying, place: int, rows: Sequence[_Row], once_more: Sequenc
     sentence = f"{before}{_and(_with_one_unit(written))}{after}"
     if len(set(days)) == 1:
         return sentence
-    others = [one.best for one in once_more]
     end = sentence[-1] if sentence.endswith((".", "!")) else "."
-    told = "".join(f", and {_once_more(other)}" for other in others)
-    more: list[_Row] = [(values_in(other.text), (other.day,)) for other in others]
-    return f"{_times([*rows, *more])}: {sentence.rstrip('.!')}{told}{end}"
-
-
-def _once_more(statement: Statement) -> str:
-    """`17 minutes on 18 October because somebody had cleared the cache`."""
-    (value,) = values_in(statement.text)
-    reason = _without_day(statement.text[value.end :]).lstrip(",").rstrip(".!")
-    return f"{value.written} on {in_words(statement.day, year=False)}{reason}"
-
-
-def _without_day(text: str) -> str:
-    return _TODAY.sub("", text)
+    return f"{_times(rows)}: {sentence.rstrip('.!')}{end}"
 
 
 def _with_one_unit(written: Sequence[str]) -> list[str]:
