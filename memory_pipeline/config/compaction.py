@@ -69,12 +69,6 @@ class Compaction(Section):
     threshold: float = setting(0.90, "Share of the window at which a session is compacted.", gt=0, le=1)
     emergency: float = setting(0.975, "Share of the window at which a session is flushed at once.", gt=0, le=1)
     usage_files: tuple[str, ...] = setting((), "Files in which agents report how full the contexts of sessions are.")
-    model_seconds: float = setting(
-        20.0,
-        "Seconds for which a flush or a compaction asks the model that distils, if there is one; with 0, it asks none.",
-        ge=0,
-        le=600,
-    )
 
     @field_validator("windows")
     @classmethod

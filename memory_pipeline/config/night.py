@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import field_validator
 
 from memory_pipeline.config.compaction import Destinations, check_interval
-from memory_pipeline.config.policies import Linkage, PolicyTable, ProfileTable, check_policies
+from memory_pipeline.config.policies import PolicyTable, ProfileTable, check_policies
 from memory_pipeline.config.section import Section, setting
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -25,12 +25,10 @@ _FIELDS: tuple[tuple[str, int, int, tuple[str, ...]], ...] = (
 )
 _LONGEST_MONTH = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _PART = re.compile(r"(?:\*|(?P<first>\w+)(?:-(?P<last>\w+))?)(?:/(?P<step>[0-9]{1,3}))?", re.ASCII)
-#: The first night there can be where `night.first_partition` names none.
+#: The first night there can be: no agent is older.
 EARLIEST_NIGHT = date(2000, 1, 1)
 #: The share of the memories asked for that the recall check must find again.
 RECALL_FLOOR = 0.95
-#: Days that `night.first_partition` may be.
-_FIRST_NIGHTS = (date(1970, 1, 1), date(2199, 12, 31))
 
 
 class Compression(Section):
@@ -98,7 +96,6 @@ class Compression(Section):
         "Project-specific values for `distill`, as tables `[compression.profiles.PROJECT]` with the keys threshold, "
         'min_size, group_by and linkage; in an environment variable, as JSON: `{"webshop": {"threshold": 0.85}}`.',
     )
-    linkage: Linkage = setting("complete", "Linkage within a component: `complete`, `average` or `single`.")
     block_size: int = setting(2048, "Rows per block of the similarity computation.", ge=16, le=65_536)
     min_active_memories: int = setting(
         10, "With fewer active memories a night clusters nothing; a model reads them all the same.", ge=0, le=1_000_000
@@ -164,8 +161,9 @@ class Consolidation(Section):
         100, "Number of unconsolidated memories, old enough to be touched, that starts a job.", ge=10, le=1000
     )
     similarity: Similarity = Similarity()
-    projects: tuple[str, ...] = setting((), "The only projects that nights and jobs process; if empty, all.")
-    excluded: tuple[str, ...] = setting((), "Projects that nights and jobs leave alone.")
+    projects: tuple[str, ...] = setting(
+        (), "The only projects that nights and jobs process; if empty, all. One with `!` before it is left alone."
+    )
     confidence: Confidence = Confidence()
     timeout: int = setting(600, "Time limit of a job in seconds; what it has done until then stays.", ge=60, le=3600)
 
@@ -178,13 +176,6 @@ class Consolidation(Section):
 class KnowledgeBase(Section):
     """`knowledge_base`: how entries become canonical."""
 
-    threshold: float = setting(
-        0.90,
-        "Minimum cosine at which knowledge-base entries become one canonical entry.",
-        aliases={"compression.policies.canonical.threshold": None},
-        ge=0.5,
-        le=1.0,
-    )
     memory_types: tuple[str, ...] = setting(
         (),
         "Memories of these types are entries too; by default only texts with the lines `Title:` and `Recommendation:`.",
@@ -204,34 +195,6 @@ class ReadingSection(Section):
     routine: Literal["archive", "keep"] = setting(
         "archive", "What becomes of routine notes: `archive` (into the digest of their day), or `keep` (they stay)."
     )
-
-
-class NightSection(Section):
-    """`night`: its partitions."""
-
-    first_partition: str = setting(
-        "",
-        "First day for which a night can run, YYYY-MM-DD, 1970 to 2199. If empty, the UI begins with the day of the "
-        f"store's first memory, and the command line takes any day from {EARLIEST_NIGHT} on.",
-    )
-
-    @field_validator("first_partition")
-    @classmethod
-    def _is_day(cls, value: str) -> str:
-        if not value:
-            return value
-        try:
-            day = date.fromisoformat(value)
-        except ValueError as error:
-            raise ValueError(f"{value!r} is not a day; write it as YYYY-MM-DD") from error
-        if not _FIRST_NIGHTS[0] <= day <= _FIRST_NIGHTS[1]:
-            raise ValueError(f"{value!r} is outside {_FIRST_NIGHTS[0]} to {_FIRST_NIGHTS[1]}")
-        return day.isoformat()
-
-    @property
-    def earliest(self) -> date:
-        """The first day for which a night can run, whatever is in the store."""
-        return date.fromisoformat(self.first_partition) if self.first_partition else EARLIEST_NIGHT
 
 
 def check_cron(line: str) -> str:

@@ -6,16 +6,12 @@ import difflib
 import functools
 import json
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic.fields import FieldInfo
-from pydantic_settings import PydanticBaseSettingsSource
-
 from memory_pipeline.config.described import SettingInfo, describe_settings, own_variable
 from memory_pipeline.config.section import Range
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.trust import CONFIG_VARIABLE, FOUND_VARIABLE, HOME_VARIABLE, is_trusted
 from memory_pipeline.errors import InputError, SettingError
 from memory_pipeline.files.writing import cause_and_mend, check_has_contents
@@ -33,8 +29,8 @@ _GUARDED_PREFIXES = ("MEMORY_PIPELINE_", "COMPRESSION_", "CONSOLIDATION_")
 KeyPath = tuple[str, ...]
 
 
-class Given(PydanticBaseSettingsSource):
-    """Values by key from one place. Aliases are replaced with the setting that they represent.
+class Given:
+    """Values from one place, by the parts of their keys. Aliases are replaced with the setting that they represent.
 
     `untrusted` is the directory of a file that nobody has trusted: of its values those alone are taken that are safe,
     and `refused` has the keys of the others. Raises SettingError for an unknown key, and for two names of one setting
@@ -42,36 +38,22 @@ class Given(PydanticBaseSettingsSource):
     """
 
     def __init__(self, given: Iterable[tuple[KeyPath, object, str]], untrusted: Path | None = None) -> None:
-        super().__init__(Settings)
+        self.values: dict[KeyPath, object] = {}
         self.origins: dict[str, str] = {}
         self.refused: list[str] = []
         self._untrusted = untrusted
-        self._tree: dict[str, Any] = {}
         self._named: dict[str, tuple[str, object]] = {}
         for path, value, origin in given:
             for leaf, inner in _leaves(path, value):
                 self._take(leaf, inner, origin)
 
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        """The values of the section with this name."""
-        return self._tree.get(field_name), field_name, True
-
-    def __call__(self) -> dict[str, Any]:
-        """All values, as nested sections."""
-        return self._tree
-
     def value(self, key: str) -> object:
         """The value that it gives for a setting."""
-        tree: Any = self._tree
-        for part in key.split("."):
-            tree = tree[part]
-        return tree
+        return self.values[tuple(key.split("."))]
 
     def remove(self, key: str) -> None:
         """Give no value for a setting any more."""
-        section, _, name = key.rpartition(".")
-        tree: Any = self.value(section)
-        del tree[name], self.origins[key]
+        del self.values[tuple(key.split("."))], self.origins[key]
 
     def _take(self, path: KeyPath, value: object, origin: str) -> None:
         name = ".".join(path)
@@ -90,10 +72,19 @@ class Given(PydanticBaseSettingsSource):
                 "leave one of them"
             )
         self.origins[info.key] = origin
-        tree, place = self._tree, (*info.key.split("."), *rest)
-        for part in place[:-1]:
-            tree = tree.setdefault(part, {})
-        tree[place[-1]] = value
+        self.values[*info.key.split("."), *rest] = value
+
+
+def nested(sources: Sequence[Given]) -> dict[str, Any]:
+    """The values of all, as nested sections; the first place that gives one counts. Tables are merged by name."""
+    values = {path: value for source in reversed(sources) for path, value in source.values.items()}
+    tree: dict[str, Any] = {}
+    for path in sorted(values, key=len):  # a table that is given as empty, before what is given for it
+        inner = tree
+        for part in path[:-1]:
+            inner[part] = inner = inner[part] if isinstance(inner.get(part), dict) else {}
+        inner[path[-1]] = values[path]
+    return tree
 
 
 def from_overrides(overrides: Mapping[str, object]) -> Given:

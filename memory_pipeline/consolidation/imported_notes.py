@@ -10,8 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from memory_pipeline.config.broken_sources import BrokenSource
-from memory_pipeline.config.exports import SourceTable
+from memory_pipeline.config.exports import BrokenSource, SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.edits import Edits, apply_edits, find_edits

@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 from pydantic import Field
 
+from memory_pipeline.config.policies import PolicyTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.eligibility import as_eligible, is_entry_of
@@ -61,7 +62,9 @@ def knowledge_base_night(
         raise InputError(f"--threshold is {threshold}; use a cosine between 0.5 and 1.0")
     changes: dict[str, Any] = {} if day else dict(_ON_DEMAND)
     if threshold is not None:
-        changes["knowledge_base.threshold"] = threshold
+        policies = settings.compression.policies
+        table = policies.get("canonical", PolicyTable()).model_copy(update={"threshold": threshold})
+        changes["compression.policies"] = {**policies, "canonical": table}
     now = datetime.now(UTC)
     options = NightOptions(day or now.date(), run_id, dry_run=dry_run, days=days, moment=None if day else now)
     return Night(store, settings.with_values(changes), options, holder=holder)
@@ -242,7 +245,7 @@ def blank_report(plan: NightPlan, entries: Sequence[Memory] = ()) -> KnowledgeBa
     return KnowledgeBaseReport(
         run_id=plan.run_id,
         run_date=plan.as_of.date() if plan.options.moment else plan.options.partition,
-        threshold=plan.settings.knowledge_base.threshold,
+        threshold=plan.settings.canonical_threshold,
         dry_run=plan.options.dry_run,
         before=_before(entries),
         after=EntriesAfter(
@@ -264,7 +267,7 @@ def report_of(
     after = sum(memory.token_count or TOKENS_OF_AN_ENTRY for memory in made.values())
     left = len(entries) - len(archived) + len(made)
     clustered = {memory_id for archive in archives for memory_id in archive.member_ids}
-    threshold = reader.plan.settings.knowledge_base.threshold
+    threshold = reader.plan.settings.canonical_threshold
     report = blank_report(reader.plan, entries).model_copy(
         update={
             "after": EntriesAfter(

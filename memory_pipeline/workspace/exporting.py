@@ -13,7 +13,6 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.exports import (
     CONTENTS,
     DEFAULT_CONTENTS,
@@ -21,6 +20,7 @@ from memory_pipeline.config.exports import (
     LOGS,
     PROMOTIONS,
     ROLLUPS,
+    BrokenSource,
     ExportTable,
     check_contents,
 )
