@@ -116,8 +116,7 @@ class Answer:
 class Reply:
     """A reply. `text` is None if there is no answer; then `deferred` or `error` gives the reason.
 
-    An `error` beside a text is of the bill alone. `outcome` as in ModelCall. `retry_after_s` is set if the same request
-    may be sent again; `fatal` if no other request would succeed either.
+    An `error` beside a text is of the bill alone. `outcome` as in ModelCall.
     """
 
     request: Request
@@ -129,8 +128,6 @@ class Reply:
     latency_ms: int = 0
     error: str | None = None
     deferred: str | None = None
-    retry_after_s: float | None = None
-    fatal: bool = False
 
     @classmethod
     def of(cls, request: Request, answer: Answer, latency_ms: int) -> Reply:
