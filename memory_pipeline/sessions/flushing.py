@@ -93,7 +93,9 @@ def flush_session(settings: Settings, session: Session, *, preview: bool = False
     if preview:
         files = [FlushedFile(file=page_of(settings, session, file), outcome="previewed") for file, _ in logs]
         return flushed(flush, files).model_copy(update={"model": told})
-    run, written = write_session(settings, SessionRun(session.project, f"the flush of session {session.name}", logs))
+    kept = tuple((*where, text) for where, text in logs.items())
+    made = SessionRun(project=session.project, what=f"the flush of session {session.name}", logs=kept)
+    run, written = write_session(settings, made)
     files = flushed_files(settings, session, [file for file, _ in logs], written)
     return flushed(flush, files, run.run_id if run else None).model_copy(update={"model": told})
 
