@@ -277,7 +277,8 @@ class BatchCalls:
             for response in self._batches.results(record.batch_id):
                 if response.custom_id not in record.prompt_hashes:
                     continue
-                stranger = Request(response.custom_id, record.model, prompt_version="")  # asked by another run or step
+                # What another run or step asked is kept for it.
+                stranger = Request(record.model, prompt_version="", prompt_hash=response.custom_id)
                 reply = self._read(record, response, mine.get(response.custom_id, stranger), latency_ms)
                 if response.custom_id in mine:
                     yield reply

@@ -222,7 +222,7 @@ def check_model(settings: Settings, log: logging.Logger) -> ModelCheck:
 
 def _ask(provider: Provider, settings: Settings, schema: type[BaseModel], user: str) -> tuple[Answer, float]:
     """The answer, and the seconds that it took."""
-    request = Request.to_model(
+    request = Request(
         provider.model, "check-1", _SYSTEM, user, max_tokens=_ANSWER_TOKENS, schema=json_schema_of(schema)
     )
     began = time.monotonic()

@@ -107,7 +107,7 @@ class Question(Generic[AnswerT, ResultT]):
         """
         user, counts = redact(prompt.user.encode("utf-8", "replace").decode(), personal=settings.model.mask_personal)
         context = context_tokens(settings)
-        request = Request.to_model(
+        request = Request(
             model_name(settings),
             version,
             prompt.system,

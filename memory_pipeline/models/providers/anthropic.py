@@ -43,7 +43,7 @@ class AnthropicMessages:
         self._takes_effort = False
 
     def prepare(self, log: logging.Logger) -> None:
-        """Ask the server for the model. Warns about a deprecated one."""
+        """Ask the server for the model."""
         import anthropic
 
         try:
@@ -53,13 +53,6 @@ class AnthropicMessages:
             return
         except anthropic.AnthropicError as error:
             raise ModelError(self.explain(error)) from error
-        lifecycle = getattr(info, "lifecycle", None)
-        until = getattr(info, "retires_at", None)
-        when = f" on {until:%Y-%m-%d}" if until else ""
-        if lifecycle == "retired":
-            raise ModelError(f"the model '{self.model}' was retired{when}; set model.name to a newer one")
-        if lifecycle == "deprecated":
-            log.warning("the model %s is deprecated and retires%s; choose a newer one", self.model, when or " soon")
         effort = getattr(getattr(info, "capabilities", None), "effort", None)
         self._takes_effort = bool(getattr(effort, "supported", False))
 
