@@ -48,7 +48,6 @@ class ObsidianExport:
             if link.memory_id in self._all and link.source_id in self._all:
                 (self._beside if link.relation in BESIDE else self._made_from)[link.memory_id].append(link.source_id)
                 self._made_into[link.source_id].append(link.memory_id)
-        self.chosen = [memory.id for memory in contents.memories]
 
     @property
     def plan(self) -> Plan:
