@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator
 
@@ -102,24 +102,24 @@ class Recall(Section):
     )  # fmt: skip
 
 
+def _hosts(whose: str) -> Any:
+    return setting(
+        (),
+        f"Names under which {whose}, besides `localhost` and addresses in numbers; for a proxy or a name of the local "
+        "network.",
+    )
+
+
 class Ui(Section):
     """`ui`: Dagster's web server."""
 
-    allowed_hosts: tuple[str, ...] = setting(
-        (),
-        "Names under which browsers may reach the UI, besides `localhost` and addresses in numbers; for a proxy or a "
-        "name of the local network.",
-    )
+    allowed_hosts: tuple[str, ...] = _hosts("browsers may reach the UI")
 
 
 class Api(Section):
     """`api`: the HTTP API."""
 
-    allowed_hosts: tuple[str, ...] = setting(
-        (),
-        "Names under which clients may reach the API, besides `localhost` and addresses in numbers; for a proxy or a "
-        "name of the local network.",
-    )
+    allowed_hosts: tuple[str, ...] = _hosts("clients may reach the API")
 
 
 class Settings(Section):

@@ -69,13 +69,11 @@ _PROGRAMS = (("claude-code", "claude", "Claude Code"), ("codex", "codex", "Codex
 def find_models(settings: Settings) -> list[FoundModel]:
     """Every model that is here, in a fixed order: keys, servers, programs."""
     chosen = choose_provider(settings)
-    found = []
+    found: list[tuple[str, str, tuple[str, ...], str, bool]] = []
     if settings.anthropic.api_key:
-        found.append(
-            _found("anthropic", "an API key for Claude", (DEFAULT_CLAUDE,), "anthropic", chosen == "anthropic")
-        )
+        found.append(("anthropic", "an API key for Claude", (DEFAULT_CLAUDE,), "", chosen == "anthropic"))
     if settings.openai.api_key:
-        found.append(_found("openai", "an API key for OpenAI", (), "openai MODEL", chosen == "openai"))
+        found.append(("openai", "an API key for OpenAI", (), " MODEL", chosen == "openai"))
     with ThreadPoolExecutor(len(_SERVERS)) as pool:
         listings = list(pool.map(_models_at, _SERVERS))
     for server, models in zip(_SERVERS, listings, strict=True):
@@ -86,22 +84,16 @@ def find_models(settings: Settings) -> list[FoundModel]:
         is_here = endpoint_of(settings).address.rstrip("/") == server.address
         is_chosen = chosen == server.provider and is_here and model_name(settings) in models
         what = f"{server.title} at {server.address}"
-        found.append(_found(server.provider, what, models[:_SHOWN], f"{server.provider} {name}{address}", is_chosen))
+        found.append((server.provider, what, models[:_SHOWN], f" {name}{address}", is_chosen))
     for provider, command, title in _PROGRAMS:
         if shutil.which(command):
             what = f"{title}, the command '{command}', with its own login"
-            found.append(_found(provider, what, (), provider, chosen == provider))
-    return found
-
-
-def _found(provider: str, what: str, models: tuple[str, ...], arguments: str, chosen: bool) -> FoundModel:
-    return FoundModel(
-        provider=provider,
-        what=what,
-        models=models,
-        choose=f"memory-pipeline model use {arguments}",
-        chosen=chosen,
-    )
+            found.append((provider, what, (), "", chosen == provider))
+    use = "memory-pipeline model use"
+    return [
+        FoundModel(provider=provider, what=what, models=models, choose=f"{use} {provider}{rest}", chosen=is_chosen)
+        for provider, what, models, rest, is_chosen in found
+    ]
 
 
 def _models_at(server: _Server) -> tuple[str, ...] | None:

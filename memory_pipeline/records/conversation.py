@@ -42,19 +42,9 @@ MOST_TOKENS = 10**9
 Speaker = Literal["human", "agent"]
 #: What an extraction is.
 ExtractionKind = Literal[
-    "marker",
-    "correction",
-    "trust",
-    "boundary",
-    "repetition",
-    "emotion",
-    "decision",
-    "fact",
-    "preference",
-    "dynamic",
-    "learning",
-    "context",
-]
+    "marker", "correction", "trust", "boundary", "repetition", "emotion", "decision", "fact", "preference", "dynamic",
+    "learning", "context",
+]  # fmt: skip
 EXTRACTION_KINDS: tuple[ExtractionKind, ...] = get_args(ExtractionKind)
 #: Where an extraction goes: one of the three files of a workspace, a memory, or nowhere.
 Destination = Literal["user", "relational", "soul", "memory", "drop"]

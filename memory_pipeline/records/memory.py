@@ -12,18 +12,9 @@ from memory_pipeline.records.columns import Column
 _LARGEST = 2**63 - 1
 SourceStatus = Literal["read", "unchanged", "failed"]
 MEMORY_TYPES = (
-    "error_fix",
-    "discovery",
-    "decision",
-    "learning",
-    "warning",
-    "codebase_knowledge",
-    "fact",
-    "lesson",
-    "feedback",
-    "conversation",
-    "other",
-)
+    "error_fix", "discovery", "decision", "learning", "warning", "codebase_knowledge", "fact", "lesson", "feedback",
+    "conversation", "other",
+)  # fmt: skip
 PATTERN_TYPES = ("success", "failure", "decision", "workflow", "gotcha")
 CONSOLIDATION_METHODS = ("llm", "heuristic", "hybrid")
 #: How exactly the time of a memory is known: to the second, to the day, by its file's time, or only by its import's.

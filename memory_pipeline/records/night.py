@@ -14,21 +14,9 @@ ROLLUP_LEVELS = ("day", "week", "month", "year")
 _MOST = 2**31 - 1
 Verdict = Literal["PASS", "PARTIAL", "FAIL", "IDLE"]
 Stage = Literal[
-    "sources",
-    "conversations",
-    "extraction",
-    "embed",
-    "read",
-    "distill",
-    "write",
-    "archive",
-    "enrich",
-    "recall",
-    "export",
-    "report",
-    "night",
-    "moved",
-]
+    "sources", "conversations", "extraction", "embed", "read", "distill", "write", "archive", "enrich", "recall",
+    "export", "report", "night", "moved",
+]  # fmt: skip
 #: The stage of what is no error: where lines of a person stand now.
 MOVED: Stage = "moved"
 

@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from anthropic import Anthropic
     from anthropic.types import Message
 
+#: What the server does with a status, and the mend.
+_STATUSES = {
+    401: ("rejected the key", "check ANTHROPIC_API_KEY"),
+    403: ("does not let this key use '{model}'", "use another key or model"),
+    404: ("does not know '{model}'", "check model.name and model.base_url"),
+    429: ("receives too many requests", "lower compression.rate_limit_per_min"),
+}
 _STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "refusal"}
 
 
@@ -128,21 +135,14 @@ class AnthropicMessages:
         import anthropic
 
         reason = one_line(getattr(error, "api_message", None) or str(error) or type(error).__name__)
-        if isinstance(error, anthropic.AuthenticationError):
-            return f"{self.place} rejected the key ({reason}); check ANTHROPIC_API_KEY"
-        if isinstance(error, anthropic.PermissionDeniedError):
-            return f"{self.place} does not let this key use '{self.model}' ({reason}); use another key or model"
-        if isinstance(error, anthropic.NotFoundError):
-            return f"{self.place} does not know '{self.model}' ({reason}); check model.name and model.base_url"
-        if isinstance(error, anthropic.RateLimitError):
-            return f"{self.place} receives too many requests ({reason}); lower compression.rate_limit_per_min"
         if isinstance(error, anthropic.APITimeoutError):
             return f"{self.place} did not answer in time; raise model.timeout_s or try again later"
         if isinstance(error, anthropic.APIConnectionError):
             cause = one_line(str(error.__cause__ or error))
             return f"{self.place} cannot be reached ({cause}); check model.base_url and the network"
         if isinstance(error, anthropic.APIStatusError):
-            return f"{self.place} answered {error.status_code} ({reason})"
+            did, mend = _STATUSES.get(error.status_code, (f"answered {error.status_code}", ""))
+            return f"{self.place} {did.format(model=self.model)} ({reason})" + (f"; {mend}" if mend else "")
         return f"{self.place}: {type(error).__name__}: {reason}"
 
 
