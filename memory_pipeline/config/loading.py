@@ -12,11 +12,10 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from memory_pipeline.config.api_keys import withhold_keys
 from memory_pipeline.config.described import describe_settings
 from memory_pipeline.config.exports import BrokenSource, ExportTable, NamedTable, SourceTable, check_tables, key_of
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.config.sources import from_environment, from_file, from_overrides, nearest, nested
+from memory_pipeline.config.sources import from_environment, from_file, from_overrides, nearest, nested, withhold_keys
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import SettingError
 

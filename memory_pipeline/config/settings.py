@@ -12,10 +12,16 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator
 
-from memory_pipeline.config.compaction import Compaction, Conversations
 from memory_pipeline.config.exports import BrokenSource, ExportTable, NamedTable, SourceTable, check_tables, check_zone
 from memory_pipeline.config.models import AnthropicSection, DistillationSection, Embedding, ModelSection, OpenAISection
-from memory_pipeline.config.night import Compression, Consolidation, KnowledgeBase, ReadingSection
+from memory_pipeline.config.night import (
+    Compaction,
+    Compression,
+    Consolidation,
+    Conversations,
+    KnowledgeBase,
+    ReadingSection,
+)
 from memory_pipeline.config.policies import Policy, changed_policies
 from memory_pipeline.config.section import Section, any_value, setting, store_file
 

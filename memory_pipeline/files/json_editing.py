@@ -4,7 +4,6 @@ kept beside it."""
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -12,21 +11,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_pipeline.errors import InputError, OutputError
-from memory_pipeline.files.writing import cause_and_mend, directories, writing_whole
+from memory_pipeline.files.shared_files import bytes_of
+from memory_pipeline.files.writing import directories, nobody, writing_whole
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _INDENT = re.compile(r"\n([ \t]+)\S")
 _DECODER = json.JSONDecoder()
-#: The largest file that is read, in bytes.
-_LARGEST = 50_000_000
 
 
 def change_file(
     file: Path, change: Callable[[str], str], title: str, *, write: bool = True, option: str = "without --write"
 ) -> tuple[Path | None, bool]:
     """Change a client's JSON file: where the file as it was is kept, and whether anything changed, or would without
-    `write`. Raises InputError for a file that is not JSON, and OutputError if its client has just changed it."""
-    before = _read(file)
+    `write`. Raises InputError for a file that is not JSON, and OutputError if it cannot be changed, or its client
+    has just changed it."""
+    before = bytes_of(file, file)
     try:
         text = (before or b"").decode("utf-8-sig")
         after = change(text if text.strip() else "{}\n")
@@ -39,38 +38,16 @@ def change_file(
     written = mark + after.encode()
     if before == written or not write:
         return None, before != written
+    backup = file.with_name(f"{file.name}.before-memory-pipeline-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
     with directories(file.parent):
-        backup = _keep(file, before) if before is not None else None
+        if before is not None:
+            with writing_whole(backup, nobody, private=True) as kept:  # such files hold keys
+                kept.write(before)
         with writing_whole(file, lambda _: True) as target:
             target.write(written)
-            if _read(file) != before:
+            if bytes_of(file, file) != before:
                 raise OutputError(f"{title} has just changed '{file}' itself; close it and run this again")
-    return backup, True
-
-
-def _read(file: Path) -> bytes | None:
-    try:
-        if file.stat().st_size > _LARGEST:
-            raise InputError(f"'{file}' is larger than {_LARGEST:,} bytes; that is no file of settings")
-        return file.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise InputError(f"'{file}' cannot be read: {cause_and_mend(error)}") from None
-
-
-def _keep(file: Path, data: bytes) -> Path:
-    """A copy of the file beside it, which only its owner can read: such files hold keys."""
-    moment = datetime.now(UTC)
-    backup = file.with_name(f"{file.name}.before-memory-pipeline-{moment:%Y%m%dT%H%M%S%fZ}")
-    try:
-        with os.fdopen(os.open(backup, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as kept:
-            kept.write(data)
-            kept.flush()
-            os.fsync(kept.fileno())
-    except OSError as error:
-        raise OutputError(f"'{backup}' cannot be written: {cause_and_mend(error)}") from None
-    return backup
+    return backup if before is not None else None, True
 
 
 class _Part(NamedTuple):

@@ -19,7 +19,7 @@ from typing import Literal
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files.markers import block_in, parted, seal_in, seal_of_block, with_block, without_block
 from memory_pipeline.files.shared_files import Written, change_text, changed_text, remove_unless_changed
-from memory_pipeline.files.writing import cause_and_mend, directories, real_path, write_text
+from memory_pipeline.files.writing import cause_and_mend, directories, real_path, write_text, writing_whole
 
 #: A body, or what makes it of the file's text.
 Body = str | Callable[[str], str]
@@ -148,7 +148,8 @@ class SharedBlocks:
             if is_changed and ours is None and set(_lines_of(present or "")) - set(_lines_of(inside)):
                 copies.append(self._known / f"before-{_digest(present or '')[:10]}-{path.name}")
                 if not preview:
-                    self._keep(copies[-1], present or "")
+                    with directories(self._known), writing_whole(copies[-1], lambda _: True, private=True) as file:
+                        file.write((present or "").encode("utf-8", "surrogateescape"))
             seal = seal_of_block(inside)
             present = block_in(text, name)
             if inside or present is None:
@@ -213,13 +214,6 @@ class SharedBlocks:
 
     def _unknown(self, why: str) -> str:
         return f"what was written before is not known from '{self._known}': {why}"
-
-    def _keep(self, copy: Path, block: str) -> None:
-        try:
-            self._known.mkdir(parents=True, exist_ok=True)
-            copy.write_text(block, encoding="utf-8", errors="surrogateescape", newline="")
-        except OSError as error:
-            raise OutputError(f"'{copy}' could not be written: {cause_and_mend(error)}") from error
 
 
 def _digest(text: str) -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.killpoints import reached
-from memory_pipeline.models.http import asked_wait, one_line
+from memory_pipeline.models.http import one_line
 from memory_pipeline.models.limits import Ledger, Pace, Patience, backoff
 from memory_pipeline.models.provider import Answer, CallError, Provider, Reply, Request
 from memory_pipeline.models.providers.anthropic import AnthropicMessages, read_message
@@ -215,10 +215,10 @@ class BatchCalls:
                 made = self._batches.create(requests=written)
                 break
             except anthropic.APIStatusError as error:
-                busy = error.status_code == 429 or error.status_code >= 500
-                pause = max(asked_wait(error.response.headers), backoff(attempt))
+                asked = self._provider.refusal(error).retry_after_s
+                pause = max(asked or 0.0, backoff(attempt))
                 last = attempt == self._patience.attempts or pause > self._patience.longest_wait_s
-                if last or not busy:
+                if last or asked is None:
                     self._lost(record)
                     raise ModelError(self._provider.explain(error)) from error
                 self._pause(pause)
@@ -305,10 +305,7 @@ class BatchCalls:
                 return self._lost(record)
             except anthropic.AnthropicError as error:
                 trouble += 1
-                passing = isinstance(
-                    error, (anthropic.APIConnectionError, anthropic.InternalServerError, anthropic.RateLimitError)
-                )
-                if not passing or trouble >= self._patience.attempts:
+                if self._provider.refusal(error).retry_after_s is None or trouble >= self._patience.attempts:
                     raise ModelError(self._provider.explain(error)) from error
             left = self._deadline - time.monotonic()
             if left <= 0 or not wait:

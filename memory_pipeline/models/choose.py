@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from memory_pipeline.config.api_keys import is_same_server
 from memory_pipeline.config.models import ProviderName
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.config.sources import is_same_server
 from memory_pipeline.errors import ModelError, NoModelError
 from memory_pipeline.models.http import is_on_this_machine
 from memory_pipeline.models.limits import FREE, PRICES, Price, price_of

@@ -110,9 +110,7 @@ class Distillation:
     """
 
     cluster: Annotated[Cluster, Column("The cluster that was distilled.")]
-    similarities: Annotated[
-        tuple[float, ...], Column("The mean cosine of each member to the others, in the order of the member ids.")
-    ]
+    similarities: Annotated[tuple[float, ...], Column("The mean cosine of each member to the others, in their order.")]
     content: Annotated[str, Column("The proposed memory, attached facts included.")]
     attached: Annotated[tuple[str, ...], Column("Facts of single sources, attached below the shared statement.")]
     outcome: Annotated[
@@ -168,9 +166,7 @@ class Archive:
     nor logged again."""
 
     cluster: Annotated[Cluster, Column("The cluster.")]
-    status: Annotated[
-        ArchiveStatus, Column("compressed, skipped, failed, proposed, or settled (decided on an earlier night).")
-    ]
+    status: Annotated[ArchiveStatus, Column("compressed, skipped, failed, proposed, or settled (decided earlier).")]
     reason: Annotated[str | None, Column("Why it was not compressed.")] = None
     abstraction_id: Annotated[str | None, Column("The memory that was written, or is proposed.")] = None
     archived_ids: Annotated[tuple[str, ...], Column("Sources that were archived into the abstraction.")] = ()

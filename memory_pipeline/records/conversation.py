@@ -142,9 +142,7 @@ class ConversationDay:
     is_written: Annotated[bool, Column("Whether the files of the day have been written since.", changes=True)] = False
     gone_at: Annotated[datetime | None, Column("When it was replaced or taken back.", changes=True)] = None
     gone_by: Annotated[str | None, Column("The run or the rollback that did so.", changes=True)] = None
-    basis: Annotated[
-        str, Column("Hash of what stood before the day: another one means that an earlier day was read.", changes=True)
-    ] = ""
+    basis: Annotated[str, Column("Hash of what stood before the day: it changes with earlier days.", changes=True)] = ""
     is_taken_back: Annotated[
         bool, Column("Whether a rollback took it back, and nobody has asked for the day since.", changes=True)
     ] = False

@@ -84,9 +84,7 @@ class MemoryBase:
         float,
         Column("0 to 3; memories of 2.5 and above are critical and never touched.", changes=True, low=0.0, high=3.0),
     ] = 1.0
-    abstraction_level: Annotated[
-        int, Column("0 raw, 1 merged, 2 a pattern, 3 a principle.", low=LEVEL_RAW, high=LEVEL_PRINCIPLE)
-    ] = LEVEL_RAW
+    abstraction_level: Annotated[int, Column("0 raw, 1 merged, 2 a pattern, 3 a principle.", low=0, high=3)] = LEVEL_RAW
     pattern_type: Annotated[str | None, Column("The kind of pattern.", choices=PATTERN_TYPES)] = None
     confidence_score: Annotated[float | None, Column("Confidence of an abstraction, 0 to 1.", low=0.0, high=1.0)] = None
     consolidation_method: Annotated[
@@ -108,9 +106,7 @@ class MemoryBase:
     archived_by: Annotated[str | None, Column("What archived it: a night, a rollback, a person.", changes=True)] = None
     archived_at: Annotated[datetime | None, Column("When it was archived, as of the night.", changes=True)] = None
     consolidated_into_id: Annotated[str | None, Column("The memory that replaced it.", changes=True, is_id=True)] = None
-    compressed_from: Annotated[
-        str | None, Column("For a pattern, principle or series: what it was made from, as JSON.", is_json=True)
-    ] = None
+    compressed_from: Annotated[str | None, Column("What an abstraction was made from, as JSON.", is_json=True)] = None
     importance_before: Annotated[
         float | None, Column("The importance before archiving.", changes=True, low=0.0, high=3.0)
     ] = None
@@ -270,9 +266,7 @@ class SourceReading:
     """What a night read of one source."""
 
     source: Annotated[str, Column("The name of the source.")]
-    status: Annotated[
-        SourceStatus, Column("`read`, `unchanged` (nothing in it is new), or `failed` (it could not be read).")
-    ]
+    status: Annotated[SourceStatus, Column("`read`, `unchanged` (nothing is new), or `failed` (it could not be read).")]
     error: Annotated[str | None, Column("Why it could not be read, or which files of it could not.")] = None
     files: Annotated[int, Column("Files that it has.")] = 0
     files_read: Annotated[int, Column("Files that were read; the others had nothing new.")] = 0

@@ -30,11 +30,10 @@ from memory_pipeline.files.shared_blocks import Body
 from memory_pipeline.files.writing import real_path
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.store import Store
-from memory_pipeline.workspace.claude_code import INDEX_FILE, ClaudeCodeExport
 from memory_pipeline.workspace.contents import contents_of, project_named
 from memory_pipeline.workspace.conversation_pages import conversation_blocks
 from memory_pipeline.workspace.directory import FileChange, Outcome, Plan, pages_of, write_directory, write_pages
-from memory_pipeline.workspace.obsidian import ObsidianExport
+from memory_pipeline.workspace.memory_pages import CLAUDE_CODE_INDEX, ClaudeCodeExport, ObsidianExport
 from memory_pipeline.workspace.openclaw import OpenClawExport
 from memory_pipeline.workspace.playbook_pages import gone_rollups, rollup_blocks
 from memory_pipeline.workspace.session_pages import session_logs, session_promotions, session_runs
@@ -159,7 +158,7 @@ def export_to(
     known = contents_of(store, of_project, with_sources=name == "obsidian")
     if name == "obsidian":
         return told(write(plan=ObsidianExport(known).plan), len(known.memories), known.left_out)
-    claude, index = ClaudeCodeExport(known, directory), directory / INDEX_FILE
+    claude, index = ClaudeCodeExport(known, directory), directory / CLAUDE_CODE_INDEX
     outcome = write(plan=claude.plan)
     text = index.read_text(encoding="utf-8", errors="replace") if index.is_file() else ""
     tokens = token_counter(settings)(text) if text else 0

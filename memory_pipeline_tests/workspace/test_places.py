@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from memory_pipeline.config.compaction import Destinations
 from memory_pipeline.config.exports import SourceTable
+from memory_pipeline.config.night import Destinations
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.files.markers import with_block
 from memory_pipeline.ingest.candidates import Skipped

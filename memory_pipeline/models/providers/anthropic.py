@@ -90,26 +90,31 @@ class AnthropicMessages:
 
     def ask(self, request: Request, timeout_s: float) -> Answer:
         """One message."""
-        import anthropic
-
         try:
             return read_message(request, self._message(request, timeout_s))
         except CallError:
             raise
-        except anthropic.APIStatusError as error:
+        except Exception as error:
+            raise self.refusal(error) from error
+
+    def refusal(self, error: Exception) -> CallError:
+        """What an error of the SDK means for its call."""
+        import anthropic
+
+        if isinstance(error, anthropic.APIStatusError):
             passing = error.status_code in (408, 409, 429) or error.status_code >= 500
-            raise CallError(
+            return CallError(
                 self.explain(error),
                 retry_after_s=asked_wait(error.response.headers) if passing else None,
                 fatal=not passing and error.status_code not in (400, 413, 422),
-            ) from error
-        except anthropic.APIConnectionError as error:
+            )
+        if isinstance(error, anthropic.APIConnectionError):
             # A failed connection attempt costs nothing; a broken connection may have been charged.
             never = type(error.__cause__).__name__ in ("ConnectError", "ConnectTimeout")
-            raise CallError(self.explain(error), outcome="failed" if never else "unknown", retry_after_s=0.0) from error
-        except Exception as error:  # an answer that the SDK cannot read: it may have been charged
-            reason = one_line(f"unreadable answer: {type(error).__name__}: {error}")
-            raise CallError(reason, outcome="unknown", retry_after_s=0.0) from error
+            return CallError(self.explain(error), outcome="failed" if never else "unknown", retry_after_s=0.0)
+        # An answer that the SDK cannot read: it may have been charged.
+        reason = one_line(f"unreadable answer: {type(error).__name__}: {error}")
+        return CallError(reason, outcome="unknown", retry_after_s=0.0)
 
     def _message(self, request: Request, timeout_s: float) -> Message:
         from anthropic.types import Message
