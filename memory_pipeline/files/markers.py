@@ -216,23 +216,19 @@ class _Place(NamedTuple):
 
 def _place(text: str, name: str) -> _Place | None:
     """Where a block stands; None if there is neither marker."""
-    starts = _lines_of(text, rf"<!-- {_PROGRAM}:{re.escape(name)}:start (?:([0-9a-f]{{1,64}}) )?-->")
-    finishes = _lines_of(text, re.escape(end_of(name)))
+    shown = (
+        _lines_of(text, rf"<!-- {_PROGRAM}:{re.escape(name)}:start (?:([0-9a-f]{{1,64}}) )?-->"),
+        _lines_of(text, re.escape(end_of(name))),
+    )
+    code = _code_in(text) if any(shown) else []
+    starts, finishes = ([one for one in found if not any(a < one.start() < b for a, b in code)] for found in shown)
     if not starts and not finishes:
-        return None
-    code = _code_in(text)
-    if code:
-        shown = [*starts, *finishes]
-        starts, finishes = (
-            [one for one in found if not any(a < one.start() < b for a, b in code)] for found in (starts, finishes)
-        )
-        if not starts and not finishes and len(shown) > 1:
-            raise OutputError(
-                f"'{start_of(name)}' stands there only inside of a block of code, where it may be an example; write it "
-                f"and '{end_of(name)}' on lines of their own where the block should be, or close the code before it"
-            )
-        if not starts and not finishes:
+        if sum(map(len, shown)) < 2:
             return None
+        raise OutputError(
+            f"'{start_of(name)}' stands there only inside of a block of code, where it may be an example; write it and "
+            f"'{end_of(name)}' on lines of their own where the block should be, or close the code before it"
+        )
     if len(starts) != 1 or len(finishes) != 1 or finishes[0].start() < starts[0].end():
         raise OutputError(
             f"the markers '{start_of(name)}' and '{end_of(name)}' do not stand there once each and in this order; "

@@ -159,25 +159,16 @@ class Provider(Protocol):
     A new provider is a class with these members and a line in `choose`.
     """
 
-    @property
-    def name(self) -> str:
-        """The value of `model.provider`."""
-
-    @property
-    def model(self) -> str:
-        """The model's name, by which answers are kept; a change of it asks everything again."""
-
-    @property
-    def place(self) -> str:
-        """The address or the command, as messages name it."""
-
-    @property
-    def price(self) -> Price:
-        """USD per million tokens; zero on this machine and for a subscription."""
-
-    @property
-    def context_tokens(self) -> int:
-        """Tokens that a question and its answer may have together."""
+    #: The value of `model.provider`.
+    name: str
+    #: The model's name, by which answers are kept; a change of it asks everything again.
+    model: str
+    #: The address or the command, as messages name it.
+    place: str
+    #: USD per million tokens; zero on this machine and for a subscription.
+    price: Price
+    #: Tokens that a question and its answer may have together.
+    context_tokens: int
 
     def prepare(self, log: logging.Logger) -> None:
         """Check, before the first question, that the model can be asked.
