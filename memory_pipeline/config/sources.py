@@ -214,9 +214,10 @@ def _variables() -> dict[str, tuple[str, SettingInfo]]:
 
 
 def _leaves(path: KeyPath, value: object) -> Iterator[tuple[KeyPath, object]]:
-    """The values in nested tables, each with its path; an empty table with a user-defined name is a value too."""
-    is_list = path in _lists()
-    if is_list or not isinstance(value, Mapping) or (not value and len(path) > 2):
+    """The values in nested tables, each with its path; an empty table with a user-defined name is a value too, and so
+    is one in place of a list of tables, which is left to who reads it."""
+    info = _names().get(".".join(path))
+    if (info and info.tables) or not isinstance(value, Mapping) or (not value and len(path) > 2):
         yield path, value
         return
     for key, inner in value.items():
@@ -233,12 +234,6 @@ def _setting_at(path: KeyPath, origin: str) -> tuple[SettingInfo, KeyPath]:
         if info.table and ".".join(path[:depth]) == info.key:
             return info, path[depth:]
     raise SettingError(f"unknown setting '{name}' in {origin}{nearest(name, named)}")
-
-
-@functools.cache
-def _lists() -> frozenset[KeyPath]:
-    """The settings that are lists of tables; a table in place of the list is left to who reads it."""
-    return frozenset((info.key,) for info in describe_settings() if info.tables)
 
 
 @functools.cache
