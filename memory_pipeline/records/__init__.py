@@ -29,7 +29,6 @@ from memory_pipeline.records.cluster import (
 from memory_pipeline.records.conversation import (
     DIGEST,
     ESTABLISHED,
-    EXTRACTION_KINDS,
     READ,
     READING,
     REFUSED,
@@ -37,7 +36,6 @@ from memory_pipeline.records.conversation import (
     REPLACED,
     ROUTINE,
     STATED,
-    STATEMENT_KINDS,
     About,
     Chunk,
     ConversationDay,
@@ -105,7 +103,6 @@ from memory_pipeline.records.night import (
     PlaybookEntry,
     Priority,
     Proposal,
-    Rollup,
     Stage,
     Verdict,
 )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Final, Literal
 
 from memory_pipeline.records.columns import Column
 
@@ -15,7 +15,6 @@ StatementKind = Literal[
     "fact", "decision", "lesson", "cause", "procedure", "rule", "preference", "trust", "boundary", "dynamic",
     "emotion", "correction", "thread", "context",
 ]  # fmt: skip
-STATEMENT_KINDS: tuple[StatementKind, ...] = get_args(StatementKind)
 #: Whom or what a statement is about.
 About = Literal["human", "agent", "both", "work"]
 
@@ -45,7 +44,6 @@ ExtractionKind = Literal[
     "marker", "correction", "trust", "boundary", "repetition", "emotion", "decision", "fact", "preference", "dynamic",
     "learning", "context",
 ]  # fmt: skip
-EXTRACTION_KINDS: tuple[ExtractionKind, ...] = get_args(ExtractionKind)
 #: Where an extraction goes: one of the three files of a workspace, a memory, or nowhere.
 Destination = Literal["user", "relational", "soul", "memory", "drop"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -91,9 +92,10 @@ _RUN = TypeAdapter(SessionRun)
 def keep_run(store: Path, run: SessionRun) -> None:
     """Write the record of a run."""
     place = _records(store) / folder_of(run.project)
+    text = json.dumps(_RUN.dump_python(run, mode="json", by_alias=True))  # half a character is words of a session too
     with directories(place):
         file = place / f"{run.at:%Y%m%dT%H%M%S%f}-{run.run_id}.json"
-        write_text(file, _RUN.dump_json(run, by_alias=True).decode(), begins_with(_BEGINNING), private=True)
+        write_text(file, text, begins_with(_BEGINNING), private=True)
 
 
 def session_runs(store: Path, project: str | None = None) -> Iterator[SessionRun]:
@@ -101,7 +103,7 @@ def session_runs(store: Path, project: str | None = None) -> Iterator[SessionRun
     pattern = f"{folder_of(project)}/*.json" if project is not None else "*/*.json"
     for path in sorted(_records(store).glob(pattern), key=lambda path: path.name):
         with suppress(OSError, ValueError):  # it was removed just now, or somebody changed it
-            yield _RUN.validate_json(path.read_bytes())
+            yield _RUN.validate_python(json.loads(path.read_bytes()))
 
 
 def find_run(store: Path, run_id: str) -> SessionRun | None:
