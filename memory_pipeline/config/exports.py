@@ -81,8 +81,7 @@ class SourceTable(NamedTable):
         (), description="Patterns as in `.gitignore`: only these files of the directory are read."
     )
     exclude: tuple[str, ...] = Field(
-        (),
-        description="Patterns of files that are not read, besides those that hold no memories; `!` takes one back.",
+        (), description="Patterns of files that are not read, besides those that hold no memories; `!` takes one back."
     )
 
     @field_validator("timezone")
@@ -149,10 +148,7 @@ class ExportTable(NamedTable):
     enabled: bool = Field(True, description="Whether it is written, by nights and by whatever changes its contents.")
     store: str = Field("", description="The store that it is made of, if that is not `store.path`.")
     budget: int = Field(
-        0,
-        ge=0,
-        le=100_000,
-        description="`openclaw`: maximum tokens of `MEMORY.md`; 0: as `export.budget_tokens` says.",
+        0, ge=0, le=100_000, description="`openclaw`: maximum tokens of `MEMORY.md`; 0: as `export.budget_tokens` says."
     )
     contents: tuple[str, ...] = Field(
         (),

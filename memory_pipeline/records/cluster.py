@@ -54,8 +54,7 @@ class Cluster:
     member_count: Annotated[int, Column("The number of its members.")]
     avg_similarity: Annotated[float, Column("Mean of the cosines that join the members.")]
     min_similarity: Annotated[
-        float,
-        Column("The lowest cosine that joins members; below the threshold only where they make one claim."),
+        float, Column("The lowest cosine that joins members; below the threshold only where they make one claim.")
     ]
     dominant_category: Annotated[str, Column("The category that most members have.")]
     top_categories: Annotated[tuple[str, ...], Column("The two most frequent categories.")]

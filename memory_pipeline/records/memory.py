@@ -220,8 +220,7 @@ class EligibleMemory:
     effective_date: datetime
     stands_for: Annotated[int, Column("How many raw memories it was merged from; 1 for a raw one.")] = 1
     is_entry: Annotated[
-        bool,
-        Column("Whether it is an entry of the knowledge base: a text with a title and a recommendation."),
+        bool, Column("Whether it is an entry of the knowledge base: a text with a title and a recommendation.")
     ] = False
     type_is_told: Annotated[
         bool,

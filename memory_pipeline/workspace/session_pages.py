@@ -228,12 +228,7 @@ def _files(runs: Iterable[SessionRun]) -> list[str]:
 
 
 def _write(
-    settings: Settings,
-    project: str,
-    files: Collection[str],
-    *,
-    as_if: Sequence[SessionRun] = (),
-    preview: bool = False,
+    settings: Settings, project: str, files: Collection[str], *, as_if: Sequence[SessionRun] = (), preview: bool = False
 ) -> Outcome:
     """Write some pages of a project as the records tell at that moment, for another flush may end meanwhile. `as_if`:
     runs in the place of their records."""
