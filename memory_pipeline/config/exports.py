@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 from zoneinfo import ZoneInfo
 
 from pydantic import Field, field_validator
@@ -28,10 +30,43 @@ COPIES = (
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
-class SourceTable(Section):
-    """One `[[sources]]` table."""
+class NamedTable(Section):
+    """What every table of the two lists has."""
+
+    #: The list, and what such a table does with its path.
+    kind: ClassVar[str]
+    verb: ClassVar[str]
 
     name: str = Field(description="Its name: letters, digits, `-` and `_`.")
+    format: str
+    path: str = Field(min_length=1)
+    project: str = ""
+    enabled: bool = True
+    store: str = ""
+
+    @field_validator("name")
+    @classmethod
+    def _is_a_name(cls, name: str) -> str:
+        if not _NAME.fullmatch(name):
+            raise ValueError("use letters, digits, hyphens and underscores, at most 64")
+        return name
+
+    @property
+    def key(self) -> str:
+        """Its name in the asset graph, where hyphens are not allowed; different for every table of a list."""
+        return key_of(self.name)
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """What no other table of the list may be about."""
+        return (self.path,)
+
+
+class SourceTable(NamedTable):
+    """One `[[sources]]` table."""
+
+    kind, verb = "sources", "read"
+
     format: str = Field("openclaw", description="The import format.")
     path: str = Field(min_length=1, description="The workspace directory, or the file.")
     project: str = Field(
@@ -39,45 +74,30 @@ class SourceTable(Section):
         description="Project of memories that name none; by default that of the memories that it has brought, "
         "at first the directory's name.",
     )
+    enabled: bool = Field(True, description="Whether nights read it.")
+    store: str = Field("", description="The store that it feeds, if that is not `store.path`.")
     timezone: str = Field("", description="Time zone of times that name none; by default `import.timezone`.")
     include: tuple[str, ...] = Field(
         (), description="Patterns as in `.gitignore`: only these files of the directory are read."
     )
     exclude: tuple[str, ...] = Field(
-        (),
-        description="Patterns of files that are not read, besides those that hold no memories; `!` takes one back.",
+        (), description="Patterns of files that are not read, besides those that hold no memories; `!` takes one back."
     )
-    enabled: bool = Field(True, description="Whether nights read it.")
-    store: str = Field("", description="The store that it feeds, if that is not `store.path`.")
-
-    @field_validator("name")
-    @classmethod
-    def _is_a_name(cls, name: str) -> str:
-        return check_name(name)
 
     @field_validator("timezone")
     @classmethod
     def _zone_exists(cls, name: str) -> str:
-        if name:
-            check_zone(name)
-        return name
+        return check_zone(name) if name else name
 
     @property
-    def key(self) -> str:
-        """Its name in the asset graph, where hyphens are not allowed; different for every source."""
-        return key_of(self.name)
+    def place(self) -> tuple[str, ...]:
+        """A path may be read into several projects and stores."""
+        return (self.path, self.project, self.store)
 
 
 def key_of(name: str) -> str:
-    """The name of a source in the asset graph."""
+    """A name as names of sources and of exports are compared."""
     return name.lower().replace("-", "_")
-
-
-def check_name(name: str) -> str:
-    """The name of a source or an export. Raises ValueError for one that is none."""
-    if not _NAME.fullmatch(name):
-        raise ValueError("use letters, digits, hyphens and underscores, at most 64")
-    return name
 
 
 def check_zone(name: str) -> str:
@@ -89,20 +109,22 @@ def check_zone(name: str) -> str:
     return name
 
 
-def check_names(sources: Sequence[SourceTable]) -> None:
-    """Raises ValueError if two sources have the same name (case, `-` and `_` make no difference), or read one path into
-    one project of one store."""
-    known: dict[str, str] = {}
-    places: dict[tuple[str, str, str], str] = {}
-    for source in sources:
-        place = (source.path, source.project, source.store)
-        if source.enabled and place in places:
-            raise ValueError(f"'{places[place]}' and '{source.name}' read the same path; remove one, or disable it")
-        if source.enabled:
-            places[place] = source.name
-        if source.key in known:
-            raise ValueError(f"'{known[source.key]}' and '{source.name}' are one name; rename one of the two sources")
-        known[source.key] = source.name
+def check_tables(tables: Sequence[NamedTable]) -> None:
+    """Raises ValueError if two tables of a list have the same name (case, `-` and `_` make no difference), or are about
+    the same path."""
+    names: dict[str, str] = {}
+    places: dict[tuple[str, ...], str] = {}
+    for table in tables:
+        if table.enabled and table.place in places:
+            both = f"'{places[table.place]}' and '{table.name}'"
+            raise ValueError(f"{both} {table.verb} the same path; remove one, or disable it")
+        if table.enabled:
+            places[table.place] = table.name
+        if table.key in names:
+            raise ValueError(
+                f"'{names[table.key]}' and '{table.name}' are one name; rename one of the two {table.kind}"
+            )
+        names[table.key] = table.name
 
 
 #: The formats that are one file of rows.
@@ -115,18 +137,18 @@ MEMORY, PROMOTIONS, PLAYBOOK, SERIES, USER, RELATIONAL, SOUL, LOGS, SUMMARIES, R
 DEFAULT_CONTENTS = (MEMORY, PLAYBOOK, SERIES)
 
 
-class ExportTable(Section):
+class ExportTable(NamedTable):
     """One `[[exports]]` table."""
 
-    name: str = Field(description="Its name: letters, digits, `-` and `_`.")
+    kind, verb = "exports", "write"
+
     format: str = Field(min_length=1, description="`openclaw`, `claude-code`, `obsidian`, `jsonl` or `parquet`.")
     path: str = Field(min_length=1, description="The directory, or the file.")
     project: str = Field("", description="The project; needed where the store has several.")
+    enabled: bool = Field(True, description="Whether it is written, by nights and by whatever changes its contents.")
+    store: str = Field("", description="The store that it is made of, if that is not `store.path`.")
     budget: int = Field(
-        0,
-        ge=0,
-        le=100_000,
-        description="`openclaw`: maximum tokens of `MEMORY.md`; 0: as `export.budget_tokens` says.",
+        0, ge=0, le=100_000, description="`openclaw`: maximum tokens of `MEMORY.md`; 0: as `export.budget_tokens` says."
     )
     contents: tuple[str, ...] = Field(
         (),
@@ -134,13 +156,6 @@ class ExportTable(Section):
         + ", ".join(f"`{name}`" for name in CONTENTS)
         + f"; if empty, {', '.join(f'`{name}`' for name in DEFAULT_CONTENTS)}.",
     )
-    enabled: bool = Field(True, description="Whether it is written, by nights and by whatever changes its contents.")
-    store: str = Field("", description="The store that it is made of, if that is not `store.path`.")
-
-    @field_validator("name")
-    @classmethod
-    def _is_a_name(cls, name: str) -> str:
-        return check_name(name)
 
     @field_validator("contents")
     @classmethod
@@ -152,11 +167,6 @@ class ExportTable(Section):
         """What it writes."""
         return self.contents or DEFAULT_CONTENTS
 
-    @property
-    def key(self) -> str:
-        """Its name as names of exports are compared."""
-        return key_of(self.name)
-
 
 def check_contents(contents: Sequence[str]) -> tuple[str, ...]:
     """The contents, in their order. Raises ValueError for an unknown one."""
@@ -166,15 +176,29 @@ def check_contents(contents: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in CONTENTS if name in contents)
 
 
-def check_exports(exports: Sequence[ExportTable]) -> None:
-    """Raises ValueError if two exports have the same name (case, `-` and `_` make no difference), or write one path."""
-    known: dict[str, str] = {}
-    places: dict[str, str] = {}
-    for export in exports:
-        if export.enabled and export.path in places:
-            raise ValueError(f"'{places[export.path]}' and '{export.name}' write the same path; remove one of them")
-        if export.enabled:
-            places[export.path] = export.name
-        if export.key in known:
-            raise ValueError(f"'{known[export.key]}' and '{export.name}' are one name; rename one of the two exports")
-        known[export.key] = export.name
+@dataclass(frozen=True, slots=True)
+class BrokenSource:
+    """A table that cannot be used: it costs itself, not the commands and nights beside it.
+
+    `number`: its place in the list, from 1; 0 if there is no list, -1 if it is not known. `name`: what it is called, or
+    `table-NUMBER` if it has no name of its own. `problem`: what is wrong with what it was `given`. `kind`: the list.
+    """
+
+    number: int
+    name: str
+    problem: str
+    given: Mapping[str, object]
+    kind: str = "sources"
+
+    @property
+    def key(self) -> str:
+        """Its name as names of sources are compared."""
+        return key_of(self.name)
+
+    @property
+    def told(self) -> str:
+        """The problem with what it costs and the mend."""
+        return (
+            f"{self.problem}. This {self.kind[:-1]} is left out until the settings are mended, or 'memory-pipeline "
+            f"{self.kind} remove {self.name}' takes it out"
+        )

@@ -3,22 +3,19 @@ order."""
 
 from __future__ import annotations
 
-import functools
 import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from memory_pipeline.config.api_keys import withhold_keys
-from memory_pipeline.config.broken_sources import BrokenSource, sort_out
-from memory_pipeline.config.described import SettingInfo, describe_settings
-from memory_pipeline.config.exports import ExportTable, SourceTable, check_exports, check_names
+from memory_pipeline.config.described import describe_settings
+from memory_pipeline.config.exports import BrokenSource, ExportTable, NamedTable, SourceTable, check_tables, key_of
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.config.sources import Given, from_environment, from_file, from_overrides, nearest
+from memory_pipeline.config.sources import from_environment, from_file, from_overrides, nearest, nested, withhold_keys
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import SettingError
 
@@ -29,9 +26,8 @@ _MENDS = {
     "bool_type": "write true or false",
     "bool_parsing": "write true or false",
 }
-
-
-_Table = TypeVar("_Table", SourceTable, ExportTable)
+#: Of the errors in a table of a list, the first ones are told.
+_TOLD = 3
 
 
 class ShownSetting(Document):
@@ -89,15 +85,17 @@ def load_settings(
     origins = {info.key: "default" for info in describe_settings()}
     for source in reversed(sources):
         origins |= source.origins
-    broken = _sorted_out("sources", SourceTable, check_names, sources, origins["sources"])
-    broken_exports = _sorted_out("exports", ExportTable, check_exports, sources, origins["exports"])
+    tree = nested(sources)
+    broken: list[BrokenSource] = []
+    for model in (SourceTable, ExportTable):
+        if model.kind in tree:
+            tree[model.kind], wrong = _sort_out(model, tree[model.kind], origins[model.kind])
+            broken += wrong
     try:
-        made = Settings(_build_sources=(sources, {}))
+        made = Settings.model_validate(tree)
     except ValidationError as error:
         raise SettingError(_in_words(error, origins)) from error
-    made = made.with_broken_sources(broken).with_broken_exports(broken_exports)
-    refused = _words_of_refused(config_file, sources[-1].refused)
-    return LoadedSettings(made.with_withheld_keys(withheld), origins, refused)
+    return LoadedSettings(made.without(broken, withheld), origins, _words_of_refused(config_file, sources[-1].refused))
 
 
 def _words_of_refused(file: Path | None, keys: Sequence[str]) -> str:
@@ -109,16 +107,41 @@ def _words_of_refused(file: Path | None, keys: Sequence[str]) -> str:
     )
 
 
-def _sorted_out(
-    key: str, model: type[_Table], check: Callable[[Sequence[_Table]], None], sources: Sequence[Given], origin: str
-) -> tuple[BrokenSource, ...]:
-    """Leave the tables of a list out that cannot be used, and return them."""
-    given = next((source for source in sources if key in source()), None)
-    if given is None:
-        return ()
-    usable, broken = sort_out(key, model, check, given()[key], functools.partial(_of_a_table, key, origin))
-    given()[key] = usable
-    return broken
+def _sort_out(
+    model: type[NamedTable], tables: object, origin: str
+) -> tuple[tuple[NamedTable, ...], list[BrokenSource]]:
+    """The tables of a list that can be used, and the others, each under its name, or, if that is none or another table
+    has it, under its number."""
+    kind = model.kind
+    if not isinstance(tables, Sequence) or isinstance(tables, str | bytes):
+        problem = f"'{kind}' is no list: begin each of its tables with [[{kind}]]"
+        return (), [BrokenSource(0, kind, problem, tables if isinstance(tables, Mapping) else {}, kind)]
+    good: list[NamedTable] = []
+    wrong: list[tuple[int, Mapping[str, object], str]] = []
+    for number, given in enumerate(tables, start=1):
+        try:
+            table = model.model_validate(given)
+            check_tables([*good, table])
+            good.append(table)
+            continue
+        except ValidationError as error:
+            told = [_in_a_table(model, number, each["loc"], each, origin) for each in error.errors()[:_TOLD]]
+            problem = "; ".join(told)
+        except ValueError as error:
+            problem = f"table {number} of [[{kind}]]: {error}"
+        fields = given.model_dump(mode="json") if isinstance(given, NamedTable) else given
+        wrong.append((number, fields if isinstance(fields, Mapping) else {}, problem))
+    taken = {table.key for table in good}
+    broken: list[BrokenSource] = []
+    for number, fields, problem in wrong:
+        name = fields.get("name")
+        if not (isinstance(name, str) and name.strip() and name.isprintable() and key_of(name) not in taken):
+            name = f"table-{number}"
+            while key_of(name) in taken:
+                name = f"broken-{name}"
+        broken.append(BrokenSource(number, name, problem, fields, kind))
+        taken.add(broken[-1].key)
+    return tuple(good), broken
 
 
 def changes_from(base: Settings, settings: Settings) -> dict[str, Any]:
@@ -148,8 +171,6 @@ def _in_words(error: ValidationError, origins: Mapping[str, str]) -> str:
     if first["type"] == "extra_forbidden" and info.table:
         known = [".".join([*path[:-1], name]) for name in info.table.model_fields]
         return f"unknown setting '{key}' in {origins[info.key]}{nearest(key, known)}"
-    if info.tables and len(path) > 1:
-        return _in_a_list_of_tables(info, path, first, origins[info.key])
     given = "***" if info.secret else repr(first["input"])[:200]
     key, says = key if info.table else info.key, first["msg"].removeprefix("Value error, ")
     if info.table and first["type"] in ("dict_type", "model_type"):
@@ -158,22 +179,13 @@ def _in_words(error: ValidationError, origins: Mapping[str, str]) -> str:
     return f"setting '{key}' (from {origins[info.key]}) is {given}: {says}"
 
 
-def _of_a_table(key: str, origin: str, index: int, first: Any) -> str:
-    """An error of a table of a list, which has this index."""
-    info = next(info for info in describe_settings() if info.key == key)
-    return _in_a_list_of_tables(info, [key, str(index), *map(str, first["loc"])], first, origin)
-
-
-def _in_a_list_of_tables(info: SettingInfo, path: list[str], first: Any, origin: str) -> str:
-    """An error in one of the tables of a list."""
-    place, known = (
-        f"table {int(path[1]) + 1} of [[{info.key}]] in {origin}",
-        info.tables.model_fields if info.tables else {},
-    )
+def _in_a_table(model: type[NamedTable], number: int, path: Sequence[int | str], first: Any, origin: str) -> str:
+    """An error at a path in one of the tables of a list."""
+    place, key = f"table {number} of [[{model.kind}]] in {origin}", str(path[-1]) if path else ""
     if first["type"] == "extra_forbidden":
-        return f"unknown key '{path[-1]}' in {place}{nearest(path[-1], known)}"
+        return f"unknown key '{key}' in {place}{nearest(key, model.model_fields)}"
     if first["type"] == "missing":
-        return f'{place} has no {path[-1]}; add a line like {path[-1]} = "..."'
-    name = f"'{path[2]}' of " if len(path) > 2 else ""
+        return f'{place} has no {key}; add a line like {key} = "..."'
+    name = f"'{path[0]}' of " if path else ""
     says = _MENDS.get(first["type"], first["msg"].removeprefix("Value error, "))
     return f"{name}{place} is {first['input']!r:.200}: {says}"

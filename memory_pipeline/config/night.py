@@ -1,16 +1,17 @@
-"""Settings of a night: what it may touch, its thresholds and policies, and the levels above it."""
+"""Settings of a night: what it may touch, its thresholds and policies; and of conversations and live contexts: how they
+are read, how full a context may be, where what is kept goes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, timedelta
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, Literal
 
-from pydantic import field_validator
+from pydantic import field_validator, model_validator
 
-from memory_pipeline.config.compaction import Destinations, check_interval
-from memory_pipeline.config.policies import Linkage, PolicyTable, ProfileTable, check_policies
+from memory_pipeline.config.policies import PolicyTable, ProfileTable, check_policies
 from memory_pipeline.config.section import Section, setting
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -25,12 +26,38 @@ _FIELDS: tuple[tuple[str, int, int, tuple[str, ...]], ...] = (
 )
 _LONGEST_MONTH = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _PART = re.compile(r"(?:\*|(?P<first>\w+)(?:-(?P<last>\w+))?)(?:/(?P<step>[0-9]{1,3}))?", re.ASCII)
-#: The first night there can be where `night.first_partition` names none.
+#: The first night there can be: no agent is older.
 EARLIEST_NIGHT = date(2000, 1, 1)
 #: The share of the memories asked for that the recall check must find again.
 RECALL_FLOOR = 0.95
-#: Days that `night.first_partition` may be.
-_FIRST_NIGHTS = (date(1970, 1, 1), date(2199, 12, 31))
+_INTERVAL = re.compile(r"(\d{1,4})\s?(m|h|d)")
+_UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
+#: The next larger window that is in use.
+_MILLION = 1_000_000
+_WINDOW = re.compile(r"^[^=\s]+=\d{3,9}$")
+
+
+class Destinations(Section):
+    """`compression.destinations`: where what is kept of conversations goes."""
+
+    user: str = setting("USER.md", "Page for what is about the human; if empty, none is written.")
+    relational: str = setting("RELATIONAL.md", "Page for how the two work together; if empty, none is written.")
+    soul: str = setting("SOUL.md", "Page for what is about the agent; if empty, none is written.")
+    embeddings: Literal["memories", ""] = setting(
+        "memories", "Where what the work depends on goes: `memories`, in the store; if empty, nowhere."
+    )
+
+    @field_validator("user", "relational", "soul")
+    @classmethod
+    def _is_in_the_workspace(cls, name: str) -> str:
+        if not name:
+            return name
+        parts = PurePosixPath(name).parts
+        if PureWindowsPath(name).is_absolute() or PurePosixPath(name).is_absolute() or ".." in parts or "\0" in name:
+            raise ValueError("write a path inside of the pages, like USER.md or notes/USER.md")
+        if not name.endswith(".md") or parts[-1] == ".md":
+            raise ValueError("name a file of Markdown, like USER.md")
+        return name
 
 
 class Compression(Section):
@@ -98,7 +125,6 @@ class Compression(Section):
         "Project-specific values for `distill`, as tables `[compression.profiles.PROJECT]` with the keys threshold, "
         'min_size, group_by and linkage; in an environment variable, as JSON: `{"webshop": {"threshold": 0.85}}`.',
     )
-    linkage: Linkage = setting("complete", "Linkage within a component: `complete`, `average` or `single`.")
     block_size: int = setting(2048, "Rows per block of the similarity computation.", ge=16, le=65_536)
     min_active_memories: int = setting(
         10, "With fewer active memories a night clusters nothing; a model reads them all the same.", ge=0, le=1_000_000
@@ -164,8 +190,9 @@ class Consolidation(Section):
         100, "Number of unconsolidated memories, old enough to be touched, that starts a job.", ge=10, le=1000
     )
     similarity: Similarity = Similarity()
-    projects: tuple[str, ...] = setting((), "The only projects that nights and jobs process; if empty, all.")
-    excluded: tuple[str, ...] = setting((), "Projects that nights and jobs leave alone.")
+    projects: tuple[str, ...] = setting(
+        (), "The only projects that nights and jobs process; if empty, all. One with `!` before it is left alone."
+    )
     confidence: Confidence = Confidence()
     timeout: int = setting(600, "Time limit of a job in seconds; what it has done until then stays.", ge=60, le=3600)
 
@@ -178,13 +205,6 @@ class Consolidation(Section):
 class KnowledgeBase(Section):
     """`knowledge_base`: how entries become canonical."""
 
-    threshold: float = setting(
-        0.90,
-        "Minimum cosine at which knowledge-base entries become one canonical entry.",
-        aliases={"compression.policies.canonical.threshold": None},
-        ge=0.5,
-        le=1.0,
-    )
     memory_types: tuple[str, ...] = setting(
         (),
         "Memories of these types are entries too; by default only texts with the lines `Title:` and `Recommendation:`.",
@@ -206,32 +226,63 @@ class ReadingSection(Section):
     )
 
 
-class NightSection(Section):
-    """`night`: its partitions."""
+class Conversations(Section):
+    """`conversations`: how what was said is read."""
 
-    first_partition: str = setting(
-        "",
-        "First day for which a night can run, YYYY-MM-DD, 1970 to 2199. If empty, the UI begins with the day of the "
-        f"store's first memory, and the command line takes any day from {EARLIEST_NIGHT} on.",
+    human_names: tuple[str, ...] = setting(
+        (), "Names of the human, where turns begin with names; beside those that USER.md tells."
+    )
+    agent_names: tuple[str, ...] = setting(
+        (), "Names of the agent, where turns begin with names; beside those that SOUL.md and IDENTITY.md tell."
     )
 
-    @field_validator("first_partition")
-    @classmethod
-    def _is_day(cls, value: str) -> str:
-        if not value:
-            return value
-        try:
-            day = date.fromisoformat(value)
-        except ValueError as error:
-            raise ValueError(f"{value!r} is not a day; write it as YYYY-MM-DD") from error
-        if not _FIRST_NIGHTS[0] <= day <= _FIRST_NIGHTS[1]:
-            raise ValueError(f"{value!r} is outside {_FIRST_NIGHTS[0]} to {_FIRST_NIGHTS[1]}")
-        return day.isoformat()
 
-    @property
-    def earliest(self) -> date:
-        """The first day for which a night can run, whatever is in the store."""
-        return date.fromisoformat(self.first_partition) if self.first_partition else EARLIEST_NIGHT
+class Compaction(Section):
+    """`compaction`: how full the context of a session may be, and what is kept of it before it is compacted."""
+
+    window_tokens: int = setting(
+        200_000, "Context window of a model of which nothing else is known, in tokens.", ge=1000, le=1_000_000_000
+    )
+    windows: tuple[str, ...] = setting(
+        (),
+        "Context windows of models, as `MODEL=TOKENS`; the model's name may be its beginning: `claude-opus=1000000`.",
+    )
+    warning: float = setting(0.80, "Share of the window at which a session is flushed.", gt=0, le=1)
+    threshold: float = setting(0.90, "Share of the window at which a session is compacted.", gt=0, le=1)
+    emergency: float = setting(0.975, "Share of the window at which a session is flushed at once.", gt=0, le=1)
+    usage_files: tuple[str, ...] = setting((), "Files in which agents report how full the contexts of sessions are.")
+
+    @field_validator("windows")
+    @classmethod
+    def _are_windows(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        for value in values:
+            if not _WINDOW.match(value):
+                raise ValueError(f"{value!r} is no window; write it as MODEL=TOKENS, like claude-opus=1000000")
+        return values
+
+    @model_validator(mode="after")
+    def _rise(self) -> Compaction:
+        if not self.warning <= self.threshold <= self.emergency:
+            raise ValueError(
+                f"warning {self.warning:g}, threshold {self.threshold:g} and emergency {self.emergency:g} must rise"
+            )
+        return self
+
+    def window_of(self, model: str, tokens: int = 0) -> int:
+        """The context window of a model: the longest of `windows` with which its name begins, a million for a name
+        with `[1m]`, else `window_tokens`. A context that holds more `tokens` than that has a larger one."""
+        named = [(name, int(size)) for name, _, size in (one.rpartition("=") for one in self.windows)]
+        fitting = [(len(name), size) for name, size in named if model.startswith(name)]
+        window = max(fitting)[1] if fitting else _MILLION if "[1m]" in model else self.window_tokens
+        return window if tokens <= window else max(tokens, _MILLION)
+
+
+def check_interval(text: str) -> timedelta:
+    """A time such as `90m`, `2h` or `1d`. Raises ValueError for anything else, and for less than a minute."""
+    found = _INTERVAL.fullmatch(text.strip())
+    if not found or not int(found[1]):
+        raise ValueError("write a number with m, h or d, such as 90m, 2h or 1d")
+    return int(found[1]) * _UNITS[found[2]]
 
 
 def check_cron(line: str) -> str:

@@ -6,22 +6,20 @@ Values come from these sources, in order of precedence: the run's own configurat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, Field, PrivateAttr, field_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator
 
-from memory_pipeline.config.broken_sources import BrokenSource
-from memory_pipeline.config.compaction import Compaction, Conversations
-from memory_pipeline.config.exports import ExportTable, SourceTable, check_exports, check_names, check_zone
+from memory_pipeline.config.exports import BrokenSource, ExportTable, NamedTable, SourceTable, check_tables, check_zone
 from memory_pipeline.config.models import AnthropicSection, DistillationSection, Embedding, ModelSection, OpenAISection
 from memory_pipeline.config.night import (
+    Compaction,
     Compression,
     Consolidation,
+    Conversations,
     KnowledgeBase,
-    NightSection,
     ReadingSection,
 )
 from memory_pipeline.config.policies import Policy, changed_policies
@@ -61,11 +59,12 @@ class Report(Section):
     """`report`: the report files of a night."""
 
     strict_verdict: bool = setting(False, "Report FAIL instead of IDLE.")
-    directory: str = setting("", "Directory for reports; if empty, `reports` next to the store.")
 
 
 #: Default of `export.budget_tokens`.
 BUDGET_TOKENS = 4_000
+#: The threshold of the policy `canonical`, which `compression.policies.canonical.threshold` changes.
+CANONICAL_THRESHOLD = 0.90
 
 
 class Export(Section):
@@ -89,10 +88,6 @@ class Notices(Section):
 class Connectors(Section):
     """`connectors`: other programs' files; nights read `sources`."""
 
-    workspace: str = setting(
-        "",
-        "An OpenClaw workspace whose files no command overwrites, and which tells names; nights read `sources`.",
-    )
     brain: str = setting(
         "~/.openclaw/workspace/brain.db", "The `brain.db` of `import brain` and `sync brain` without a path.",
         "HELIOS_DB_PATH",
@@ -113,33 +108,31 @@ class Recall(Section):
     )  # fmt: skip
 
 
+def _hosts(whose: str) -> Any:
+    return setting(
+        (),
+        f"Names under which {whose}, besides `localhost` and addresses in numbers; for a proxy or a name of the local "
+        "network.",
+    )
+
+
 class Ui(Section):
     """`ui`: Dagster's web server."""
 
-    allowed_hosts: tuple[str, ...] = setting(
-        (),
-        "Names under which browsers may reach the UI, besides `localhost` and addresses in numbers; for a proxy or a "
-        "name of the local network.",
-    )
+    allowed_hosts: tuple[str, ...] = _hosts("browsers may reach the UI")
 
 
 class Api(Section):
     """`api`: the HTTP API."""
 
-    allowed_hosts: tuple[str, ...] = setting(
-        (),
-        "Names under which clients may reach the API, besides `localhost` and addresses in numbers; for a proxy or a "
-        "name of the local network.",
-    )
+    allowed_hosts: tuple[str, ...] = _hosts("clients may reach the API")
 
 
-class Settings(BaseSettings):
+class Settings(Section):
     """All settings, validated. Read them with `load_settings`; an instance that is created directly has the defaults,
     and reads neither the environment nor a file."""
 
-    model_config = SettingsConfigDict(
-        frozen=True, extra="forbid", validate_default=True, case_sensitive=True, validate_by_name=True
-    )
+    model_config = ConfigDict(validate_by_name=True)
 
     store: StoreSection = StoreSection()
     import_: Import = Field(Import(), alias="import")
@@ -154,7 +147,6 @@ class Settings(BaseSettings):
     anthropic: AnthropicSection = AnthropicSection()
     openai: OpenAISection = OpenAISection()
     distillation: DistillationSection = DistillationSection()
-    night: NightSection = NightSection()
     report: Report = Report()
     export: Export = Export()
     notices: Notices = Notices()
@@ -174,33 +166,14 @@ class Settings(BaseSettings):
         + "; ".join(f"`{name}`: {field.description}" for name, field in ExportTable.model_fields.items()),
     )
 
-    _broken_sources: tuple[BrokenSource, ...] = PrivateAttr(())
-    _broken_exports: tuple[BrokenSource, ...] = PrivateAttr(())
+    _broken: tuple[BrokenSource, ...] = PrivateAttr(())
     _withheld: Mapping[str, str] = PrivateAttr({})
 
-    @field_validator("sources")
+    @field_validator("sources", "exports")
     @classmethod
-    def _sources_differ(cls, sources: tuple[SourceTable, ...]) -> tuple[SourceTable, ...]:
-        check_names(sources)
-        return sources
-
-    @field_validator("exports")
-    @classmethod
-    def _exports_differ(cls, exports: tuple[ExportTable, ...]) -> tuple[ExportTable, ...]:
-        check_exports(exports)
-        return exports
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only the values that it is created with; `load_settings` adds the other sources."""
-        return (init_settings,)
+    def _tables_differ(cls, tables: tuple[NamedTable, ...]) -> tuple[NamedTable, ...]:
+        check_tables(tables)
+        return tables
 
     def with_values(self, changes: Mapping[str, object]) -> Settings:
         """A copy with other values for the settings with these dotted keys; the values are not validated."""
@@ -212,24 +185,12 @@ class Settings(BaseSettings):
     @property
     def broken_sources(self) -> tuple[BrokenSource, ...]:
         """The tables of `sources` that cannot be used and are left out."""
-        return self._broken_sources
-
-    def with_broken_sources(self, broken: tuple[BrokenSource, ...]) -> Settings:
-        """A copy that knows of these tables that cannot be used."""
-        changed = self.model_copy()
-        changed._broken_sources = broken
-        return changed
+        return tuple(broken for broken in self._broken if broken.kind == "sources")
 
     @property
     def broken_exports(self) -> tuple[BrokenSource, ...]:
         """The tables of `exports` that cannot be used and are left out."""
-        return self._broken_exports
-
-    def with_broken_exports(self, broken: tuple[BrokenSource, ...]) -> Settings:
-        """A copy that knows of these tables that cannot be used."""
-        changed = self.model_copy()
-        changed._broken_exports = broken
-        return changed
+        return tuple(broken for broken in self._broken if broken.kind == "exports")
 
     @property
     def withheld_keys(self) -> Mapping[str, str]:
@@ -237,29 +198,25 @@ class Settings(BaseSettings):
         reason and the mend."""
         return self._withheld
 
-    def with_withheld_keys(self, withheld: Mapping[str, str]) -> Settings:
-        """A copy that knows of these keys."""
+    def without(self, broken: Sequence[BrokenSource], withheld: Mapping[str, str] | None = None) -> Settings:
+        """A copy that also knows of these tables that cannot be used, and of these keys."""
         changed = self.model_copy()
-        changed._withheld = withheld
+        changed._broken = (*self._broken, *broken)
+        changed._withheld = {**self._withheld, **(withheld or {})}
         return changed
 
     @property
     def exports_of_store(self) -> tuple[ExportTable, ...]:
         """The enabled exports that are made of the store."""
-        return tuple(
-            export
-            for export in self.exports
-            if export.enabled and (not export.store or Path(export.store) == Path(self.store.path))
-        )
+        return tuple(filter(self._is_of_store, self.exports))
 
     @property
     def sources_of_store(self) -> tuple[SourceTable, ...]:
         """The enabled sources that feed the store."""
-        return tuple(
-            source
-            for source in self.sources
-            if source.enabled and (not source.store or Path(source.store) == Path(self.store.path))
-        )
+        return tuple(filter(self._is_of_store, self.sources))
+
+    def _is_of_store(self, table: NamedTable) -> bool:
+        return table.enabled and (not table.store or Path(table.store) == Path(self.store.path))
 
     def is_reviewed(self, project_id: str) -> bool:
         """Whether a person approves what nights propose for a project."""
@@ -267,8 +224,9 @@ class Settings(BaseSettings):
 
     def is_consolidated(self, project_id: str) -> bool:
         """Whether nights and scheduled jobs may touch a project."""
-        chosen = self.consolidation.projects
-        return project_id not in self.consolidation.excluded and (not chosen or project_id in chosen)
+        named = self.consolidation.projects
+        chosen = [project for project in named if not project.startswith("!")]
+        return f"!{project_id}" not in named and (not chosen or project_id in chosen)
 
     def night_policies(self, distill_threshold: float | None = None) -> tuple[Policy, ...]:
         """The policies of a night, in the order in which they run.
@@ -282,16 +240,21 @@ class Settings(BaseSettings):
             own = {project: table.model_copy(update={"threshold": threshold}) for project, table in own.items()}
         merge = self.consolidation.similarity.merge
         built_in = (
-            Policy("merge", "merge", merge, 2, group_by="memory_type", linkage=rules.linkage),
-            Policy("canonical", "canonical", self.knowledge_base.threshold, 2, linkage="single"),
-            Policy("distill", "distill", threshold, rules.min_cluster_size, linkage=rules.linkage, own=own),
+            Policy("merge", "merge", merge, 2, group_by="memory_type"),
+            Policy("canonical", "canonical", CANONICAL_THRESHOLD, 2, linkage="single"),
+            Policy("distill", "distill", threshold, rules.min_cluster_size, own=own),
         )
         return changed_policies(built_in, rules.policies)
 
     @property
+    def canonical_threshold(self) -> float:
+        """Minimum cosine at which knowledge-base entries become one canonical entry."""
+        return next(policy.threshold for policy in self.night_policies() if policy.name == "canonical")
+
+    @property
     def reports_path(self) -> Path:
-        """Directory of the reports: the setting, else `reports` next to the store."""
-        return Path(self.report.directory or Path(self.store.path).parent / "reports")
+        """Directory of the reports: `reports` next to the store."""
+        return Path(self.store.path).parent / "reports"
 
 
 _Model = TypeVar("_Model", bound=BaseModel)

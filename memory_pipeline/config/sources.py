@@ -1,4 +1,8 @@
-"""The places that settings are read from: each gives values by dotted key, with the origin of each value."""
+"""The places that settings are read from: each gives values by dotted key, with the origin of each value.
+
+An API key goes only to the address that it belongs to: the provider's own, or the one that stands beside the key in
+the environment or in one settings file.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,13 @@ import difflib
 import functools
 import json
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-from pydantic.fields import FieldInfo
-from pydantic_settings import PydanticBaseSettingsSource
+from urllib.parse import urlsplit
 
 from memory_pipeline.config.described import SettingInfo, describe_settings, own_variable
 from memory_pipeline.config.section import Range
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.trust import CONFIG_VARIABLE, FOUND_VARIABLE, HOME_VARIABLE, is_trusted
 from memory_pipeline.errors import InputError, SettingError
 from memory_pipeline.files.writing import cause_and_mend, check_has_contents
@@ -26,6 +27,7 @@ NOT_SETTINGS = (
     CONFIG_VARIABLE, HOME_VARIABLE, FOUND_VARIABLE, "MEMORY_PIPELINE_SHARED_DATA", "MEMORY_PIPELINE_FORGET",
 )  # fmt: skip
 _LARGEST_FILE = 1_000_000
+_PORTS = {"https": 443, "http": 80}
 _IN_ENVIRONMENT = "environment "
 _GUARDED_PREFIXES = ("MEMORY_PIPELINE_", "COMPRESSION_", "CONSOLIDATION_")
 
@@ -33,8 +35,8 @@ _GUARDED_PREFIXES = ("MEMORY_PIPELINE_", "COMPRESSION_", "CONSOLIDATION_")
 KeyPath = tuple[str, ...]
 
 
-class Given(PydanticBaseSettingsSource):
-    """Values by key from one place. Aliases are replaced with the setting that they represent.
+class Given:
+    """Values from one place, by the parts of their keys. Aliases are replaced with the setting that they represent.
 
     `untrusted` is the directory of a file that nobody has trusted: of its values those alone are taken that are safe,
     and `refused` has the keys of the others. Raises SettingError for an unknown key, and for two names of one setting
@@ -42,36 +44,22 @@ class Given(PydanticBaseSettingsSource):
     """
 
     def __init__(self, given: Iterable[tuple[KeyPath, object, str]], untrusted: Path | None = None) -> None:
-        super().__init__(Settings)
+        self.values: dict[KeyPath, object] = {}
         self.origins: dict[str, str] = {}
         self.refused: list[str] = []
         self._untrusted = untrusted
-        self._tree: dict[str, Any] = {}
         self._named: dict[str, tuple[str, object]] = {}
         for path, value, origin in given:
             for leaf, inner in _leaves(path, value):
                 self._take(leaf, inner, origin)
 
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        """The values of the section with this name."""
-        return self._tree.get(field_name), field_name, True
-
-    def __call__(self) -> dict[str, Any]:
-        """All values, as nested sections."""
-        return self._tree
-
     def value(self, key: str) -> object:
         """The value that it gives for a setting."""
-        tree: Any = self._tree
-        for part in key.split("."):
-            tree = tree[part]
-        return tree
+        return self.values[tuple(key.split("."))]
 
     def remove(self, key: str) -> None:
         """Give no value for a setting any more."""
-        section, _, name = key.rpartition(".")
-        tree: Any = self.value(section)
-        del tree[name], self.origins[key]
+        del self.values[tuple(key.split("."))], self.origins[key]
 
     def _take(self, path: KeyPath, value: object, origin: str) -> None:
         name = ".".join(path)
@@ -90,10 +78,72 @@ class Given(PydanticBaseSettingsSource):
                 "leave one of them"
             )
         self.origins[info.key] = origin
-        tree, place = self._tree, (*info.key.split("."), *rest)
-        for part in place[:-1]:
-            tree = tree.setdefault(part, {})
-        tree[place[-1]] = value
+        self.values[*info.key.split("."), *rest] = value
+
+
+def nested(sources: Sequence[Given]) -> dict[str, Any]:
+    """The values of all, as nested sections; the first place that gives one counts. Tables are merged by name."""
+    values = {path: value for source in reversed(sources) for path, value in source.values.items()}
+    tree: dict[str, Any] = {}
+    for path in sorted(values, key=len):  # a table that is given as empty, before what is given for it
+        inner = tree
+        for part in path[:-1]:
+            inner[part] = inner = inner[part] if isinstance(inner.get(part), dict) else {}
+        inner[path[-1]] = values[path]
+    return tree
+
+
+def withhold_keys(sources: Sequence[Given]) -> dict[str, str]:
+    """Take the keys out of the sources that belong to other addresses than those they would be sent to.
+
+    For an address that is not the provider's own, the key from the same source counts, even an empty one. A key for
+    any server (`model.api_key`) belongs to the address beside it; where there is none, to whichever is named. Returns
+    the reason and the mend for each setting whose key is missing for that. `sources` begin with the first in
+    precedence.
+    """
+    infos = {info.key: info for info in describe_settings()}
+    withheld = {}
+    for key, info in infos.items():
+        beside = next((source for source in sources if info.address and info.address in source.origins), None)
+        if beside is None or is_same_server(beside.value(info.address), infos[info.address].default):
+            continue
+        others = [source for source in sources if source is not beside and key in source.origins]
+        owner = infos[info.address].default
+        if not owner:
+            address = beside.value(info.address)
+            paired = [source for source in others if info.address in source.origins]
+            others = [source for source in paired if not is_same_server(source.value(info.address), address)]
+        if others and not any(key in source.origins for source in sources if source not in others):
+            belongs = f"{owner} or to an address beside it" if owner else f"{others[0].value(info.address)!r} beside it"
+            withheld[key] = (
+                f"the key '{key}' (from {others[0].origins[key]}) is not sent to {beside.value(info.address)!r}, which "
+                f"'{info.address}' names (from {beside.origins[info.address]}): it belongs to {belongs}; set "
+                f"{infos[info.address].env[-1]} where {info.env[-1]} is set, or write an api_key beside the base_url "
+                f"in the same file (any word if the server needs none)"
+            )
+        for source in others:
+            source.remove(key)
+    return withheld
+
+
+def is_same_server(one: object, other: object) -> bool:
+    """Whether two addresses have the same scheme, host and port. One that programs may read in different ways is the
+    same as no other, not even as itself."""
+    server = server_of(one)
+    return server is not None and server == server_of(other)
+
+
+def server_of(url: object) -> tuple[str, str | None, int | None] | None:
+    """Scheme, host and port of an address; None for one that programs may read in different ways."""
+    text = str(url)
+    try:
+        parts = urlsplit(text)
+        port = parts.port or _PORTS.get(parts.scheme)
+    except ValueError:
+        return None
+    if "@" in parts.netloc or "\\" in text or not text.isascii() or not text.isprintable():
+        return None
+    return parts.scheme, parts.hostname, port
 
 
 def from_overrides(overrides: Mapping[str, object]) -> Given:
@@ -164,9 +214,10 @@ def _variables() -> dict[str, tuple[str, SettingInfo]]:
 
 
 def _leaves(path: KeyPath, value: object) -> Iterator[tuple[KeyPath, object]]:
-    """The values in nested tables, each with its path; an empty table with a user-defined name is a value too."""
-    is_list = path in _lists()
-    if is_list or not isinstance(value, Mapping) or (not value and len(path) > 2):
+    """The values in nested tables, each with its path; an empty table with a user-defined name is a value too, and so
+    is one in place of a list of tables, which is left to who reads it."""
+    info = _names().get(".".join(path))
+    if (info and info.tables) or not isinstance(value, Mapping) or (not value and len(path) > 2):
         yield path, value
         return
     for key, inner in value.items():
@@ -183,12 +234,6 @@ def _setting_at(path: KeyPath, origin: str) -> tuple[SettingInfo, KeyPath]:
         if info.table and ".".join(path[:depth]) == info.key:
             return info, path[depth:]
     raise SettingError(f"unknown setting '{name}' in {origin}{nearest(name, named)}")
-
-
-@functools.cache
-def _lists() -> frozenset[KeyPath]:
-    """The settings that are lists of tables; a table in place of the list is left to who reads it."""
-    return frozenset((info.key,) for info in describe_settings() if info.tables)
 
 
 @functools.cache

@@ -90,6 +90,7 @@ def _digest(content: bytes) -> str:
 
 def _read() -> dict[str, str]:
     file = trust_list()
+    what = f"'{file}', the list of trusted settings,"
     try:
         with file.open("rb") as opened:
             status = os.fstat(opened.fileno())
@@ -101,13 +102,11 @@ def _read() -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise SettingError(
-            f"'{file}', the list of trusted settings, cannot be read: {cause_and_mend(error)}"
-        ) from error
+        raise SettingError(f"{what} cannot be read: {cause_and_mend(error)}") from error
     except (ValueError, RecursionError) as error:
-        raise SettingError(f"'{file}', the list of trusted settings, is not JSON; mend or delete it") from error
+        raise SettingError(f"{what} is not JSON; mend or delete it") from error
     if not isinstance(known, dict):
-        raise SettingError(f"'{file}', the list of trusted settings, is no JSON object; mend or delete it")
+        raise SettingError(f"{what} is no JSON object; mend or delete it")
     return known
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 from pydantic import Field
 
+from memory_pipeline.config.policies import PolicyTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.counting import NightOutcome
@@ -62,7 +63,9 @@ def knowledge_base_night(
     if not day:
         changes["compression.freshness_hours"] = 0.0
     if threshold is not None:
-        changes["knowledge_base.threshold"] = threshold
+        policies = settings.compression.policies
+        table = policies.get("canonical", PolicyTable()).model_copy(update={"threshold": threshold})
+        changes["compression.policies"] = {**policies, "canonical": table}
     now = datetime.now(UTC)
     options = NightOptions(day or now.date(), run_id, dry_run=dry_run, days=days, moment=None if day else now)
     return Night(store, settings.with_values(changes), options, holder=holder)
@@ -241,7 +244,7 @@ def report_of(
     clustered = {memory_id for archive in archives for memory_id in archive.member_ids}
     types = [memory.memory_type for memory in entries]
     lessons, decisions, feedback = (types.count(kind) for kind in ("lesson", "decision", "feedback"))
-    threshold, dry_run = night.settings.knowledge_base.threshold, night.options.dry_run
+    threshold, dry_run = night.settings.canonical_threshold, night.options.dry_run
     told = f"COMPRESSION COMPLETE: {len(done)} clusters, {len(archived)} archived, {saved} tokens saved"
     if dry_run:
         told = f"COMPRESSION COMPLETE (DRY RUN): {len(done)} potential clusters, "

@@ -10,8 +10,7 @@ from tempfile import TemporaryDirectory
 
 from pydantic import Field
 
-from memory_pipeline.config.broken_sources import BrokenSource
-from memory_pipeline.config.exports import SourceTable
+from memory_pipeline.config.exports import BrokenSource, SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.imported_notes import edits_of
 from memory_pipeline.consolidation.plan import next_night, night_of, waiting_in_words

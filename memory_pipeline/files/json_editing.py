@@ -4,29 +4,28 @@ kept beside it."""
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from memory_pipeline.errors import InputError, OutputError
-from memory_pipeline.files.writing import cause_and_mend, directories, writing_whole
+from memory_pipeline.files.shared_files import bytes_of
+from memory_pipeline.files.writing import directories, nobody, writing_whole
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _INDENT = re.compile(r"\n([ \t]+)\S")
 _DECODER = json.JSONDecoder()
-#: The largest file that is read, in bytes.
-_LARGEST = 50_000_000
 
 
 def change_file(
     file: Path, change: Callable[[str], str], title: str, *, write: bool = True, option: str = "without --write"
 ) -> tuple[Path | None, bool]:
     """Change a client's JSON file: where the file as it was is kept, and whether anything changed, or would without
-    `write`. Raises InputError for a file that is not JSON, and OutputError if its client has just changed it."""
-    before = _read(file)
+    `write`. Raises InputError for a file that is not JSON, and OutputError if it cannot be changed, or its client
+    has just changed it."""
+    before = bytes_of(file, file)
     try:
         text = (before or b"").decode("utf-8-sig")
         after = change(text if text.strip() else "{}\n")
@@ -39,43 +38,21 @@ def change_file(
     written = mark + after.encode()
     if before == written or not write:
         return None, before != written
+    backup = file.with_name(f"{file.name}.before-memory-pipeline-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
     with directories(file.parent):
-        backup = _keep(file, before) if before is not None else None
+        if before is not None:
+            with writing_whole(backup, nobody, private=True) as kept:  # such files hold keys
+                kept.write(before)
         with writing_whole(file, lambda _: True) as target:
             target.write(written)
-            if _read(file) != before:
+            if bytes_of(file, file) != before:
                 raise OutputError(f"{title} has just changed '{file}' itself; close it and run this again")
-    return backup, True
+    return backup if before is not None else None, True
 
 
-def _read(file: Path) -> bytes | None:
-    try:
-        if file.stat().st_size > _LARGEST:
-            raise InputError(f"'{file}' is larger than {_LARGEST:,} bytes; that is no file of settings")
-        return file.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise InputError(f"'{file}' cannot be read: {cause_and_mend(error)}") from None
-
-
-def _keep(file: Path, data: bytes) -> Path:
-    """A copy of the file beside it, which only its owner can read: such files hold keys."""
-    moment = datetime.now(UTC)
-    backup = file.with_name(f"{file.name}.before-memory-pipeline-{moment:%Y%m%dT%H%M%S%fZ}")
-    try:
-        with os.fdopen(os.open(backup, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as kept:
-            kept.write(data)
-            kept.flush()
-            os.fsync(kept.fileno())
-    except OSError as error:
-        raise OutputError(f"'{backup}' cannot be written: {cause_and_mend(error)}") from None
-    return backup
-
-
-@dataclass(frozen=True, slots=True)
-class _Member:
-    """A member of an object: its name, and where the name begins and its value begins and ends."""
+class _Part(NamedTuple):
+    """A member of an object, or an item of a list, which has no name: where it begins, and where its value begins and
+    ends."""
 
     name: str
     at: int
@@ -89,166 +66,122 @@ def with_value(text: str, path: Sequence[str], value: object) -> str:
 
     Raises ValueError for a text that is not JSON, and for a path that leads through something other than an object.
     """
-    whole = json.loads(text)
-    if not isinstance(whole, dict):
-        raise ValueError("it is no JSON object")
-    start = _after_space(text, 0)
-    depth = 0
-    while True:
-        members = _members(text, start)
-        found = _only(members, path[: depth + 1])
-        if found is None:
-            return _added(text, start, members, path[depth], _nested(path[depth + 1 :], value), depth)
-        depth += 1
-        if depth == len(path):
-            if json.dumps(json.loads(text[found.value : found.end])) == json.dumps(value):
-                return text
-            return text[: found.value] + _written(text, value, depth) + text[found.end :]
-        if text[found.value] != "{":
-            raise ValueError(f"'{'.'.join(path[:depth])}' in it is no object")
-        start = found.value
+    depth, place = _follow(text, path)
+    if depth < len(path):
+        for name in reversed(path[depth + 1 :]):
+            value = {name: value}
+        return _added(text, place, f"{json.dumps(path[depth], ensure_ascii=False)}: ", value, depth)
+    present, end = _DECODER.raw_decode(text, place)
+    if json.dumps(present) == json.dumps(value):
+        return text
+    return text[:place] + _written(text, value, depth) + text[end:]
 
 
 def with_item(text: str, path: Sequence[str], item: object, is_it: Callable[[object], bool]) -> str:
     """The text with an item in the list at a path, which is added where it is missing: in the place of the item that
     `is_it`, else at the end. Raises ValueError as `with_value`, and for something other than a list."""
-    place = _place_of(text, path)
-    if place is None:
+    depth, place = _follow(text, path)
+    if depth < len(path):
         return with_value(text, path, [item])
-    items = _items(text, place)
-    depth = len(path) + 1
-    for start, end in items:
-        found = json.loads(text[start:end])
+    for part in _items(text, place):
+        found = json.loads(text[part.value : part.end])
         if is_it(found):
-            return text if found == item else text[:start] + _written(text, item, depth) + text[end:]
-    written = _written(text, item, depth)
-    if items:
-        space = text[place + 1 : items[0][0]]
-        between = space if "\n" in space else " "
-        return f"{text[: items[-1][1]]},{between}{written}{text[items[-1][1] :]}"
-    end = text.index("]", place)
-    line, indent = _line_end(text), _indent(text)
-    return f"{text[: place + 1]}{line}{indent * depth}{written}{line}{indent * (depth - 1)}{text[end:]}"
+            return text if found == item else text[: part.value] + _written(text, item, depth + 1) + text[part.end :]
+    return _added(text, place, "", item, depth)
 
 
 def without_items(text: str, path: Sequence[str], is_it: Callable[[object], bool]) -> str:
     """The text without the items that `is_it` in the list at a path; a list that is empty then goes too, and so does an
     object that held nothing else. Raises ValueError as `with_item`."""
-    while (place := _place_of(text, path)) is not None:
-        items = _items(text, place)
-        gone = next((n for n, (start, end) in enumerate(items) if is_it(json.loads(text[start:end]))), None)
-        if gone is None:
-            return text
-        if len(items) == 1:
-            return without_value(text, path)
-        text = _cut(text, items, gone)
-    return text
+    depth, place = _follow(text, path)
+    items = _items(text, place) if depth == len(path) else []
+    gone = next((n for n, part in enumerate(items) if is_it(json.loads(text[part.value : part.end]))), None)
+    if gone is None:
+        return text
+    return without_items(_cut(text, items, gone) if len(items) > 1 else without_value(text, path), path, is_it)
 
 
 def without_value(text: str, path: Sequence[str]) -> str:
     """The text without the value at a path, and without the objects on the way that held nothing else."""
-    start = _place_of(text, path[:-1])
-    if start is None:
+    depth, _ = _follow(text, path)
+    if depth < len(path):
         return text
-    members = _members(text, start)
-    _only(members, path)
-    gone = next((n for n, member in enumerate(members) if member.name == path[-1]), None)
-    if gone is None:
-        return text
+    _, start = _follow(text, path[:-1])
+    members = _parts(text, start)
     if len(members) > 1:
-        return _cut(text, [(member.at, member.end) for member in members], gone)
+        return _cut(text, members, next(n for n, member in enumerate(members) if member.name == path[-1]))
     if len(path) > 1:
         return without_value(text, path[:-1])
     return f"{text[: start + 1]}{text[_after_space(text, members[0].end) :]}"
 
 
-def _cut(text: str, places: Sequence[tuple[int, int]], gone: int) -> str:
-    """The text without one of several members or items, and without the comma beside it."""
-    if gone:
-        return text[: places[gone - 1][1]] + text[places[gone][1] :]
-    return text[: places[0][0]] + text[places[1][0] :]
+def _follow(text: str, path: Sequence[str]) -> tuple[int, int]:
+    """How many names of a path lead to something, and where the value begins that the last of them leads to.
 
-
-def _place_of(text: str, path: Sequence[str]) -> int | None:
-    """Where the object or the list at a path begins; None if it is missing. Raises ValueError if it is something else,
-    or the text is no JSON object."""
+    Raises ValueError if the text is no JSON object, if the path leads through something else, and if a name stands
+    there twice: programs read one value or the other.
+    """
     if not isinstance(json.loads(text), dict):
         raise ValueError("it is no JSON object")
     place = _after_space(text, 0)
-    for depth in range(1, len(path) + 1):
-        found = _only(_members(text, place), path[:depth])
-        if found is None:
-            return None
-        wanted = "[{" if depth == len(path) else "{"
-        if text[found.value] not in wanted:
-            raise ValueError(f"'{'.'.join(path[:depth])}' in it is no object or list")
-        place = found.value
-    return place
+    for depth, name in enumerate(path):
+        if text[place] != "{":
+            raise ValueError(f"'{'.'.join(path[:depth])}' in it is no object")
+        found = [member for member in _parts(text, place) if member.name == name]
+        if len(found) > 1:
+            raise ValueError(f"'{'.'.join(path[: depth + 1])}' stands in it {len(found)} times; leave one of them")
+        if not found:
+            return depth, place
+        place = found[0].value
+    return len(path), place
 
 
-def _only(members: Sequence[_Member], path: Sequence[str]) -> _Member | None:
-    """The member that a path ends with. Raises ValueError if there are two, of which programs read one or the other."""
-    found = [member for member in members if member.name == path[-1]]
-    if len(found) > 1:
-        raise ValueError(f"'{'.'.join(path)}' stands in it {len(found)} times; leave one of them")
-    return found[0] if found else None
-
-
-def _items(text: str, start: int) -> list[tuple[int, int]]:
-    """Where the items of the list that begins at `start` begin and end. Raises ValueError if it is no list."""
+def _items(text: str, start: int) -> list[_Part]:
+    """The items of the list that begins at `start`. Raises ValueError if it is no list."""
     if text[start] != "[":
         raise ValueError("a value in it is no list")
-    found: list[tuple[int, int]] = []
+    return _parts(text, start)
+
+
+def _parts(text: str, start: int) -> list[_Part]:
+    """The members of the object, or the items of the list, that begins at `start`, in a text that is JSON."""
+    found: list[_Part] = []
     place = _after_space(text, start + 1)
-    while text[place] != "]":
+    while text[place] not in "}]":
+        name, at = "", place
+        if text[start] == "{":
+            name, place = _DECODER.raw_decode(text, at)
+            place = _after_space(text, _after_space(text, place) + 1)
         _, end = _DECODER.raw_decode(text, place)
-        found.append((place, end))
+        found.append(_Part(name, at, place, end))
         place = _after_space(text, end)
         if text[place] == ",":
             place = _after_space(text, place + 1)
     return found
 
 
-def _members(text: str, start: int) -> list[_Member]:
-    """The members of the object that begins at `start`, in a text that is JSON."""
-    found: list[_Member] = []
-    place = _after_space(text, start + 1)
-    while text[place] != "}":
-        at = place
-        name, place = _DECODER.raw_decode(text, at)
-        value = _after_space(text, _after_space(text, place) + 1)
-        _, end = _DECODER.raw_decode(text, value)
-        found.append(_Member(name, at, value, end))
-        place = _after_space(text, end)
-        if text[place] == ",":
-            place = _after_space(text, place + 1)
-    return found
+def _cut(text: str, parts: Sequence[_Part], gone: int) -> str:
+    """The text without one of several parts, and without the comma beside it."""
+    if gone:
+        return text[: parts[gone - 1].end] + text[parts[gone].end :]
+    return text[: parts[0].at] + text[parts[1].at :]
 
 
-def _added(text: str, start: int, members: Sequence[_Member], name: str, value: object, depth: int) -> str:
-    """The text with one more member at the end of the object that begins at `start`."""
-    written = f"{json.dumps(name, ensure_ascii=False)}: {_written(text, value, depth + 1)}"
-    if members:
-        first, last = members[0], members[-1]
-        space = text[start + 1 : first.at]  # the last one may stand on the line of another
-        between = space if "\n" in space else " "
-        return f"{text[: last.end]},{between}{written}{text[last.end :]}"
-    end = text.index("}", start)
+def _added(text: str, start: int, name: str, value: object, depth: int) -> str:
+    """The text with one more part, with its name, at the end of the object or list that begins at `start`."""
+    parts, written = _parts(text, start), f"{name}{_written(text, value, depth + 1)}"
+    if parts:
+        space, end = text[start + 1 : parts[0].at], parts[-1].end  # the last one may stand on the line of another
+        return f"{text[:end]},{space if chr(10) in space else ' '}{written}{text[end:]}"
     line, indent = _line_end(text), _indent(text)
+    end = _after_space(text, start + 1)
     return f"{text[: start + 1]}{line}{indent * (depth + 1)}{written}{line}{indent * depth}{text[end:]}"
 
 
 def _written(text: str, value: object, depth: int) -> str:
     """A value as JSON in the manner of the text, for an object at a depth."""
     indent, line = _indent(text), _line_end(text)
-    lines = json.dumps(value, ensure_ascii=False, indent=indent).split("\n")
-    return f"{line}{indent * depth}".join(lines)
-
-
-def _nested(path: Sequence[str], value: object) -> object:
-    for name in reversed(path):
-        value = {name: value}
-    return value
+    return f"{line}{indent * depth}".join(json.dumps(value, ensure_ascii=False, indent=indent).split("\n"))
 
 
 def _indent(text: str) -> str:

@@ -150,34 +150,20 @@ def parted(text: str, name: str, is_ours: Callable[[str], bool]) -> tuple[str, t
     place = _place(text, name)
     if place is None:
         return text, ()
-    lines = re.findall(r"[^\n]*\n|[^\n]+", text[place.start : place.end])
-    whose = ["" if not line.strip() else "o" if is_ours(line.rstrip()) else "p" for line in lines]
-    if "p" not in whose:
-        return text, ()
+    lines = _split(text[place.start : place.end])
+    whose = "".join("." if not line.strip() else "o" if is_ours(line.rstrip()) else "p" for line in lines)
     ends = "\r\n" if "\r\n" in text else "\n"
-    ours, groups = "", list[list[str]]()
-    last, blanks, is_apart = "", list[str](), False
-    for line, owner in zip(lines, whose, strict=True):
-        if not owner:
-            blanks.append(line)
-            is_apart = True
-            continue
-        if owner == "p" and last == "p":
-            groups[-1] += blanks
-        else:  # what stood around our lines stays there, and keeps paragraphs apart
-            ours += "".join(blanks)
-            groups += [[ends] if groups and is_apart else []] if owner == "p" else []
-        if owner == "p":
-            groups[-1].append(line)
-            is_apart = False
-        else:
-            ours += line
-        last, blanks = owner, []
-    ours += "".join(blanks)
-    standing = _flat(re.findall(r"[^\n]*\n|[^\n]+", outside(text, name)))
-    others = [line for group in groups if _flat(group) not in standing for line in group]
-    if others and not others[0].strip():
-        del others[0]
+    standing = _flat(_split(outside(text, name)))
+    ours, others, last = "", list[str](), 0
+    for run in re.finditer(r"p(?:[.p]*p)?", whose):
+        before, group = slice(last, run.start()), lines[slice(*run.span())]
+        ours += "".join(lines[before])  # what stood around our lines stays there, and keeps paragraphs apart
+        if _flat(group) not in standing:
+            others += [*([ends] if others and "." in whose[before] else []), *group]
+        last = run.end()
+    if not last:
+        return text, ()
+    ours += "".join(lines[last:])
     end = re.compile(rf"{re.escape(end_of(name))}[ \t]*(?:\r\n|\n|\r|\Z)").match(text, place.end)
     assert end is not None
     marker, after = end.group(), text[end.end() :]
@@ -187,6 +173,11 @@ def parted(text: str, name: str, is_ours: Callable[[str], bool]) -> tuple[str, t
     marker += "" if marker.endswith(("\n", "\r")) else ends
     moved = tuple(line.rstrip("\r\n") for line in others if line.strip())
     return f"{text[: place.start]}{ours}{marker}{''.join(others)}{gap}{after}", moved
+
+
+def _split(text: str) -> list[str]:
+    """The lines of a text with their ends."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
 def _flat(lines: Sequence[str]) -> str:
@@ -225,23 +216,19 @@ class _Place(NamedTuple):
 
 def _place(text: str, name: str) -> _Place | None:
     """Where a block stands; None if there is neither marker."""
-    starts = _lines_of(text, rf"<!-- {_PROGRAM}:{re.escape(name)}:start (?:([0-9a-f]{{1,64}}) )?-->")
-    finishes = _lines_of(text, re.escape(end_of(name)))
+    shown = (
+        _lines_of(text, rf"<!-- {_PROGRAM}:{re.escape(name)}:start (?:([0-9a-f]{{1,64}}) )?-->"),
+        _lines_of(text, re.escape(end_of(name))),
+    )
+    code = _code_in(text) if any(shown) else []
+    starts, finishes = ([one for one in found if not any(a < one.start() < b for a, b in code)] for found in shown)
     if not starts and not finishes:
-        return None
-    code = _code_in(text)
-    if code:
-        shown = [*starts, *finishes]
-        starts, finishes = (
-            [one for one in found if not any(a < one.start() < b for a, b in code)] for found in (starts, finishes)
-        )
-        if not starts and not finishes and len(shown) > 1:
-            raise OutputError(
-                f"'{start_of(name)}' stands there only inside of a block of code, where it may be an example; write it "
-                f"and '{end_of(name)}' on lines of their own where the block should be, or close the code before it"
-            )
-        if not starts and not finishes:
+        if sum(map(len, shown)) < 2:
             return None
+        raise OutputError(
+            f"'{start_of(name)}' stands there only inside of a block of code, where it may be an example; write it and "
+            f"'{end_of(name)}' on lines of their own where the block should be, or close the code before it"
+        )
     if len(starts) != 1 or len(finishes) != 1 or finishes[0].start() < starts[0].end():
         raise OutputError(
             f"the markers '{start_of(name)}' and '{end_of(name)}' do not stand there once each and in this order; "

@@ -52,7 +52,7 @@ def check_is_free(path: Path, store: Path, kept: Sequence[Path] = ()) -> None:
     if _belongs_to(target, home):
         raise OutputError(f"'{path}' belongs to the store '{store}'; name another file")
     for place in map(real_path, kept):
-        if _is_below(target, place):
+        if any(_same(each, place) for each in (target, *target.parents)):
             raise OutputError(f"'{path}' is or is inside '{place}', which no command overwrites; name another file")
 
 
@@ -65,10 +65,6 @@ def _belongs_to(target: Path, store: Path) -> bool:
             beside = {stem + ending for ending in _BESIDE}
             return name in beside or name == own or name.startswith((f"{own}.", f".{own}."))
     return False
-
-
-def _is_below(target: Path, place: Path) -> bool:
-    return any(_same(each, place) for each in (target, *target.parents))
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -51,7 +51,7 @@ def change_text(path: Path, change: Callable[[str], str], *, may_part: bool = Fa
         if attempt:
             time.sleep(_PAUSE_S)
         target = check_output(path, lambda _: True)
-        before = _bytes_of(path, target)
+        before = bytes_of(path, target)
         after = _changed(path, before or b"", change)
         if after == before or (before is None and not after):
             return "unchanged"
@@ -71,7 +71,7 @@ def change_text(path: Path, change: Callable[[str], str], *, may_part: bool = Fa
 def changed_text(path: Path, change: Callable[[str], str]) -> tuple[str, str]:
     """The text of a file (empty if there is none), and what `change` would make of it; nothing is written. Raises
     OutputError as `change_text` does."""
-    before = _bytes_of(path, real_path(path)) or b""
+    before = bytes_of(path, real_path(path)) or b""
     after = _changed(path, before, change)
     return before.decode("utf-8", "surrogateescape"), after.decode("utf-8", "surrogateescape")
 
@@ -93,7 +93,9 @@ def remove_unless_changed(path: Path, expected: bytes) -> bool:
     return removed
 
 
-def _bytes_of(path: Path, target: Path) -> bytes | None:
+def bytes_of(path: Path, target: Path) -> bytes | None:
+    """The contents of a file; None if there is none. Raises OutputError for one that cannot be changed: it is too
+    large, or cannot be read. `path`: what the error calls it."""
     try:
         if target.stat().st_size > _LONGEST:
             raise OutputError(f"'{path}' is larger than {_LONGEST} bytes; name another file")
@@ -135,7 +137,7 @@ def _put(target: Path, before: bytes | None, after: bytes) -> bool:
             file.flush()
             os.fsync(file.fileno())
         reached("shared.written")
-        if _bytes_of(target, target) != before:
+        if bytes_of(target, target) != before:
             return False
         if not (_place_new(partial, target) if before is None else _replace(partial, target, before, after)):
             return False

@@ -142,7 +142,6 @@ _HOLDER = "memory-pipeline forget"
 _ALIKE = 0.9
 _MOST_ALIKE = 20
 #: The names of reports and notices.
-_REPORTS = ("compression-*", "COMPRESSION-REPORT.yaml", "notices.jsonl")
 
 
 def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPreview:
@@ -308,10 +307,7 @@ def _places(store: Store, settings: Settings) -> list[Path]:
     beside = [place for place in places_beside(store.path) if place not in kept]
     dagster = os.environ.get("DAGSTER_HOME")
     others = [Path(dagster)] if dagster else []
-    # A directory that a person named may hold files of others.
-    ours = [each for name in _REPORTS for each in settings.reports_path.glob(name)]
-    others += ours if settings.report.directory else [settings.reports_path]
-    return [*beside, *(place for place in others if place.exists())]
+    return [*beside, *(place for place in [*others, settings.reports_path] if place.exists())]
 
 
 def _search(store: Store, settings: Settings, words: OwnWords) -> tuple[int, list[str]]:

@@ -21,7 +21,6 @@ from memory_pipeline.files.writing import cause_and_mend, resolve_links
 from memory_pipeline.ingest.candidates import UNREADABLE, Finding, ImportSummary, Item, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.exporting import is_export
-from memory_pipeline.ingest.foreign import project_of_directory
 from memory_pipeline.ingest.formats import IMPORTERS, check_path, importer_of, read_format
 from memory_pipeline.ingest.gate import says_same, version_id
 from memory_pipeline.ingest.importer import FileChoice
@@ -95,18 +94,13 @@ def project_of(source: SourceTable) -> str:
 
 
 def workspace_of(settings: Settings, project_id: str) -> Path | None:
-    """The workspace that a project is read from: the directory of its first enabled source of the format `openclaw`,
-    else `connectors.workspace` if that is the project's. It does not have to exist.
+    """The workspace that a project is read from: the directory of its first enabled source of the format `openclaw`. It
+    does not have to exist.
 
     A source of which the project follows from what it brought needs `with_known_projects` first.
     """
-    for source in settings.sources_of_store:
-        if source.format == "openclaw" and project_of(source) == project_id:
-            return Path(source.path)
-    named = settings.connectors.workspace
-    if named and project_of_directory(Path(named)) == project_id:
-        return Path(named).expanduser()
-    return None
+    found = (one for one in settings.sources_of_store if one.format == "openclaw" and project_of(one) == project_id)
+    return next((Path(source.path) for source in found), None)
 
 
 def with_known_projects(settings: Settings, store: Store) -> Settings:

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import ModelError
 from memory_pipeline.killpoints import reached
-from memory_pipeline.models.http import asked_wait, one_line
+from memory_pipeline.models.http import one_line
 from memory_pipeline.models.limits import Ledger, Pace, Patience, backoff
-from memory_pipeline.models.provider import CallError, Provider, Reply, Request
+from memory_pipeline.models.provider import Answer, CallError, Provider, Reply, Request
 from memory_pipeline.models.providers.anthropic import AnthropicMessages, read_message
 from memory_pipeline.models.session import Session
 from memory_pipeline.records import BATCH_EXPIRED, BATCH_UNDER_WAY, COST_CAP, TIME_LIMIT, ModelBatch
@@ -47,15 +47,14 @@ class LiveCalls:
     def __init__(
         self, provider: Provider, settings: Settings, patience: Patience, ledger: Ledger, session: Session
     ) -> None:
-        self._provider, self._settings, self._patience = provider, settings, patience
+        self._provider, self._model, self._patience = provider, settings.model, patience
         self._ledger, self._session = ledger, session
         self._stop = Event()
         self._pace = Pace(
-            settings.compression.rate_limit_per_min,
-            settings.model.burst,
-            settings.model.spacing_s,
-            sleep=self._stop.wait,
+            settings.compression.rate_limit_per_min, self._model.burst, self._model.spacing_s, sleep=self._stop.wait
         )
+        self._waiting: list[_Waiting] = []
+        self._flying: dict[Future[tuple[Answer | CallError, int]], tuple[_Waiting, float]] = {}
         self._fruitless = 0
         self._hopeless: str | None = None
 
@@ -65,121 +64,101 @@ class LiveCalls:
         Raises ModelError if no further call can succeed (key, model, server), after the replies that were still in
         progress.
         """
-        waiting = [_Waiting(request) for request in requests]
-        flying: dict[Future[Reply], tuple[_Waiting, float]] = {}
+        self._waiting = [_Waiting(request) for request in requests]
         deadline = time.monotonic() + self._patience.time_limit_s
-        pool = ThreadPoolExecutor(self._settings.model.concurrency, thread_name_prefix="model-calls")
+        pool = ThreadPoolExecutor(self._model.concurrency, thread_name_prefix="model-calls")
         try:
-            while flying or (waiting and not self._hopeless):
+            while self._flying or (self._waiting and not self._hopeless):
                 late = time.monotonic() >= deadline
-                capped = False if late or self._hopeless else self._send(waiting, flying, pool)
-                if waiting and not flying and (late or capped):
+                capped = False if late or self._hopeless else self._send(pool)
+                if self._waiting and not self._flying and (late or capped):
                     reason = TIME_LIMIT if late else COST_CAP
-                    yield from (Reply(item.request, "failed", deferred=reason) for item in waiting)
+                    yield from (Reply(item.request, "failed", deferred=reason) for item in self._waiting)
                     return
-                self._rest(waiting, flying)
-                for future in [future for future in flying if future.done()]:
-                    item, reserved = flying.pop(future)
-                    reply = self._settle(future.result(), item, reserved)
-                    if reply.fatal:
-                        continue
-                    if reply.retry_after_s is None:
+                self._rest()
+                for future in [future for future in self._flying if future.done()]:
+                    reply = self._settle(*self._flying.pop(future), *future.result())
+                    if reply is not None:
                         yield reply
-                    else:
-                        item.attempt += 1
-                        item.not_before = time.monotonic() + reply.retry_after_s
-                        waiting.insert(0, item)
             if self._hopeless:
                 raise ModelError(self._hopeless)
         finally:
             self._stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _send(
-        self, waiting: list[_Waiting], flying: dict[Future[Reply], tuple[_Waiting, float]], pool: ThreadPoolExecutor
-    ) -> bool:
+    def _send(self, pool: ThreadPoolExecutor) -> bool:
         """Send due requests while workers are free; returns True if the next one does not fit under the cap."""
         now = time.monotonic()
-        for item in [item for item in waiting if item.not_before <= now]:
-            if len(flying) >= self._settings.model.concurrency:
+        for item in [item for item in self._waiting if item.not_before <= now]:
+            if len(self._flying) >= self._model.concurrency:
                 return False
             reserved = self._ledger.reserve(item.request.tokens_in, item.request.max_tokens)
             if reserved is None:
                 return True
-            waiting.remove(item)
-            flying[pool.submit(self._call, item.request)] = (item, reserved)
+            self._waiting.remove(item)
+            self._flying[pool.submit(self._call, item.request)] = (item, reserved)
         return False
 
-    def _rest(self, waiting: list[_Waiting], flying: dict[Future[Reply], tuple[_Waiting, float]]) -> None:
+    def _rest(self) -> None:
         """Wait until a call ends, a retry is due, or the lease needs a heartbeat."""
         self._session.keep_alive()
         now = time.monotonic()
-        pause = min([_HEARTBEAT_S, *(item.not_before - now for item in waiting if item.not_before > now)])
-        if flying:
-            wait(flying, timeout=pause, return_when=FIRST_COMPLETED)
+        pause = min([_HEARTBEAT_S, *(item.not_before - now for item in self._waiting if item.not_before > now)])
+        if self._flying:
+            wait(self._flying, timeout=pause, return_when=FIRST_COMPLETED)
         else:
             time.sleep(pause)
 
-    def _call(self, request: Request) -> Reply:
-        """One attempt, in a worker thread."""
+    def _call(self, request: Request) -> tuple[Answer | CallError, int]:
+        """One attempt, in a worker thread, and its milliseconds."""
         self._pace.wait_for_turn()
-        if self._stop.is_set():
-            return Reply(request, "failed", error="stopped")
         began = time.monotonic()
+        result: Answer | CallError
         try:
-            answer = self._provider.ask(request, self._settings.model.timeout_s)
+            result = CallError("stopped") if self._stop.is_set() else self._provider.ask(request, self._model.timeout_s)
         except CallError as error:
-            if error.is_open:
-                return Reply(request, "failed", deferred=str(error))
-            return Reply(
-                request,
-                error.outcome,
-                error=str(error),
-                latency_ms=_since(began),
-                retry_after_s=error.retry_after_s,
-                fatal=error.fatal,
-            )
+            result = error
         except Exception as error:  # a provider that fails in a way that it does not know may have been charged
             self._session.log.exception("asking %s", self._provider.place)
             reason = one_line(f"{type(error).__name__}: {error}")
-            return Reply(request, "unknown", error=reason, latency_ms=_since(began), retry_after_s=0.0)
-        return Reply.of(request, answer, _since(began))
+            result = CallError(reason, outcome="unknown", retry_after_s=0.0)
+        return result, int((time.monotonic() - began) * 1000)
 
-    def _settle(self, reply: Reply, item: _Waiting, reserved: float) -> Reply:
-        """Pay for the call, record it, and decide whether to retry."""
-        if reply.deferred:
-            self._ledger.settle(reserved, 0.0)
-            return reply
-        cost = 0.0
-        if reply.outcome == "answered":
+    def _settle(self, item: _Waiting, reserved: float, result: Answer | CallError, latency_ms: int) -> Reply | None:
+        """Pay for the call and record it. Returns the reply; None if it is tried again, or no call can succeed."""
+        request, cost = item.request, 0.0
+        if isinstance(result, Answer):
+            reply = Reply.of(request, result, latency_ms)
             cost = self._ledger.price.cost(reply.tokens_in, reply.tokens_out)
-        elif reply.outcome == "unknown":
-            cost = reserved
+        elif result.is_open:
+            self._ledger.settle(reserved, 0.0)
+            return Reply(request, "failed", deferred=str(result))
+        else:
+            reply = Reply(request, result.outcome, error=str(result), latency_ms=latency_ms)
+            cost = reserved if result.outcome == "unknown" else 0.0
         self._ledger.settle(reserved, cost)
         self._session.answers.record(reply, "live", cost, str(item.attempt))
-        if reply.outcome == "answered":
+        if isinstance(result, Answer):
             self._fruitless = 0
             if reply.error:
                 self._session.log.warning("%s", reply.error)
             return reply
-        if reply.fatal:
+        if result.fatal:
             self._hopeless = reply.error
-            return reply
-        if reply.retry_after_s is not None:
-            pause = max(reply.retry_after_s, backoff(item.attempt))
+            return None
+        if result.retry_after_s is not None:
+            pause = max(result.retry_after_s, backoff(item.attempt))
             if item.attempt < self._patience.attempts and pause <= self._patience.longest_wait_s:
-                if reply.retry_after_s > 0:
+                if result.retry_after_s > 0:
                     self._pace.hold(pause)
                 self._session.log.info("retrying the model in %.1f s: %s", pause, reply.error)
-                return replace(reply, retry_after_s=pause)
+                item.attempt, item.not_before = item.attempt + 1, time.monotonic() + pause
+                self._waiting.insert(0, item)
+                return None
         self._fruitless += 1
         if self._fruitless >= _FRUITLESS_REQUESTS:
             self._hopeless = reply.error
-        return replace(reply, retry_after_s=None)
-
-
-def _since(began: float) -> int:
-    return int((time.monotonic() - began) * 1000)
+        return reply
 
 
 #: A batch that the server created this long before we recorded it is not ours.
@@ -236,10 +215,10 @@ class BatchCalls:
                 made = self._batches.create(requests=written)
                 break
             except anthropic.APIStatusError as error:
-                busy = error.status_code == 429 or error.status_code >= 500
-                pause = max(asked_wait(error.response.headers), backoff(attempt))
+                asked = self._provider.refusal(error).retry_after_s
+                pause = max(asked or 0.0, backoff(attempt))
                 last = attempt == self._patience.attempts or pause > self._patience.longest_wait_s
-                if last or not busy:
+                if last or asked is None:
                     self._lost(record)
                     raise ModelError(self._provider.explain(error)) from error
                 self._pause(pause)
@@ -298,7 +277,8 @@ class BatchCalls:
             for response in self._batches.results(record.batch_id):
                 if response.custom_id not in record.prompt_hashes:
                     continue
-                stranger = Request(response.custom_id, record.model, prompt_version="")  # asked by another run or step
+                # What another run or step asked is kept for it.
+                stranger = Request(record.model, prompt_version="", prompt_hash=response.custom_id)
                 reply = self._read(record, response, mine.get(response.custom_id, stranger), latency_ms)
                 if response.custom_id in mine:
                     yield reply
@@ -325,10 +305,7 @@ class BatchCalls:
                 return self._lost(record)
             except anthropic.AnthropicError as error:
                 trouble += 1
-                passing = isinstance(
-                    error, (anthropic.APIConnectionError, anthropic.InternalServerError, anthropic.RateLimitError)
-                )
-                if not passing or trouble >= self._patience.attempts:
+                if self._provider.refusal(error).retry_after_s is None or trouble >= self._patience.attempts:
                     raise ModelError(self._provider.explain(error)) from error
             left = self._deadline - time.monotonic()
             if left <= 0 or not wait:

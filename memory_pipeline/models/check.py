@@ -13,6 +13,7 @@ import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -33,6 +34,7 @@ from memory_pipeline.models.http import send_json
 from memory_pipeline.models.provider import Answer, CallError, Provider, Request
 from memory_pipeline.models.questions import CUT_SHORT, json_schema_of
 
+_Schema = TypeVar("_Schema", bound=BaseModel)
 _LOOK_S, _LISTING_BYTES = 1.0, 10_000_000
 _SHOWN = 6
 
@@ -67,13 +69,11 @@ _PROGRAMS = (("claude-code", "claude", "Claude Code"), ("codex", "codex", "Codex
 def find_models(settings: Settings) -> list[FoundModel]:
     """Every model that is here, in a fixed order: keys, servers, programs."""
     chosen = choose_provider(settings)
-    found = []
+    found: list[tuple[str, str, tuple[str, ...], str, bool]] = []
     if settings.anthropic.api_key:
-        found.append(
-            _found("anthropic", "an API key for Claude", (DEFAULT_CLAUDE,), "anthropic", chosen == "anthropic")
-        )
+        found.append(("anthropic", "an API key for Claude", (DEFAULT_CLAUDE,), "", chosen == "anthropic"))
     if settings.openai.api_key:
-        found.append(_found("openai", "an API key for OpenAI", (), "openai MODEL", chosen == "openai"))
+        found.append(("openai", "an API key for OpenAI", (), " MODEL", chosen == "openai"))
     with ThreadPoolExecutor(len(_SERVERS)) as pool:
         listings = list(pool.map(_models_at, _SERVERS))
     for server, models in zip(_SERVERS, listings, strict=True):
@@ -84,22 +84,16 @@ def find_models(settings: Settings) -> list[FoundModel]:
         is_here = endpoint_of(settings).address.rstrip("/") == server.address
         is_chosen = chosen == server.provider and is_here and model_name(settings) in models
         what = f"{server.title} at {server.address}"
-        found.append(_found(server.provider, what, models[:_SHOWN], f"{server.provider} {name}{address}", is_chosen))
+        found.append((server.provider, what, models[:_SHOWN], f" {name}{address}", is_chosen))
     for provider, command, title in _PROGRAMS:
         if shutil.which(command):
             what = f"{title}, the command '{command}', with its own login"
-            found.append(_found(provider, what, (), provider, chosen == provider))
-    return found
-
-
-def _found(provider: str, what: str, models: tuple[str, ...], arguments: str, chosen: bool) -> FoundModel:
-    return FoundModel(
-        provider=provider,
-        what=what,
-        models=models,
-        choose=f"memory-pipeline model use {arguments}",
-        chosen=chosen,
-    )
+            found.append((provider, what, (), "", chosen == provider))
+    use = "memory-pipeline model use"
+    return [
+        FoundModel(provider=provider, what=what, models=models, choose=f"{use} {provider}{rest}", chosen=is_chosen)
+        for provider, what, models, rest, is_chosen in found
+    ]
 
 
 def _models_at(server: _Server) -> tuple[str, ...] | None:
@@ -145,117 +139,91 @@ class ModelCheck(Document):
     """What a check of the model came to."""
 
     provider: str = Field(description="The value of `model.provider`.")
-    model: str = Field(description="The model's name.")
-    place: str = Field(description="The address, or the command.")
+    model: str = Field("", description="The model's name.")
+    place: str = Field("", description="The address, or the command.")
     works: bool = Field(description="Whether it can read notes.")
-    schema_kept: bool | None = Field(description="Whether its answer had the structure that was asked for.")
-    understood: bool | None = Field(description="Whether it read a short note rightly.")
-    context_whole: bool | None = Field(description="Whether the first and the last word of a long prompt arrived.")
-    context_asked: int = Field(description="Tokens of that prompt, about.")
-    context_tokens: int = Field(description="Tokens that a question and its answer may have together.")
-    tokens_in: int = Field(description="Tokens of both questions, as the server counted them; 0 if it counts none.")
-    tokens_out: int = Field(description="Tokens of both answers.")
-    cost_usd: float = Field(description="What both cost; 0 if they were free.")
-    latency_ms: int = Field(description="Milliseconds for the short question.")
-    problem: str | None = Field(description="Why it does not work, and what to do.")
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    answer: Answer
-    parsed: BaseModel | None
-    latency_ms: int
+    schema_kept: bool | None = Field(None, description="Whether its answer had the structure that was asked for.")
+    understood: bool | None = Field(None, description="Whether it read a short note rightly.")
+    context_whole: bool | None = Field(
+        None, description="Whether the first and the last word of a long prompt arrived."
+    )
+    context_asked: int = Field(0, description="Tokens of that prompt, about.")
+    context_tokens: int = Field(0, description="Tokens that a question and its answer may have together.")
+    tokens_in: int = Field(0, description="Tokens of both questions, as the server counted them; 0 if it counts none.")
+    tokens_out: int = Field(0, description="Tokens of both answers.")
+    cost_usd: float = Field(0.0, description="What both cost; 0 if they were free.")
+    latency_ms: int = Field(0, description="Milliseconds for the short question.")
+    problem: str | None = Field(None, description="Why it does not work, and what to do.")
 
 
 def check_model(settings: Settings, log: logging.Logger) -> ModelCheck:
     """Ask the chosen model a short question and a long one. Sends nothing if no model is chosen."""
     name = choose_provider(settings)
     if name == "none":
-        return _failed("none", "", "", 0, NO_MODEL)
+        return ModelCheck(provider=name, works=False, problem=NO_MODEL)
+    made = ModelCheck(
+        provider=name,
+        model=settings.model.name,
+        place=settings.model.base_url,
+        works=False,
+        context_tokens=context_tokens(settings),
+    )
     try:
         provider = make_provider(settings)
-    except ModelError as error:
-        return _failed(name, settings.model.name, settings.model.base_url, context_tokens(settings), str(error))
-    try:
+        made = made.model_copy(update={"model": provider.model, "place": provider.place})
         provider.prepare(log)
-        short = _ask(provider, settings, _Port, '{"note": "We moved the export from 8021 to 8031: 8021 was taken."}')
+        short, seconds = _ask(
+            provider, settings, _Port, '{"note": "We moved the export from 8021 to 8031: 8021 was taken."}'
+        )
         lines = max(4, min(_LONG_TOKENS, provider.context_tokens - _ANSWER_TOKENS - 1_500) // _LINE_TOKENS)
-        long = _ask(provider, settings, _Words, _long_prompt(lines))
+        middle = [_LINE.format(number=number) for number in range(lines)]
+        long, _ = _ask(
+            provider, settings, _Words, "\n".join(["Code word: marmalade", *middle, "Code word: lighthouse"])
+        )
     except (ModelError, CallError) as error:
-        return _failed(name, provider.model, provider.place, provider.context_tokens, str(error))
-    return _result(provider, short, long, lines * _LINE_TOKENS)
-
-
-def _long_prompt(lines: int) -> str:
-    middle = [_LINE.format(number=number) for number in range(lines)]
-    return "\n".join(["Code word: marmalade", *middle, "Code word: lighthouse"])
-
-
-def _ask(provider: Provider, settings: Settings, schema: type[BaseModel], user: str) -> _Asked:
-    request = Request.to_model(
-        provider.model, "check-1", _SYSTEM, user, max_tokens=_ANSWER_TOKENS, schema=json_schema_of(schema)
-    )
-    began = time.monotonic()
-    answer = provider.ask(request, settings.model.timeout_s)
-    latency_ms = int((time.monotonic() - began) * 1000)
-    try:
-        parsed = schema.model_validate(json.loads(answer.text))
-    except (ValidationError, ValueError, RecursionError):
-        parsed = None
-    return _Asked(answer, parsed, latency_ms)
-
-
-def _result(provider: Provider, short: _Asked, long: _Asked, asked: int) -> ModelCheck:
-    schema_kept = short.parsed is not None and long.parsed is not None
-    understood = isinstance(short.parsed, _Port) and short.parsed.port == 8031
-    words = long.parsed if isinstance(long.parsed, _Words) else None
+        return made.model_copy(update={"problem": str(error)})
+    port, words, asked = _parsed(_Port, short), _parsed(_Words, long), lines * _LINE_TOKENS
+    understood = port is not None and port.port == 8031
     whole = words is not None and (words.first_word, words.last_word) == ("marmalade", "lighthouse")
     problem = None
-    if long.answer.stop_reason in CUT_SHORT or short.answer.stop_reason in CUT_SHORT:
+    if {short.stop_reason, long.stop_reason} & CUT_SHORT:
         problem = "an answer ended early; raise model.context_tokens, or choose a model with a larger context"
-    elif not schema_kept:
+    elif port is None or words is None:
         problem = "the answer does not keep to the schema; choose a larger model or another provider"
-    elif words is not None and not whole:
+    elif not whole:
         problem = (
             f"of a prompt of some {asked:,} tokens a part did not arrive, or was not read; set model.context_tokens to "
             "what the server really takes, or start the server with more"
         )
     elif not understood:
         problem = "it misread a note of one sentence; choose a larger model"
-    tokens_in = short.answer.tokens_in + long.answer.tokens_in
-    tokens_out = short.answer.tokens_out + long.answer.tokens_out
-    return ModelCheck(
-        provider=provider.name,
-        model=provider.model,
-        place=provider.place,
-        works=problem is None,
-        schema_kept=schema_kept,
-        understood=understood,
-        context_whole=whole,
-        context_asked=asked,
-        context_tokens=provider.context_tokens,
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-        cost_usd=round(sum(provider.price.cost(a.answer.tokens_in, a.answer.tokens_out) for a in (short, long)), 6),
-        latency_ms=short.latency_ms,
-        problem=problem,
-    )
+    figures = {
+        "works": problem is None,
+        "schema_kept": port is not None and words is not None,
+        "understood": understood,
+        "context_whole": whole,
+        "context_asked": asked,
+        "tokens_in": short.tokens_in + long.tokens_in,
+        "tokens_out": short.tokens_out + long.tokens_out,
+        "cost_usd": round(sum(provider.price.cost(one.tokens_in, one.tokens_out) for one in (short, long)), 6),
+        "latency_ms": int(seconds * 1000),
+        "problem": problem,
+    }
+    return made.model_copy(update=figures)
 
 
-def _failed(provider: str, model: str, place: str, context: int, problem: str) -> ModelCheck:
-    return ModelCheck(
-        provider=provider,
-        model=model,
-        place=place,
-        works=False,
-        schema_kept=None,
-        understood=None,
-        context_whole=None,
-        context_asked=0,
-        context_tokens=context,
-        tokens_in=0,
-        tokens_out=0,
-        cost_usd=0.0,
-        latency_ms=0,
-        problem=problem,
+def _ask(provider: Provider, settings: Settings, schema: type[BaseModel], user: str) -> tuple[Answer, float]:
+    """The answer, and the seconds that it took."""
+    request = Request(
+        provider.model, "check-1", _SYSTEM, user, max_tokens=_ANSWER_TOKENS, schema=json_schema_of(schema)
     )
+    began = time.monotonic()
+    return provider.ask(request, settings.model.timeout_s), time.monotonic() - began
+
+
+def _parsed(schema: type[_Schema], answer: Answer) -> _Schema | None:
+    """The answer in its structure; None if it does not keep to it."""
+    try:
+        return schema.model_validate(json.loads(answer.text))
+    except (ValidationError, ValueError, RecursionError):
+        return None

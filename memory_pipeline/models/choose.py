@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from memory_pipeline.config.api_keys import is_same_server
 from memory_pipeline.config.models import ProviderName
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.config.sources import is_same_server
 from memory_pipeline.errors import ModelError, NoModelError
 from memory_pipeline.models.http import is_on_this_machine
 from memory_pipeline.models.limits import FREE, PRICES, Price, price_of
@@ -19,6 +19,7 @@ from memory_pipeline.models.providers.command_lines import ClaudeCode, Codex
 from memory_pipeline.models.providers.recorded import Recorded
 from memory_pipeline.models.providers.servers import ChatCompletions, Ollama
 from memory_pipeline.records import ModelCall
+from memory_pipeline.text.counts import how_many
 
 #: The current Haiku; `model.name` chooses another one.
 DEFAULT_CLAUDE = "claude-haiku-5-5"
@@ -186,7 +187,7 @@ class Waiting:
         return bool(self.notes or self.turns)
 
     def __str__(self) -> str:
-        counted = [_count(number, noun) for number, noun in ((self.notes, "note"), (self.turns, "turn")) if number]
+        counted = [how_many(number, noun) for number, noun in ((self.notes, "note"), (self.turns, "turn")) if number]
         return " and ".join(counted)
 
 
@@ -204,7 +205,7 @@ def describe_reader(settings: Settings, calls: Sequence[ModelCall], waiting: Wai
     reused = {call.prompt_hash for call in calls if call.mode == "cache"}
     if not calls:
         return f"{model_name(settings)} reads {_place(settings, provider)}; {waits or 'there was nothing to ask'}."
-    parts = [_count(len(asked), "question")]
+    parts = [how_many(len(asked), "question")]
     if again:
         parts.append(f"{len(again):,} asked again")
     if reused:
@@ -225,8 +226,8 @@ def _would_read(settings: Settings, waiting: Waiting) -> str:
     tokens = waiting.tokens
     asked = max(1, waiting.days, ceil(_FRAMED * tokens / settings.reading.question_tokens))
     each = PRICES[DEFAULT_CLAUDE].cost(round(_FRAMED * tokens / asked) + _PER_QUESTION, tokens // 2 // asked)
-    cost = asked * each
-    return f"{DEFAULT_CLAUDE} would read {waiting} in about {_count(asked, 'question')}, for {max(cost, 0.01):.2f} USD."
+    cost = max(asked * each, 0.01)
+    return f"{DEFAULT_CLAUDE} would read {waiting} in about {how_many(asked, 'question')}, for {cost:.2f} USD."
 
 
 def _place(settings: Settings, provider: str) -> str:
@@ -236,7 +237,3 @@ def _place(settings: Settings, provider: str) -> str:
         return "from recorded answers"
     endpoint = endpoint_of(settings)
     return "on this machine" if endpoint.is_local else f"at {endpoint.address}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

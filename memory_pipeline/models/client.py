@@ -67,8 +67,7 @@ class ModelClient:
             again = [question for several in follow_ups.values() for question in several]
             second, hopeless = self._answer(again, session, step, only_kept=only_kept)
         for name, question in questions.items():
-            asked_again = self._joined(question, follow_ups.get(name, ()), second)
-            result = asked_again
+            result = self._joined(question, follow_ups.get(name, ()), second)
             if result is None:
                 result = self._result(question, replies)
                 if isinstance(result, Declined) and result.fallback is not None and hopeless is None:
@@ -120,35 +119,31 @@ class ModelClient:
         earlier = [] if session.preview else session.answers.batches()
         if not requests and not earlier:
             return
-        if self._settings.model.cost_cap_usd <= 0 and self._provider.price.cost(1, 1) > 0:
+        model, provider, run_id = self._settings.model, self._provider, session.answers.run_id
+        if model.cost_cap_usd <= 0 and provider.price.cost(1, 1) > 0:
             yield from (Reply(request, "failed", deferred=COST_CAP) for request in requests)
             return
         if not self._is_prepared:
-            self._provider.prepare(session.log)
+            provider.prepare(session.log)
             self._is_prepared = True
-        ledger = self._ledger(session)
+        calls = [call for call in session.answers.calls() if call.mode != "cache"]
+        spent = sum(call.cost_usd for call in calls)
+        ledger = Ledger(provider.price, model.cost_cap_usd, model.most_calls - len(calls), spent)
         session.log.info(
             "%d questions to %s, at most %.4f USD; the cap is %.2f USD",
             len(requests),
-            self._provider.model,
+            provider.model,
             sum(ledger.price.cost(request.tokens_in, request.max_tokens) for request in requests),
             ledger.cap,
         )
-        yield from self._sent(requests, earlier, ledger, session)
-
-    def _sent(
-        self, requests: Sequence[Request], earlier: Sequence[object], ledger: Ledger, session: Session
-    ) -> Iterator[Reply]:
         left = {request.prompt_hash: request for request in requests}
-        provider = self._provider
         if isinstance(provider, AnthropicMessages):
-            run_id = session.answers.run_id
-            in_batch = self._settings.model.calling == "batch" and not session.preview
+            in_batch = model.calling == "batch" and not session.preview
             batches = BatchCalls(provider, self._patience, ledger, session)
-            was_sent = any(batch.run_id == run_id for batch in session.answers.batches()) if earlier else False
             for reply in batches.collect_earlier(requests, wait=in_batch) if earlier else ():
                 if reply.deferred != BATCH_EXPIRED and left.pop(reply.request.prompt_hash, None) is not None:
                     yield reply
+            was_sent = any(batch.run_id == run_id for batch in earlier)
             if left and was_sent and any(batch.run_id == run_id for batch in session.answers.batches()):
                 # Its cost is not known here, so this run must not send anything else meanwhile.
                 yield from (Reply(request, "failed", deferred=BATCH_UNDER_WAY) for request in left.values())
@@ -158,13 +153,3 @@ class ModelClient:
                 return
         if left:
             yield from LiveCalls(provider, self._settings, self._patience, ledger, session).ask(list(left.values()))
-
-    def _ledger(self, session: Session) -> Ledger:
-        """What the run may still spend and call."""
-        calls = [call for call in session.answers.calls() if call.mode != "cache"]
-        return Ledger(
-            self._provider.price,
-            self._settings.model.cost_cap_usd,
-            self._settings.model.most_calls - len(calls),
-            sum(call.cost_usd for call in calls),
-        )

@@ -8,7 +8,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from typing import Any, Protocol
 
 from memory_pipeline.models.limits import Price
@@ -28,51 +28,40 @@ _AGAIN = "Give the whole answer once more, with this put right and nothing else 
 @dataclass(frozen=True, slots=True)
 class Request:
     """One prompt, ready to send. `schema`: the JSON schema of the answer; `is_again`: it was asked before, and
-    tells what was wrong with the answer."""
+    tells what was wrong with the answer.
 
-    prompt_hash: str
+    `prompt_hash`: its key, SHA-256 over everything that can change the answer; the prompt's version represents the
+    schema. The key finds cached answers, and is the custom id in a batch. It is given for a prompt of which nothing
+    else is known.
+    """
+
     model: str
     prompt_version: str
     system: str = ""
     user: str = ""
+    _: KW_ONLY
     max_tokens: int = 0
     schema: Mapping[str, Any] = field(default_factory=dict, hash=False)
     masked_secrets: int = 0
     masked_personal: int = 0
     is_again: bool = False
+    prompt_hash: str = ""
 
-    @classmethod
-    def to_model(
-        cls,
-        model: str,
-        prompt_version: str,
-        system: str,
-        user: str,
-        *,
-        max_tokens: int,
-        schema: Mapping[str, Any],
-        masked_secrets: int = 0,
-        masked_personal: int = 0,
-    ) -> Request:
-        """A request with its key: SHA-256 over everything that can change the answer; the prompt's version
-        represents the schema. The key finds cached answers, and is the custom id in a batch."""
-        key = _key(model, prompt_version, system, user, max_tokens)
-        return cls(key, model, prompt_version, system, user, max_tokens, schema, masked_secrets, masked_personal)
+    def __post_init__(self) -> None:
+        """Make the key."""
+        parts = [self.model, self.prompt_version, self.system, self.user, self.max_tokens]
+        made = hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()
+        object.__setattr__(self, "prompt_hash", self.prompt_hash or made)
 
     def fitted_to(self, context_tokens: int) -> Request:
         """The request with as many tokens for the answer as the context has room for beside the prompt."""
         most = max(0, min(self.max_tokens, context_tokens - self.tokens_in))
-        return self._changed(max_tokens=most)
+        return replace(self, max_tokens=most, prompt_hash="")
 
     def asked_again(self, answer: str, objection: str) -> Request:
         """The request once more, with its answer and what is wrong with it."""
         user = f"{self.user}\n\nYour earlier answer:\n{answer}\n\nIt was not accepted. {objection}\n{_AGAIN}"
-        return self._changed(user=user, is_again=True)
-
-    def _changed(self, **changes: Any) -> Request:
-        changed = replace(self, **changes)
-        key = _key(changed.model, changed.prompt_version, changed.system, changed.user, changed.max_tokens)
-        return replace(changed, prompt_hash=key)
+        return replace(self, user=user, is_again=True, prompt_hash="")
 
     @property
     def tokens_in(self) -> int:
@@ -116,8 +105,7 @@ class Answer:
 class Reply:
     """A reply. `text` is None if there is no answer; then `deferred` or `error` gives the reason.
 
-    An `error` beside a text is of the bill alone. `outcome` as in ModelCall. `retry_after_s` is set if the same request
-    may be sent again; `fatal` if no other request would succeed either.
+    An `error` beside a text is of the bill alone. `outcome` as in ModelCall.
     """
 
     request: Request
@@ -129,18 +117,11 @@ class Reply:
     latency_ms: int = 0
     error: str | None = None
     deferred: str | None = None
-    retry_after_s: float | None = None
-    fatal: bool = False
 
     @classmethod
     def of(cls, request: Request, answer: Answer, latency_ms: int) -> Reply:
         """The reply that an answer is."""
         return cls(request, "answered", latency_ms=latency_ms, **asdict(answer))
-
-
-def _key(model: str, prompt_version: str, system: str, user: str, max_tokens: int) -> str:
-    parts = [model, prompt_version, system, user, max_tokens]
-    return hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()
 
 
 #: A call cannot have so many times the tokens that were estimated and asked for.
@@ -178,25 +159,16 @@ class Provider(Protocol):
     A new provider is a class with these members and a line in `choose`.
     """
 
-    @property
-    def name(self) -> str:
-        """The value of `model.provider`."""
-
-    @property
-    def model(self) -> str:
-        """The model's name, by which answers are kept; a change of it asks everything again."""
-
-    @property
-    def place(self) -> str:
-        """The address or the command, as messages name it."""
-
-    @property
-    def price(self) -> Price:
-        """USD per million tokens; zero on this machine and for a subscription."""
-
-    @property
-    def context_tokens(self) -> int:
-        """Tokens that a question and its answer may have together."""
+    #: The value of `model.provider`.
+    name: str
+    #: The model's name, by which answers are kept; a change of it asks everything again.
+    model: str
+    #: The address or the command, as messages name it.
+    place: str
+    #: USD per million tokens; zero on this machine and for a subscription.
+    price: Price
+    #: Tokens that a question and its answer may have together.
+    context_tokens: int
 
     def prepare(self, log: logging.Logger) -> None:
         """Check, before the first question, that the model can be asked.

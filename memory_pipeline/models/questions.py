@@ -66,16 +66,14 @@ class Question(Generic[AnswerT, ResultT]):
     """One question. `schema` is the structure of its answer; `check` turns a matching answer into a result, or says
     why there is none, and does not trust anything that the model says about itself.
 
-    `source_tokens`: the length of the texts that it is about. `last_check`: the check of a second answer, if that is
-    another one; `fallback`: the result if that answer cannot be used. `halves`: the same question about each half of
-    the texts, for an answer that ended early; `join`: the result of the results of what was asked again. `too_long`:
-    why it cannot be asked, or empty.
+    `last_check`: the check of a second answer, if that is another one; `fallback`: the result if that answer cannot be
+    used. `halves`: the same question about each half of the texts, for an answer that ended early; `join`: the result
+    of the results of what was asked again. `too_long`: why it cannot be asked, or empty.
     """
 
     request: Request
     schema: type[AnswerT]
     check: Callable[[AnswerT], ResultT | Declined]
-    source_tokens: int
     context_tokens: int
     last_check: Callable[[AnswerT], ResultT | Declined] | None = None
     halves: Callable[[], Sequence[Question[AnswerT, ResultT]]] | None = None
@@ -103,11 +101,12 @@ class Question(Generic[AnswerT, ResultT]):
         model's context together with its answer.
 
         `version` identifies the prompt, the schema and the check, and must change with any of them, because answers
-        are cached by it. `masked_...`: what the caller has already masked, for the counts.
+        are cached by it. `source_tokens`: the length of the texts that it is about. `masked_...`: what the caller has
+        already masked, for the counts.
         """
         user, counts = redact(prompt.user.encode("utf-8", "replace").decode(), personal=settings.model.mask_personal)
         context = context_tokens(settings)
-        request = Request.to_model(
+        request = Request(
             model_name(settings),
             version,
             prompt.system,
@@ -122,7 +121,7 @@ class Question(Generic[AnswerT, ResultT]):
             too_long = f"too long for a context of {context} tokens; raise model.context_tokens if the model takes more"
         elif source_tokens > MOST_SOURCE_TOKENS:
             too_long = f"too long for one prompt: {source_tokens} tokens, at most {MOST_SOURCE_TOKENS} are sent"
-        return cls(request, schema, check, source_tokens, context, last_check, too_long=too_long)
+        return cls(request, schema, check, context, last_check, too_long=too_long)
 
     def follow_ups(self, reply: Reply) -> Sequence[Question[AnswerT, ResultT]]:
         """What is asked because of a reply: the question once more with what is wrong with the answer, its halves if

@@ -33,19 +33,14 @@ class AnswerBook:
 
     def find(self, prompt_hashes: Sequence[str]) -> dict[str, ModelAnswer]:
         """The cached answers to these prompts, by prompt hash."""
-        wanted = list(prompt_hashes)
+        wanted = set(prompt_hashes)
         if not wanted:
             return {}
-        beside = self.find_beside(wanted)
-        if self._preview and beside.keys() >= set(wanted):
+        beside = {answer.prompt_hash: answer for answer in self._read_beside()[0] if answer.prompt_hash in wanted}
+        if self._preview and beside.keys() >= wanted:
             return beside
         with self._store.reading() as tx:
-            return {**beside, **tx.models.answers(wanted)}
-
-    def find_beside(self, prompt_hashes: Sequence[str]) -> dict[str, ModelAnswer]:
-        """Those of the cached answers that are in the file next to the store, by prompt hash."""
-        wanted = set(prompt_hashes)
-        return {answer.prompt_hash: answer for answer in self._read_beside()[0] if answer.prompt_hash in wanted}
+            return {**beside, **tx.models.answers(sorted(wanted))}
 
     def record(self, reply: Reply, mode: CallMode, cost: float, which: str, batch_id: str | None = None) -> None:
         """Store a call and its answer, if any, in one transaction.
@@ -106,9 +101,7 @@ class AnswerBook:
             tx.models.keep_answers(answers)
             tx.models.keep_calls(calls)
         reached("previews.taken")
-        if (
-            self._beside.exists() and self._beside.stat().st_size == size
-        ):  # else somebody wrote meanwhile: the next time
+        if self._beside.exists() and self._beside.stat().st_size == size:  # else the next time: it has grown
             self._beside.unlink(missing_ok=True)
         return len(answers)
 

@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from memory_pipeline.config.broken_sources import BrokenSource
-from memory_pipeline.config.exports import ExportTable, SourceTable
+from memory_pipeline.config.exports import BrokenSource, ExportTable, SourceTable
 from memory_pipeline.config.loading import LoadedSettings, changes_from, load_settings
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import CONFIG_FILE, read_settings_file
@@ -163,8 +162,6 @@ def load_project_settings(overrides: Mapping[str, object] | None = None) -> Load
     if loaded.refused:
         _warn_once(loaded.refused)
     absolute: dict[str, object] = {"store.path": str(_path_of("store.path", values.store.path, home))}
-    if values.report.directory:
-        absolute["report.directory"] = str(_path_of("report.directory", values.report.directory, home))
     if values.sources or values.exports:
         own = dict(overrides or {})
         own.pop("store.path", None)
@@ -172,8 +169,7 @@ def load_project_settings(overrides: Mapping[str, object] | None = None) -> Load
         sources, broken = _resolve_all("sources", values.sources, fed, home)
         exports, wrong = _resolve_all("exports", values.exports, fed, home)
         absolute |= {"sources": sources, "exports": exports}
-        values = values.with_broken_sources((*values.broken_sources, *broken))
-        values = values.with_broken_exports((*values.broken_exports, *wrong))
+        values = values.without([*broken, *wrong])
     return replace(loaded, values=values.with_values(absolute))
 
 

@@ -18,6 +18,7 @@ from dagster import (
 from dagster._core.definitions.partitions.context import partition_loading_context
 from dagster._core.remote_origin import GrpcServerCodeLocationOrigin
 
+from memory_pipeline.config.night import EARLIEST_NIGHT
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import StoreError
 from memory_pipeline.files.places import demo_mark
@@ -41,21 +42,21 @@ def first_day_of(settings: Settings, *, of_demo: bool = True) -> date | None:
         first = tx.contents.first_moment()
         night = tx.journal.reported_nights()[0] if of_demo and demo_mark(store.path).exists() else None
     if first and night:
-        return max(night, settings.night.earliest)
-    return first and max(min(first.date(), latest_complete_day(datetime.now(UTC))), settings.night.earliest)
+        return max(night, EARLIEST_NIGHT)
+    return first and max(min(first.date(), latest_complete_day(datetime.now(UTC))), EARLIEST_NIGHT)
 
 
 def _first_day(*, of_demo: bool = True) -> date:
-    """The setting; without one, the first memory's day, and in an empty store the last complete day.
+    """The first memory's day, and in an empty store the last complete day.
 
     A store that cannot be read now may have memories of any day, and this process a run of any of them.
     """
-    if LOCATION.night.first_partition or home.serves_any_store:
-        return LOCATION.night.earliest
+    if home.serves_any_store:
+        return EARLIEST_NIGHT
     try:
         return first_day_of(LOCATION, of_demo=of_demo) or latest_complete_day(datetime.now(UTC))
     except StoreError:
-        return LOCATION.night.earliest
+        return EARLIEST_NIGHT
 
 
 def daily_partitions(first: date) -> DailyPartitionsDefinition:
@@ -123,8 +124,6 @@ _DELAY_S, _LONGEST_S = 2, 120
     description="Loads the definitions again when the store has older memories, so that partitions begin with them.",
 )
 def earlier_memories(context: SensorEvaluationContext) -> SkipReason:
-    if LOCATION.night.first_partition:
-        return SkipReason("the setting night.first_partition names the first partition")
     try:
         first = first_day_of(load_project_settings().values)
     except StoreError as error:

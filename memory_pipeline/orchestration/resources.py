@@ -50,7 +50,7 @@ class StoreResource(ConfigurableResource):  # type: ignore[type-arg]
     settings: dict[str, Any] = Field(
         default={},
         description="Settings that differ for this run alone, by dotted key, for example "
-        '{"compression.linkage": "single"}. Left empty, the project\'s own settings count; \'memory-pipeline config '
+        '{"compression.review": "manual"}. Left empty, the project\'s own settings count; \'memory-pipeline config '
         "show' lists them.",
     )
 

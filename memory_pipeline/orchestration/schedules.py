@@ -57,7 +57,7 @@ def _held(context: ScheduleEvaluationContext) -> SkipReason | None:
 def _request(context: ScheduleEvaluationContext, name: str) -> RunRequest | SkipReason:
     day = latest_complete_day(context.scheduled_execution_time)
     if day < FIRST_DAY:
-        return SkipReason(f"{day} is before the first partition; see the setting night.first_partition")
+        return SkipReason(f"{day} is before the first partition")
     key = day.isoformat()
     return _held(context) or RunRequest(
         run_key=f"{name}-{key}", partition_key=key, run_config=night_config(load_project_settings().values)
@@ -121,7 +121,7 @@ def _newest_period(
     now = context.scheduled_execution_time
     key = newest_period(partitions, date.fromisoformat(scheduled_day(now)), now)
     if key is None:
-        return SkipReason("no partition has ended since the first one; see the setting night.first_partition")
+        return SkipReason("no partition has ended since the first one")
     if key in context.instance.get_materialized_partitions(AssetKey(asset)):
         return SkipReason(f"{key} was already processed after its last night")
     return _held(context) or RunRequest(

@@ -168,7 +168,7 @@ def _answer(settings: Settings, changes: Changes, cursor: Cursor, now: datetime)
     if changes.state == cursor.started:
         return SkipReason(f"{count}, for which a run was started")
     if key not in DAILY.get_partition_keys(current_time=now):
-        return SkipReason(f"{key} is before the first partition; see the setting night.first_partition")
+        return SkipReason(f"{key} is before the first partition")
     cursor.started = changes.state
     return RunRequest(
         run_key=f"sources-{changes.state}-{key}",

@@ -93,7 +93,7 @@ def room_for(use: str, settings: Settings) -> Room:
     Raises ModelError for a context that the instructions fill.
     """
     context = context_tokens(settings)
-    told = Request.to_model("", "", _USES[use].instructions, "", max_tokens=0, schema={}).tokens_in
+    told = Request("", "", _USES[use].instructions).tokens_in
     free = context - told
     if free // _PARTS < _LEAST_ITEM_TOKENS:
         raise ModelError(

@@ -29,7 +29,6 @@ from memory_pipeline.records.cluster import (
 from memory_pipeline.records.conversation import (
     DIGEST,
     ESTABLISHED,
-    EXTRACTION_KINDS,
     READ,
     READING,
     REFUSED,
@@ -37,7 +36,6 @@ from memory_pipeline.records.conversation import (
     REPLACED,
     ROUTINE,
     STATED,
-    STATEMENT_KINDS,
     About,
     Chunk,
     ConversationDay,
@@ -59,16 +57,8 @@ from memory_pipeline.records.conversation import (
     tags_of_all,
     with_asked,
 )
-from memory_pipeline.records.drafts import (
-    Conflict,
-    ConflictCase,
-    PrincipleResult,
-    PrincipleStatus,
-)
-from memory_pipeline.records.identifiers import (
-    derived_id,
-    fingerprint_of,
-)
+from memory_pipeline.records.drafts import Conflict, ConflictCase, PrincipleResult, PrincipleStatus
+from memory_pipeline.records.identifiers import derived_id, fingerprint_of
 from memory_pipeline.records.memory import (
     AGAIN,
     BESIDE,
@@ -113,7 +103,6 @@ from memory_pipeline.records.night import (
     PlaybookEntry,
     Priority,
     Proposal,
-    Rollup,
     Stage,
     Verdict,
 )

@@ -54,8 +54,7 @@ class Cluster:
     member_count: Annotated[int, Column("The number of its members.")]
     avg_similarity: Annotated[float, Column("Mean of the cosines that join the members.")]
     min_similarity: Annotated[
-        float,
-        Column("The lowest cosine that joins members; below the threshold only where they make one claim."),
+        float, Column("The lowest cosine that joins members; below the threshold only where they make one claim.")
     ]
     dominant_category: Annotated[str, Column("The category that most members have.")]
     top_categories: Annotated[tuple[str, ...], Column("The two most frequent categories.")]
@@ -110,9 +109,7 @@ class Distillation:
     """
 
     cluster: Annotated[Cluster, Column("The cluster that was distilled.")]
-    similarities: Annotated[
-        tuple[float, ...], Column("The mean cosine of each member to the others, in the order of the member ids.")
-    ]
+    similarities: Annotated[tuple[float, ...], Column("The mean cosine of each member to the others, in their order.")]
     content: Annotated[str, Column("The proposed memory, attached facts included.")]
     attached: Annotated[tuple[str, ...], Column("Facts of single sources, attached below the shared statement.")]
     outcome: Annotated[
@@ -168,9 +165,7 @@ class Archive:
     nor logged again."""
 
     cluster: Annotated[Cluster, Column("The cluster.")]
-    status: Annotated[
-        ArchiveStatus, Column("compressed, skipped, failed, proposed, or settled (decided on an earlier night).")
-    ]
+    status: Annotated[ArchiveStatus, Column("compressed, skipped, failed, proposed, or settled (decided earlier).")]
     reason: Annotated[str | None, Column("Why it was not compressed.")] = None
     abstraction_id: Annotated[str | None, Column("The memory that was written, or is proposed.")] = None
     archived_ids: Annotated[tuple[str, ...], Column("Sources that were archived into the abstraction.")] = ()

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Final, Literal
 
 from memory_pipeline.records.columns import Column
 
@@ -15,7 +15,6 @@ StatementKind = Literal[
     "fact", "decision", "lesson", "cause", "procedure", "rule", "preference", "trust", "boundary", "dynamic",
     "emotion", "correction", "thread", "context",
 ]  # fmt: skip
-STATEMENT_KINDS: tuple[StatementKind, ...] = get_args(StatementKind)
 #: Whom or what a statement is about.
 About = Literal["human", "agent", "both", "work"]
 
@@ -42,20 +41,9 @@ MOST_TOKENS = 10**9
 Speaker = Literal["human", "agent"]
 #: What an extraction is.
 ExtractionKind = Literal[
-    "marker",
-    "correction",
-    "trust",
-    "boundary",
-    "repetition",
-    "emotion",
-    "decision",
-    "fact",
-    "preference",
-    "dynamic",
-    "learning",
-    "context",
-]
-EXTRACTION_KINDS: tuple[ExtractionKind, ...] = get_args(ExtractionKind)
+    "marker", "correction", "trust", "boundary", "repetition", "emotion", "decision", "fact", "preference", "dynamic",
+    "learning", "context",
+]  # fmt: skip
 #: Where an extraction goes: one of the three files of a workspace, a memory, or nowhere.
 Destination = Literal["user", "relational", "soul", "memory", "drop"]
 
@@ -152,9 +140,7 @@ class ConversationDay:
     is_written: Annotated[bool, Column("Whether the files of the day have been written since.", changes=True)] = False
     gone_at: Annotated[datetime | None, Column("When it was replaced or taken back.", changes=True)] = None
     gone_by: Annotated[str | None, Column("The run or the rollback that did so.", changes=True)] = None
-    basis: Annotated[
-        str, Column("Hash of what stood before the day: another one means that an earlier day was read.", changes=True)
-    ] = ""
+    basis: Annotated[str, Column("Hash of what stood before the day: it changes with earlier days.", changes=True)] = ""
     is_taken_back: Annotated[
         bool, Column("Whether a rollback took it back, and nobody has asked for the day since.", changes=True)
     ] = False

@@ -12,18 +12,9 @@ from memory_pipeline.records.columns import Column
 _LARGEST = 2**63 - 1
 SourceStatus = Literal["read", "unchanged", "failed"]
 MEMORY_TYPES = (
-    "error_fix",
-    "discovery",
-    "decision",
-    "learning",
-    "warning",
-    "codebase_knowledge",
-    "fact",
-    "lesson",
-    "feedback",
-    "conversation",
-    "other",
-)
+    "error_fix", "discovery", "decision", "learning", "warning", "codebase_knowledge", "fact", "lesson", "feedback",
+    "conversation", "other",
+)  # fmt: skip
 PATTERN_TYPES = ("success", "failure", "decision", "workflow", "gotcha")
 CONSOLIDATION_METHODS = ("llm", "heuristic", "hybrid")
 #: How exactly the time of a memory is known: to the second, to the day, by its file's time, or only by its import's.
@@ -93,9 +84,7 @@ class MemoryBase:
         float,
         Column("0 to 3; memories of 2.5 and above are critical and never touched.", changes=True, low=0.0, high=3.0),
     ] = 1.0
-    abstraction_level: Annotated[
-        int, Column("0 raw, 1 merged, 2 a pattern, 3 a principle.", low=LEVEL_RAW, high=LEVEL_PRINCIPLE)
-    ] = LEVEL_RAW
+    abstraction_level: Annotated[int, Column("0 raw, 1 merged, 2 a pattern, 3 a principle.", low=0, high=3)] = LEVEL_RAW
     pattern_type: Annotated[str | None, Column("The kind of pattern.", choices=PATTERN_TYPES)] = None
     confidence_score: Annotated[float | None, Column("Confidence of an abstraction, 0 to 1.", low=0.0, high=1.0)] = None
     consolidation_method: Annotated[
@@ -117,9 +106,7 @@ class MemoryBase:
     archived_by: Annotated[str | None, Column("What archived it: a night, a rollback, a person.", changes=True)] = None
     archived_at: Annotated[datetime | None, Column("When it was archived, as of the night.", changes=True)] = None
     consolidated_into_id: Annotated[str | None, Column("The memory that replaced it.", changes=True, is_id=True)] = None
-    compressed_from: Annotated[
-        str | None, Column("For a pattern, principle or series: what it was made from, as JSON.", is_json=True)
-    ] = None
+    compressed_from: Annotated[str | None, Column("What an abstraction was made from, as JSON.", is_json=True)] = None
     importance_before: Annotated[
         float | None, Column("The importance before archiving.", changes=True, low=0.0, high=3.0)
     ] = None
@@ -233,8 +220,7 @@ class EligibleMemory:
     effective_date: datetime
     stands_for: Annotated[int, Column("How many raw memories it was merged from; 1 for a raw one.")] = 1
     is_entry: Annotated[
-        bool,
-        Column("Whether it is an entry of the knowledge base: a text with a title and a recommendation."),
+        bool, Column("Whether it is an entry of the knowledge base: a text with a title and a recommendation.")
     ] = False
     type_is_told: Annotated[
         bool,
@@ -279,9 +265,7 @@ class SourceReading:
     """What a night read of one source."""
 
     source: Annotated[str, Column("The name of the source.")]
-    status: Annotated[
-        SourceStatus, Column("`read`, `unchanged` (nothing in it is new), or `failed` (it could not be read).")
-    ]
+    status: Annotated[SourceStatus, Column("`read`, `unchanged` (nothing is new), or `failed` (it could not be read).")]
     error: Annotated[str | None, Column("Why it could not be read, or which files of it could not.")] = None
     files: Annotated[int, Column("Files that it has.")] = 0
     files_read: Annotated[int, Column("Files that were read; the others had nothing new.")] = 0

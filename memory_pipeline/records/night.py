@@ -14,21 +14,9 @@ ROLLUP_LEVELS = ("day", "week", "month", "year")
 _MOST = 2**31 - 1
 Verdict = Literal["PASS", "PARTIAL", "FAIL", "IDLE"]
 Stage = Literal[
-    "sources",
-    "conversations",
-    "extraction",
-    "embed",
-    "read",
-    "distill",
-    "write",
-    "archive",
-    "enrich",
-    "recall",
-    "export",
-    "report",
-    "night",
-    "moved",
-]
+    "sources", "conversations", "extraction", "embed", "read", "distill", "write", "archive", "enrich", "recall",
+    "export", "report", "night", "moved",
+]  # fmt: skip
 #: The stage of what is no error: where lines of a person stand now.
 MOVED: Stage = "moved"
 
@@ -96,9 +84,7 @@ class Rollup:
     starts_at: Annotated[datetime, Column("When the period begins.", changes=True)]
     ends_at: Annotated[datetime, Column("When it ends: the time as of which it is told.", changes=True)]
     content: Annotated[str, Column("The summary, as Markdown.", changes=True)]
-    entries: Annotated[
-        str, Column("What stands in it, as JSON: the next level is made from these.", is_json=True, changes=True)
-    ]
+    entries: Annotated[str, Column("What stands in it, as JSON, for the next level.", is_json=True, changes=True)]
     below_ids: Annotated[tuple[str, ...], Column("The rollups that it is made from.", changes=True)]
     memory_ids: Annotated[tuple[str, ...], Column("The memories that its entries say.", changes=True)]
     notes: Annotated[int, Column("Memories of the period.", changes=True, low=0, high=_MOST)]

@@ -72,16 +72,16 @@ def compact_session(
     gates = [curated_captured(flush), no_open_decisions(flush), no_contradicting_facts(new, known)]
     body = promotions_block([*known, *new], PROMOTIONS_TOKENS, estimated_tokens)
     logs = _logs(flush, _SUMMARY_TOKENS // (2 if aggressive else 1), new, count)
-    run: SessionRun | None = SessionRun(session.project, f"the compaction of session {session.name}", logs, tuple(new))
-    assert run is not None
+    run: SessionRun | None = None
     named = list(dict.fromkeys([*(file for file, _ in logs), *([MEMORY_FILE] if body else [])]))
     files: list[FlushedFile] = []
     outcome = "previewed" if preview else "compacted" if session.turns else "nothing to keep"
     if preview:
         files = [FlushedFile(file=page_of(settings, session, name), outcome="previewed") for name in named]
-        run = None
     elif all(gate.passed or gate.severity == "warns" for gate in gates):
-        run, written = write_session(settings, run)
+        what, kept = f"the compaction of session {session.name}", tuple((*where, text) for where, text in logs.items())
+        made = SessionRun(project=session.project, what=what, logs=kept, promoted=tuple(new))
+        run, written = write_session(settings, made)
         memory = pages_of(Path(settings.store.path), session.project) / MEMORY_FILE
         gates.append(memory_parses(_text_of(memory), promotions_now(settings, session.project)))
         if gates[-1].passed:

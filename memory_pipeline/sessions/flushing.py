@@ -35,6 +35,8 @@ from memory_pipeline.workspace.session_pages import DECISIONS, FACTS, RULES, Pro
 
 _log = logging.getLogger(__name__)
 _ATTEMPTS = 2
+#: Seconds for which a model is asked: a host waits, and a hook of Claude Code is ended after a minute.
+_MODEL_S = 20.0
 IN_USE = "the store with the answers is in use"
 NO_STORE = "there is no store beside which answers are kept"
 #: Confidence from which a fact is kept in `MEMORY.md`.
@@ -91,7 +93,9 @@ def flush_session(settings: Settings, session: Session, *, preview: bool = False
     if preview:
         files = [FlushedFile(file=page_of(settings, session, file), outcome="previewed") for file, _ in logs]
         return flushed(flush, files).model_copy(update={"model": told})
-    run, written = write_session(settings, SessionRun(session.project, f"the flush of session {session.name}", logs))
+    kept = tuple((*where, text) for where, text in logs.items())
+    made = SessionRun(project=session.project, what=f"the flush of session {session.name}", logs=kept)
+    run, written = write_session(settings, made)
     files = flushed_files(settings, session, [file for file, _ in logs], written)
     return flushed(flush, files, run.run_id if run else None).model_copy(update={"model": told})
 
@@ -151,7 +155,7 @@ class ReadSession:
 
 def read_session(settings: Settings, session: Session) -> ReadSession:
     """What is worth keeping of a session. Nothing is raised: what goes wrong with a model is told."""
-    if not session.turns or not _asks(settings):
+    if not session.turns or not model_reads(settings):
         return ReadSession(found_by_classifier(session.turns, classifier_vectors()))
     try:
         return _asked(settings, session)
@@ -160,10 +164,6 @@ def read_session(settings: Settings, session: Session) -> ReadSession:
             _log.warning("asking a model about session '%s'", session.name, exc_info=error)
         found = found_by_classifier(session.turns, classifier_vectors())
         return ReadSession(found, f"the classifier alone: {in_words(error)[:300]}")
-
-
-def _asks(settings: Settings) -> bool:
-    return settings.compaction.model_seconds > 0 and model_reads(settings)
 
 
 def _asked(settings: Settings, session: Session) -> ReadSession:
@@ -175,7 +175,7 @@ def _asked(settings: Settings, session: Session) -> ReadSession:
         book.find(["-"])
     except StoreBusyError as error:
         raise ModelError(IN_USE) from error
-    deadline = monotonic() + settings.compaction.model_seconds
+    deadline = monotonic() + _MODEL_S
     problems: list[str] = []
 
     def ask(question: Question[ReadingAnswer, Reading]) -> Reading | Declined | Exception | None:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from memory_pipeline.config.compaction import check_interval
+from memory_pipeline.config.night import check_interval
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.records import TriggerEvent, derived_id
 from memory_pipeline.records.conversation import TriggerAction, TriggerKind

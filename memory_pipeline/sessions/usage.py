@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from memory_pipeline.config.compaction import Compaction
+from memory_pipeline.config.night import Compaction
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, database_in, forgotten_sessions

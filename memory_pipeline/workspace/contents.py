@@ -12,15 +12,7 @@ from dataclasses import dataclass, field
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders.minilm import MiniLM
 from memory_pipeline.reading.classifier import lasting_among
-from memory_pipeline.records import (
-    LEVEL_PATTERN,
-    LEVEL_PRINCIPLE,
-    UNDATED,
-    LineageLink,
-    Memory,
-    PlaybookEntry,
-    binds,
-)
+from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, UNDATED, LineageLink, Memory, PlaybookEntry, binds
 from memory_pipeline.records.cluster import is_series, only_counts
 from memory_pipeline.store import Store
 from memory_pipeline.text.contradictions import clear_conflicts

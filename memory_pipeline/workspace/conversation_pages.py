@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -65,15 +65,15 @@ def standing_in(extractions: Iterable[KeptExtraction]) -> list[KeptExtraction]:
 def user_block(project_id: str, extractions: Iterable[KeptExtraction], tokens: int = BUDGET_TOKENS) -> str:
     """What is known of the human, day by day: what was said, and what several sentences show; within some tokens."""
     lines: list[str] = []
-    fits = _going_to("user", extractions, tokens)
-    for day, those in _by_day(fits.kept):
+    days, left_out = _by_day("user", extractions, tokens)
+    for day, those in days:
         said = [one for one in those if not ROUTES[one.kind, one.speaker].is_inferred]
         shown = [one for one in those if ROUTES[one.kind, one.speaker].is_inferred]
         lines += ["", f"## Updates from {day}"]
         for name, some in (("Observed", said), ("Inferred", shown)):
             if some:
                 lines += ["", f"**{name}:**", "", *_said_once(some)]
-    return _block(project_id, "what its human said in conversations", [*lines, *_left_out(fits)])
+    return _block(project_id, "what its human said in conversations", [*lines, *left_out])
 
 
 def relational_block(
@@ -88,11 +88,11 @@ def relational_block(
     lines: list[str] = []
     seen_last, earlier = _lately_observed(patterns, int(tokens * CHARACTERS_PER_TOKEN * _OF_CONTRADICTIONS))
     room = tokens - sum(map(len, seen_last)) // CHARACTERS_PER_TOKEN
-    fits = _going_to("relational", (one for one in extractions if one.id not in rejected), room)
-    for day, those in _by_day(fits.kept):
+    days, left_out = _by_day("relational", (one for one in extractions if one.id not in rejected), room)
+    for day, those in days:
         told = (f"{bullet} ({' and '.join(kinds)}, {_BY[speaker]})" for (bullet, speaker), kinds in _kinds_of(those))
         lines += ["", f"### {day}", "", *told]
-    body = ["", "## Growth Markers", *lines, *_left_out(fits)] if lines else []
+    body = ["", "## Growth Markers", *lines, *left_out] if lines else []
     body += seen_last
     if earlier:
         body += ["", f"{how_many(earlier, 'earlier contradiction')}: `memory-pipeline patterns list`."]
@@ -124,11 +124,9 @@ def _lately_observed(patterns: Sequence[RelationshipPattern], characters: int) -
 
 def soul_block(project_id: str, extractions: Iterable[KeptExtraction], tokens: int = BUDGET_TOKENS) -> str:
     """What the agent said of itself, day by day; within some tokens."""
-    lines: list[str] = []
-    fits = _going_to("soul", extractions, tokens)
-    for day, those in _by_day(fits.kept):
-        lines += ["", f"### {day}", "", *_said_once(those)]
-    return _block(project_id, "what its agent said of itself", [*lines, *_left_out(fits)], "## Communication Evolution")
+    days, left_out = _by_day("soul", extractions, tokens)
+    lines = [line for day, those in days for line in ("", f"### {day}", "", *_said_once(those))]
+    return _block(project_id, "what its agent said of itself", [*lines, *left_out], "## Communication Evolution")
 
 
 def decisions_block(project_id: str, day: date, extractions: Iterable[KeptExtraction]) -> str:
@@ -222,24 +220,20 @@ def place_of(one: KeptExtraction) -> str:
     return f"{file or one.conversation}:{one.line}"
 
 
-def _going_to(destination: Destination, extractions: Iterable[KeptExtraction], tokens: int) -> Fitting:
-    return fitting([one for one in extractions if one.destination == destination], tokens)
-
-
-def _left_out(fits: Fitting) -> list[str]:
-    """The line that says how many do not fit."""
-    if not fits.left_out:
-        return []
-    return ["", f"{fits.left_out:,} earlier or less significant: `memory-pipeline conversations show DAY` has them."]
-
-
-def _by_day(extractions: Iterable[KeptExtraction]) -> Iterator[tuple[date, list[KeptExtraction]]]:
-    """Extractions by their day, those that were marked first."""
-    found: dict[date, list[KeptExtraction]] = defaultdict(list)
-    for one in extractions:
-        found[one.day].append(one)
-    for day in sorted(found):
-        yield day, sorted(found[day], key=lambda one: not one.priority)
+def _by_day(
+    destination: Destination, extractions: Iterable[KeptExtraction], tokens: int
+) -> tuple[list[tuple[date, list[KeptExtraction]]], list[str]]:
+    """What goes to a page within some tokens, by its day, those that were marked first; and the lines that say how many
+    do not fit."""
+    those = [one for one in extractions if one.destination == destination]
+    kept = fitting(those, tokens)
+    of_day: dict[date, list[KeptExtraction]] = defaultdict(list)
+    for one in kept:
+        of_day[one.day].append(one)
+    days = [(day, sorted(of_day[day], key=lambda one: not one.priority)) for day in sorted(of_day)]
+    left = len(those) - len(kept)
+    told = f"{left:,} earlier or less significant: `memory-pipeline conversations show DAY` has them."
+    return days, ["", told] if left else []
 
 
 def _bullet(one: KeptExtraction) -> str:
@@ -373,50 +367,41 @@ def patterns_in(
     return patterns_of(kept, tx.conversations.told_again(project_id), tx.opinions.decisions(project_id))
 
 
-@dataclass(frozen=True, slots=True)
-class Fitting:
-    """What fits, in the order of what was given, and how many do not."""
-
-    kept: tuple[KeptExtraction, ...]
-    left_out: int
-
-
-def fitting(those: Sequence[KeptExtraction], tokens: int) -> Fitting:
-    """Those that matter most within a number of tokens: what was marked and what is newer matters more. As long as
-    there is anything else, no day takes more than a half, and no turn more than forty lines."""
-    if sum(_cost(one) for one in those) <= tokens:
-        return Fitting(tuple(those), 0)
+def fitting(those: Sequence[KeptExtraction], tokens: int) -> list[KeptExtraction]:
+    """Those that matter most within a number of tokens, in their order: what was marked and what is newer matters more.
+    As long as there is anything else, no day takes more than a half, and no turn more than forty lines."""
+    if sum(map(_cost, those)) <= tokens:
+        return list(those)
     newest = max(one.day for one in those)
+    of_turn: Counter[object] = Counter()
+    of_day: Counter[date] = Counter()
 
     def value(one: KeptExtraction) -> float:
         marked = MARKED if one.priority else 0.0
         lost = min(_MOST_LOST, _LOST_PER_WEEK * ((newest - one.day).days // 7))
         return round(one.significance + marked - lost, 3)
 
-    ranked = sorted(those, key=lambda one: (-value(one), -one.day.toordinal(), -one.line, one.id))
-    of_turn: Counter[object] = Counter()
-    of_day: Counter[date] = Counter()
-    first, of_full_days, pasted = (list[KeptExtraction]() for _ in range(3))
-    for one in ranked:
-        turn = (one.conversation, one.line, one.day) if one.line else one.turn_id
+    def turn(one: KeptExtraction) -> int:
+        """When it is taken, after those that matter more: at once, after those of other days, or last, as pasted."""
+        said = (one.conversation, one.line, one.day) if one.line else one.turn_id
+        of_turn[said] += 1
+        if of_turn[said] > _MOST_OF_TURN:
+            return 2
         cost = round(_cost(one))
-        if of_turn[turn] >= _MOST_OF_TURN:
-            pasted.append(one)
-            continue
-        of_turn[turn] += 1
         if of_day[one.day] + cost > tokens * _MOST_OF_DAY:
-            of_full_days.append(one)
-            continue
+            return 1
         of_day[one.day] += cost
-        first.append(one)
+        return 0
+
     kept: set[str] = set()
     room = float(tokens)
-    for one in [*first, *of_full_days, *pasted]:
+    ranked = sorted(those, key=lambda one: (-value(one), -one.day.toordinal(), -one.line, one.id))
+    for one in sorted(ranked, key=turn):
         room -= _cost(one)
         if room < 0:
             break
         kept.add(one.id)
-    return Fitting(tuple(one for one in those if one.id in kept), len(those) - len(kept))
+    return [one for one in those if one.id in kept]
 
 
 def _cost(one: KeptExtraction) -> float:

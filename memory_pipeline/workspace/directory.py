@@ -13,7 +13,7 @@ import hashlib
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
@@ -26,7 +26,7 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import OutputError, in_words
 from memory_pipeline.files.markers import HEAD, block_in, export_of, is_as_written, sealed
 from memory_pipeline.files.places import check_is_free
-from memory_pipeline.files.shared_blocks import FILES, WRITTEN, Body, SharedBlocks, shared_in_words
+from memory_pipeline.files.shared_blocks import FILES, WRITTEN, Body, SharedBlocks
 from memory_pipeline.files.shared_files import change_text, changed_text, remove_unless_changed
 from memory_pipeline.files.writing import cause_and_mend, check_output, directories, nobody, real_path, writing_whole
 
@@ -112,13 +112,12 @@ class FileChange(Document):
 @dataclass
 class Outcome:
     """What happened to the files of a directory. `unchanged`: how many were so already; `moved`: what a person wrote in
-    our blocks, and where it stands now, in sentences, by file; `shared`: files that another store writes too;
-    `problems`: why a file could not be written, by file."""
+    our blocks, and where it stands now, in sentences, by file; `problems`: why a file could not be written, by
+    file."""
 
     changes: list[FileChange] = field(default_factory=list)
     unchanged: int = 0
     moved: dict[str, str] = field(default_factory=dict)
-    shared: list[Path] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
 
     def names(self, *outcomes: str) -> list[str]:
@@ -128,7 +127,7 @@ class Outcome:
     @property
     def told(self) -> list[str]:
         """What a person should know of the files, in sentences."""
-        return [*dict.fromkeys(self.moved.values()), *filter(None, [shared_in_words(self.shared)])]
+        return list(dict.fromkeys(self.moved.values()))
 
 
 @dataclass(frozen=True)
@@ -150,7 +149,7 @@ def write_pages(
 ) -> Outcome:
     """Write blocks of the project's own pages; a file that cannot be written costs only itself."""
     writer = _Writer(directory, store, preview=preview, is_own=True)
-    writer.write_blocks(blocks)
+    writer.write({}, blocks)
     return writer.outcome
 
 
@@ -164,12 +163,13 @@ def write_directory(
     this format, and afterwards if one could not be.
     """
     check_is_free(directory, store)
-    before = dict(pages_in(directory, plan.folders))
+    before = {name: text for name, text in texts_in(directory, plan.folders) if export_of(text) is not None}
     for name, text in before.items():
-        if plan.pages and _is_another(export_of(text), plan.export):
+        export = export_of(text) or ""
+        if plan.pages and export != plan.export and export.split(" ")[0] == plan.export.split(" ")[0]:
             raise OutputError(
-                f"'{directory / name}' belongs to another export ({export_of(text)}); name another directory, or "
-                "remove the files of that export"
+                f"'{directory / name}' belongs to another export ({export}); name another directory, or remove the "
+                "files of that export"
             )
     pages = {name: sealed(text) for name, text in plan.pages.items()}
     names = list(dict.fromkeys([*pages, *(file for file, _ in plan.blocks)]))
@@ -180,7 +180,7 @@ def write_directory(
             check_output(directory / name, lambda _: True)
     places = [] if preview else [directory, *dict.fromkeys((directory / name).parent for name in pages)]
     with directories(*places):
-        writer.write_all(pages, plan.blocks)
+        writer.write(pages, plan.blocks)
         for name, text in before.items():
             if name not in pages and export_of(text) == plan.export and not writer.outcome.problems:
                 writer.remove(name, text)
@@ -207,22 +207,21 @@ class _Writer:
     def _blocks(self) -> SharedBlocks:
         return SharedBlocks(self.store)
 
-    def write_all(self, pages: Mapping[str, str], blocks: Mapping[tuple[str, str], Body]) -> None:
-        """Write pages, and then blocks; the first problem ends it."""
-        for name, page in pages.items():
-            self._tried(name, partial(self._write_page, name, page))
-            if self.outcome.problems:
-                return
-        self.write_blocks(blocks, stops=True)
-
-    def write_blocks(self, blocks: Mapping[tuple[str, str], Body], *, stops: bool = False) -> None:
-        """Write blocks, file by file."""
+    def write(self, pages: Mapping[str, str], blocks: Mapping[tuple[str, str], Body]) -> None:
+        """Write pages, and then blocks, file by file. In a directory of somebody else, the first problem ends it."""
         of_file: dict[str, dict[str, Body]] = defaultdict(dict)
         for (name, block), body in blocks.items():
             of_file[name][block] = partial(_of_same_project, block, body)
-        for name, those in of_file.items():
-            self._tried(name, partial(self._write_file, name, those))
-            if stops and self.outcome.problems:
+        steps = [(name, partial(self._write_page, name, page)) for name, page in pages.items()]
+        steps += [(name, partial(self._write_file, name, those)) for name, those in of_file.items()]
+        for name, write in steps:
+            try:
+                write()
+            except OutputError as error:
+                self.outcome.problems[name] = in_words(error)
+            except OSError as error:
+                self.outcome.problems[name] = f"'{self.directory / name}' could not be written: {cause_and_mend(error)}"
+            if self.outcome.problems and not self.is_own:
                 return
 
     def remove(self, name: str, text: str) -> None:
@@ -233,14 +232,6 @@ class _Writer:
             self._note(name, "removed", text, "")
         else:
             self._note(name, "kept", text, text)
-
-    def _tried(self, name: str, write: Callable[[], None]) -> None:
-        try:
-            write()
-        except OutputError as error:
-            self.outcome.problems[name] = in_words(error)
-        except OSError as error:
-            self.outcome.problems[name] = f"'{self.directory / name}' could not be written: {cause_and_mend(error)}"
 
     def _write_page(self, name: str, page: str) -> None:
         path, before, kept = self.directory / name, "", False
@@ -268,12 +259,9 @@ class _Writer:
 
     def _write_file(self, name: str, blocks: Mapping[str, Body]) -> None:
         path = self.directory / name
-        if not path.exists() and not any(body if isinstance(body, str) else body("") for body in blocks.values()):
-            return
         done = self._blocks.write(path, blocks, preview=self.preview, keep_original=partial(self._keep_original, name))
-        if told := "; ".join(filter(None, (done.told_of_lines(path), done.unknown))):
+        if told := done.told(path):
             self.outcome.moved[name] = told
-        self.outcome.shared += [path] if done.is_shared else []
         if done.outcome != "unchanged":
             self._note(name, done.outcome, done.before, done.after)
         else:
@@ -306,18 +294,6 @@ def _of_same_project(name: str, body: Body, text: str) -> str:
     if all(line.startswith(HEAD) for line in (there, coming)) and there.split(":")[0] != coming.split(":")[0]:
         raise OutputError(f"it holds the memory of another project ({there[2:]}); take that block out first")
     return made
-
-
-def _is_another(found: str | None, export: str) -> bool:
-    """Whether an export is of the same format, but not the same one."""
-    return found is not None and found != export and found.split(" ")[0] == export.split(" ")[0]
-
-
-def pages_in(directory: Path, folders: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """The pages of this program that stand in folders of a directory, by name, with their text."""
-    for name, text in texts_in(directory, folders):
-        if export_of(text) is not None:
-            yield name, text
 
 
 def texts_in(directory: Path, folders: tuple[str, ...]) -> Iterator[tuple[str, str]]:

@@ -4,16 +4,14 @@ and the exports that the settings name: whole as the last step of the newest nig
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
-from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.exports import (
     CONTENTS,
     DEFAULT_CONTENTS,
@@ -21,6 +19,7 @@ from memory_pipeline.config.exports import (
     LOGS,
     PROMOTIONS,
     ROLLUPS,
+    BrokenSource,
     ExportTable,
     check_contents,
 )
@@ -31,11 +30,10 @@ from memory_pipeline.files.shared_blocks import Body
 from memory_pipeline.files.writing import real_path
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.store import Store
-from memory_pipeline.workspace.claude_code import INDEX_FILE, ClaudeCodeExport
 from memory_pipeline.workspace.contents import contents_of, project_named
 from memory_pipeline.workspace.conversation_pages import conversation_blocks
 from memory_pipeline.workspace.directory import FileChange, Outcome, Plan, pages_of, write_directory, write_pages
-from memory_pipeline.workspace.obsidian import ObsidianExport
+from memory_pipeline.workspace.memory_pages import CLAUDE_CODE_INDEX, ClaudeCodeExport, ObsidianExport
 from memory_pipeline.workspace.openclaw import OpenClawExport
 from memory_pipeline.workspace.playbook_pages import gone_rollups, rollup_blocks
 from memory_pipeline.workspace.session_pages import session_logs, session_promotions, session_runs
@@ -145,7 +143,7 @@ def export_to(
     is_known = project is not None and only and not {*only} & KNOWLEDGE  # what sessions keep may come first
     of_project = project if is_known and project else project_named(store, project)
     write = partial(write_directory, directory, store=store.path, force=force, preview=preview, with_diff=with_diff)
-    told = partial(Exported.of_directory, name, path, of_project)
+    told = partial(Exported.of_directory, name, path, of_project, dry_run=preview)
     if name == "openclaw":
         now = [one for one in chosen if one in only] if only else chosen
         knowledge = (
@@ -153,22 +151,18 @@ def export_to(
         )
         blocks = workspace_blocks(store, settings, of_project, directory, now, knowledge)
         outcome = write(plan=Plan("openclaw", blocks=blocks))
-        done = knowledge.chosen if knowledge else []
-        left_out = knowledge.contents.left_out + knowledge.left_out if knowledge else Counter()
-        shown = told(outcome, len(done), left_out, knowledge.tokens if knowledge else 0)
-        return shown.model_copy(update={"contents": chosen, "dry_run": preview})
+        if knowledge is None:
+            return told(outcome, contents=chosen)
+        left_out = knowledge.contents.left_out + knowledge.left_out
+        return told(outcome, len(knowledge.chosen), left_out, tokens=knowledge.tokens, contents=chosen)
     known = contents_of(store, of_project, with_sources=name == "obsidian")
-    if name == "claude-code":
-        claude = ClaudeCodeExport(known, directory)
-        outcome = write(plan=claude.plan)
-        index = directory / INDEX_FILE
-        count = token_counter(settings)
-        tokens = count(index.read_text(encoding="utf-8", errors="replace")) if index.is_file() else 0
-        shown = told(outcome, len(claude.chosen), known.left_out + claude.left_out, tokens)
-    else:
-        obsidian = ObsidianExport(known)
-        shown = told(write(plan=obsidian.plan), len(obsidian.chosen), known.left_out, 0)
-    return shown.model_copy(update={"dry_run": preview})
+    if name == "obsidian":
+        return told(write(plan=ObsidianExport(known).plan), len(known.memories), known.left_out)
+    claude, index = ClaudeCodeExport(known, directory), directory / CLAUDE_CODE_INDEX
+    outcome = write(plan=claude.plan)
+    text = index.read_text(encoding="utf-8", errors="replace") if index.is_file() else ""
+    tokens = token_counter(settings)(text) if text else 0
+    return told(outcome, len(claude.chosen), known.left_out + claude.left_out, tokens=tokens)
 
 
 def _rows(store: Store, name: str, path: Path, project: str | None, *, force: bool, everything: bool) -> Exported:
@@ -222,11 +216,11 @@ class Exported(Document):
         path: Path,
         project: str,
         outcome: Outcome,
-        exported: int,
-        left_out: Mapping[str, int],
-        tokens: int,
+        exported: int = 0,
+        left_out: Mapping[str, int] | None = None,
+        **more: Any,
     ) -> Self:
-        """An export that is a directory."""
+        """An export that is a directory. `more`: further fields."""
         return cls(
             format=name,
             path=str(path),
@@ -238,8 +232,8 @@ class Exported(Document):
             kept=tuple(outcome.names("kept")),
             moved=tuple(outcome.told),
             changes=tuple(outcome.changes),
-            left_out=dict(sorted(left_out.items())),
-            tokens=tokens,
+            left_out=dict(sorted((left_out or {}).items())),
+            **more,
         )
 
     @classmethod
@@ -255,7 +249,6 @@ class Exported(Document):
         )
 
 
-_log = logging.getLogger(__name__)
 Status = Literal["written", "unchanged", "skipped", "failed"]
 
 
@@ -295,36 +288,32 @@ class ExportResult(Document):
 
 def run_exports(store: Store, settings: Settings, night: date) -> list[ExportResult]:
     """Write every enabled export of the store, unless a later night has run; what became of each."""
-    results = [ExportResult.of_broken(broken) for broken in settings.broken_exports]
-    if not settings.exports_of_store:
-        return results
-    try:
-        with store.reading() as tx:
-            newest = tx.journal.reported_nights()[1]
-    except MemoryPipelineError as error:
-        why = in_words(error)[:1000]
-        return [*results, *(ExportResult.of(one, "failed", problem=why) for one in settings.exports_of_store)]
+    results: list[ExportResult | None] = [ExportResult.of_broken(broken) for broken in settings.broken_exports]
     for table in settings.exports_of_store:
-        if newest is not None and newest > night:
-            results.append(ExportResult.of(table, "skipped"))
-        else:
-            results.append(_exported(store, settings, table))
-    return results
+        try:
+            with store.reading() as tx:
+                newest = tx.journal.reported_nights()[1]
+        except MemoryPipelineError as error:
+            results.append(ExportResult.of(table, "failed", problem=in_words(error)[:1000]))
+            continue
+        is_late = newest is not None and newest > night
+        results.append(ExportResult.of(table, "skipped") if is_late else _exported(store, settings, table))
+    return [result for result in results if result is not None]
 
 
 def run_changed(store: Store, settings: Settings, project: str, contents: Sequence[str]) -> list[ExportResult]:
     """Write, of every enabled export of a project, those of these contents that it has; of all contents, exports of
     other formats too. What became of each that has any."""
-    results: list[ExportResult] = []
+    results: list[ExportResult | None] = []
     for table in settings.exports_of_store:
         concerned = [name for name in contents if name in table.chosen]
         if table.project not in ("", project):
             continue
-        if table.format == "openclaw" and concerned:
-            results += _exported_of(store, settings, table, project, concerned)
-        elif table.format != "openclaw" and {*contents} == {*CONTENTS}:
+        if table.format != "openclaw" and {*contents} == {*CONTENTS}:
             results.append(_exported(store, settings, table))
-    return results
+        elif table.format == "openclaw" and concerned:
+            results.append(_exported(store, settings, table, project, concerned))
+    return [result for result in results if result is not None]
 
 
 def problems_of(exports: Iterable[ExportResult]) -> list[str]:
@@ -332,28 +321,22 @@ def problems_of(exports: Iterable[ExportResult]) -> list[str]:
     return [f"export '{one.name}': {one.problem}" for one in exports if one.problem]
 
 
-def _exported_of(
-    store: Store, settings: Settings, table: ExportTable, project: str, only: Sequence[str]
-) -> list[ExportResult]:
-    """What became of an export, if it is of a project; one without a project is of the only one of its store."""
+def _exported(
+    store: Store, settings: Settings, table: ExportTable, project: str = "", only: Sequence[str] = ()
+) -> ExportResult | None:
+    """What became of an export; None if it is of another project: one without a project is of the only one of its
+    store."""
     try:
-        if not table.project and store.exists():
+        if project and not table.project and store.exists():
             with store.reading() as tx:
                 if tx.memories.projects() not in ([], [project]):
-                    return []
-    except MemoryPipelineError as error:
-        return [ExportResult.of(table, "failed", problem=in_words(error)[:1000])]
-    return [_exported(store, settings, table.model_copy(update={"project": project}), only)]
-
-
-def _exported(store: Store, settings: Settings, table: ExportTable, only: Sequence[str] = ()) -> ExportResult:
-    try:
+                    return None
         done = export_to(
             store,
             settings,
             table.format,
             Path(table.path),
-            project=table.project or None,
+            project=project or table.project or None,
             budget=table.budget or None,
             contents=table.contents,
             only=only,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
@@ -36,63 +37,73 @@ _WORTH = {RULES: 3.0, DECISIONS: 2.0, FACTS: 1.0}
 _MARKED = 1.5
 #: Days after which half of the recency is gone.
 _HALF_AS_NEW = 60.0
-_BEGINNING = '{"session_run": '
+_BEGINNING = '{"session_run":'
 _BYTES_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
+class Promotion:
+    """One line of the block."""
+
+    section: str
+    day: date
+    text: str
+    worth: float
+
+    @classmethod
+    def of(cls, section: str, day: date, text: str, confidence: float, *, is_curated: bool) -> Promotion:
+        """A line with its worth."""
+        worth = _WORTH[section] + (_MARKED if is_curated else 0.0) + confidence / 2
+        return cls(section, day, f"{CURATE if is_curated else ''}{text}", worth)
+
+    @property
+    def line(self) -> str:
+        """The entry as it stands in the file."""
+        return f"- {self.day}: {self.text}"
+
+    @property
+    def key(self) -> str:
+        """The same for the same words."""
+        return content_hash(self.text.removeprefix(CURATE))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRun:
     """One flush or compaction. `what`: what it was, in words; `logs`: by page and block, what it keeps there;
     `promoted`: what is to be remembered; `is_written`: whether the pages say so."""
 
+    run_id: Annotated[str, Field(alias="session_run")] = field(default_factory=lambda: str(uuid.uuid4()))
     project: str
     what: str
-    logs: Mapping[tuple[str, str], str]
-    promoted: tuple[Promotion, ...] = ()
-    run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    is_written: bool = False
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
     undone_at: datetime | None = None
-    is_written: bool = False
+    logs: tuple[tuple[str, str, str], ...] = ()
+    promoted: tuple[Promotion, ...] = ()
 
     def taken_back(self) -> SessionRun:
         """The run as one that leaves nothing."""
         return replace(self, undone_at=datetime.now(UTC), is_written=False)
 
 
+_RUN = TypeAdapter(SessionRun)
+
+
 def keep_run(store: Path, run: SessionRun) -> None:
     """Write the record of a run."""
     place = _records(store) / folder_of(run.project)
-    shown = {
-        "session_run": run.run_id,
-        **{name: getattr(run, name) for name in ("project", "what", "is_written")},
-        "at": run.at.isoformat(),
-        "undone_at": run.undone_at.isoformat() if run.undone_at else None,
-        "logs": [[*where, body] for where, body in run.logs.items()],
-        "promoted": [{**asdict(one), "day": one.day.isoformat()} for one in run.promoted],
-    }
+    text = json.dumps(_RUN.dump_python(run, mode="json", by_alias=True))  # half a character is words of a session too
     with directories(place):
         file = place / f"{run.at:%Y%m%dT%H%M%S%f}-{run.run_id}.json"
-        write_text(file, json.dumps(shown), begins_with(_BEGINNING), private=True)
+        write_text(file, text, begins_with(_BEGINNING), private=True)
 
 
 def session_runs(store: Path, project: str | None = None) -> Iterator[SessionRun]:
     """The flushes and compactions, of one project or of all, the oldest first."""
     pattern = f"{folder_of(project)}/*.json" if project is not None else "*/*.json"
     for path in sorted(_records(store).glob(pattern), key=lambda path: path.name):
-        try:
-            kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            yield SessionRun(
-                project=kept["project"],
-                what=kept["what"],
-                logs={(file, block): body for file, block, body in kept["logs"]},
-                promoted=tuple(Promotion(**{**one, "day": date.fromisoformat(one["day"])}) for one in kept["promoted"]),
-                run_id=kept["session_run"],
-                at=datetime.fromisoformat(kept["at"]),
-                undone_at=datetime.fromisoformat(kept["undone_at"]) if kept["undone_at"] else None,
-                is_written=kept["is_written"],
-            )
-        except (OSError, ValueError, KeyError, TypeError):  # it was removed just now, or somebody changed it
-            continue
+        with suppress(OSError, ValueError):  # it was removed just now, or somebody changed it
+            yield _RUN.validate_python(json.loads(path.read_bytes()))
 
 
 def find_run(store: Path, run_id: str) -> SessionRun | None:
@@ -111,10 +122,8 @@ def find_run(store: Path, run_id: str) -> SessionRun | None:
 def session_logs(runs: Iterable[SessionRun]) -> dict[tuple[str, str], str]:
     """By page and block, what some runs of a project keep there; empty where all were taken back."""
     known = list(runs)
-    blocks = {where: "" for run in known for where in run.logs}
-    for run in known:
-        blocks.update({} if run.undone_at else run.logs)
-    return blocks
+    blocks = {(file, block): "" for run in known for file, block, _ in run.logs}
+    return blocks | {(file, block): body for run in known if not run.undone_at for file, block, body in run.logs}
 
 
 def session_promotions(runs: Iterable[SessionRun]) -> dict[tuple[str, str], str]:
@@ -151,7 +160,7 @@ def write_session(settings: Settings, run: SessionRun) -> tuple[SessionRun | Non
     cannot be written; then the run is taken back."""
     store = Path(settings.store.path)
     before = list(session_runs(store, run.project))
-    is_new = _blocks(settings, before) != _blocks(settings, [*before, run])
+    is_new = _blocks(before) != _blocks([*before, run])
     if is_new:
         keep_run(store, run)
         reached("session.kept")
@@ -207,24 +216,19 @@ def promotions_now(settings: Settings, project: str) -> str:
     return next(iter(blocks.values()), "")
 
 
-def _blocks(settings: Settings, runs: Sequence[SessionRun]) -> dict[tuple[str, str], str]:
+def _blocks(runs: Sequence[SessionRun]) -> dict[tuple[str, str], str]:
     return {**session_promotions(runs), **session_logs(runs)}
 
 
 def _files(runs: Iterable[SessionRun]) -> list[str]:
     """The pages that runs may change."""
     known = list(runs)
-    logs = [file for run in known for file, _ in run.logs]
+    logs = [file for run in known for file, _, _ in run.logs]
     return list(dict.fromkeys([*logs, *([MEMORY_FILE] if any(run.promoted for run in known) else [])]))
 
 
 def _write(
-    settings: Settings,
-    project: str,
-    files: Collection[str],
-    *,
-    as_if: Sequence[SessionRun] = (),
-    preview: bool = False,
+    settings: Settings, project: str, files: Collection[str], *, as_if: Sequence[SessionRun] = (), preview: bool = False
 ) -> Outcome:
     """Write some pages of a project as the records tell at that moment, for another flush may end meanwhile. `as_if`:
     runs in the place of their records."""
@@ -232,7 +236,7 @@ def _write(
     others = {run.run_id: run for run in as_if}
 
     def now() -> dict[tuple[str, str], str]:
-        return _blocks(settings, [others.get(run.run_id, run) for run in session_runs(store, project)])
+        return _blocks([others.get(run.run_id, run) for run in session_runs(store, project)])
 
     blocks: dict[tuple[str, str], Body] = {
         where: lambda text, where=where: now().get(where, "")  # type: ignore[misc]
@@ -240,32 +244,6 @@ def _write(
         if where[0] in files
     }
     return write_pages(pages_of(store, project), blocks, store, preview=preview)
-
-
-@dataclass(frozen=True, slots=True)
-class Promotion:
-    """One line of the block."""
-
-    section: str
-    day: date
-    text: str
-    worth: float
-
-    @classmethod
-    def of(cls, section: str, day: date, text: str, confidence: float, *, is_curated: bool) -> Promotion:
-        """A line with its worth."""
-        worth = _WORTH[section] + (_MARKED if is_curated else 0.0) + confidence / 2
-        return cls(section, day, f"{CURATE if is_curated else ''}{text}", worth)
-
-    @property
-    def line(self) -> str:
-        """The entry as it stands in the file."""
-        return f"- {self.day}: {self.text}"
-
-    @property
-    def key(self) -> str:
-        """The same for the same words."""
-        return content_hash(self.text.removeprefix(CURATE))
 
 
 def promotions_block(promotions: Iterable[Promotion], budget: int, count: Callable[[str], int]) -> str:

@@ -85,9 +85,9 @@ def test_every_name_of_a_threshold_sets_the_one_value(file: Path, text: str, thr
     assert (distill.threshold, distill.min_size) == (threshold, least)
 
 
-def test_the_thresholds_of_the_other_built_in_policies_have_two_names_too(file: Path) -> None:
-    tables = "[compression.policies]\nmerge = {threshold = 0.97}\ncanonical = {threshold = 0.8}\n"
-    keys = "[consolidation.similarity]\nmerge = 0.97\n[knowledge_base]\nthreshold = 0.8\n"
+def test_the_threshold_of_merge_has_two_names_too(file: Path) -> None:
+    tables = "[compression.policies]\nmerge = {threshold = 0.97}\n"
+    keys = "[consolidation.similarity]\nmerge = 0.97\n"
     assert with_file(file, tables) == with_file(file, keys) != with_file(file, "")
 
 

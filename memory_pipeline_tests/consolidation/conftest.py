@@ -29,4 +29,4 @@ def workspace(store: Store) -> Path:
 @pytest.fixture
 def settings(store: Store) -> Settings:
     """Settings without sources."""
-    return settings_for(store, connectors__workspace="", sources=())
+    return settings_for(store, sources=())

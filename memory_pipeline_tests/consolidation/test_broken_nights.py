@@ -66,11 +66,9 @@ def test_a_night_that_breaks_off_reports_what_it_had_archived(
 @pytest.mark.parametrize("stage", ["export", "report"])
 def test_a_file_that_cannot_be_written_is_an_error_of_the_night_and_not_its_end(store: Store, stage: str) -> None:
     fill(store, [*lesson(4), COPY])
-    taken = store.path.with_suffix(PAGES) if stage == "export" else store.path.parent / "taken"
+    taken = store.path.with_suffix(PAGES) if stage == "export" else store.path.parent / "reports"
     taken.write_text("a file where a directory should be")
-    report = run(
-        store, DAY, settings_for(store, report__directory=str(taken if stage == "report" else "")), run_id="night"
-    )
+    report = run(store, DAY, run_id="night")
     assert reported(store, "night") == report.as_json()
     assert (report.verdict, report.memories_archived, report.playbook_created) == ("PARTIAL", 5, 1)
     assert [(e.stage, str(taken) in e.error) for e in report.errors] == [(stage, True)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from memory_pipeline.config.compaction import Destinations
 from memory_pipeline.config.exports import ExportTable
+from memory_pipeline.config.night import Destinations
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.conversation_runs import run_conversations, show_day
 from memory_pipeline.consolidation.review.rollback import RollbackScope, as_text, roll_back

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_pipeline.config.compaction import Destinations
 from memory_pipeline.config.exports import SourceTable
+from memory_pipeline.config.night import Destinations
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.conversation_runs import list_days, run_conversations, show_day
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from memory_pipeline.config.policies import PolicyTable
 from memory_pipeline.consolidation import knowledge_base
 from memory_pipeline.consolidation.knowledge_base import (
     EntriesAfter,
@@ -151,7 +152,7 @@ def test_entries_that_contradict_each_other_are_kept_apart(store: Store) -> None
 
 def test_the_month_takes_what_had_been_there_at_its_end(store: Store) -> None:
     knowledge(store, at=datetime(2026, 4, 2, tzinfo=UTC))
-    settings = settings_for(store, knowledge_base__threshold=0.8)
+    settings = settings_for(store, compression__policies={"canonical": PolicyTable(threshold=0.8)})
     march = knowledge_base_night(store, settings, "march", day=date(2026, 3, 31))
     assert compress_knowledge_base(march).line == "COMPRESSION SKIPPED: Insufficient entries (min 10, found 0)"
     april = knowledge_base_night(store, settings, "april", day=date(2026, 4, 30))

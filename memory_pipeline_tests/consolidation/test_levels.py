@@ -47,9 +47,10 @@ def entry(native_id: str, recommendation: str, story: str, title: str = "Rotate 
     return candidate(text, native_id=native_id, memory_type="lesson", **fields)
 
 
-def loose(store: Store, **changes: object) -> Settings:
+def loose(store: Store, policies: dict[str, PolicyTable] | None = None, **changes: object) -> Settings:
     """Settings with which the model-free embedder finds these near-copies."""
-    near = {"consolidation__similarity__merge": 0.85, "knowledge_base__threshold": 0.5}
+    tables = {"canonical": PolicyTable(threshold=0.5), **(policies or {})}
+    near = {"consolidation__similarity__merge": 0.85, "compression__policies": tables}
     return settings_for(store, **{**near, **changes})
 
 
@@ -238,7 +239,7 @@ def test_a_canonical_entry_takes_up_a_later_one(store: Store) -> None:
 def test_the_policies_of_a_project_are_its_own(store: Store) -> None:
     for project in ("strict", "loose"):
         fill(store, [candidate(c.content, c.created_at or FIRST) for c in near_copies()], project=project)
-    report = run(store, DAY, loose(store, compression__policies={"merge": PolicyTable(projects=("loose",))}))
+    report = run(store, DAY, loose(store, policies={"merge": PolicyTable(projects=("loose",))}))
     assert {memory.project_id for memory in active(store) if memory.abstraction_level == 1} == {"loose"}
     assert policy_rows(report, "merge").compressed == 1
 
@@ -248,8 +249,8 @@ def test_the_policies_of_a_project_are_its_own(store: Store) -> None:
     ("changes", "touched"),
     [
         ({"consolidation__projects": ("in",)}, {"in"}),
-        ({"consolidation__projects": ("in",), "consolidation__excluded": ("in",)}, set()),
-        ({"consolidation__excluded": ("in",)}, {"out"}),
+        ({"consolidation__projects": ("in", "!in")}, set()),
+        ({"consolidation__projects": ("!in",)}, {"out"}),
         ({}, {"in", "out"}),
     ],
 )

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from memory_pipeline.config.exports import SourceTable, check_names
+from memory_pipeline.config.exports import SourceTable, check_tables
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.imported_notes import import_notes
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
@@ -207,9 +207,9 @@ def test_a_line_that_moved_to_another_day_is_not_told_as_gone(store: Store, work
 def test_two_sources_of_one_path_are_refused(store: Store, workspace: Path) -> None:
     one = SourceTable.model_validate({"name": "notes", "path": str(workspace), "project": "p"})
     with pytest.raises(ValueError, match="'notes' and 'again' read the same path"):
-        check_names([one, one.model_copy(update={"name": "again"})])
-    check_names([one, one.model_copy(update={"name": "again", "enabled": False})])
-    check_names([one, one.model_copy(update={"name": "again", "project": "q"})])
+        check_tables([one, one.model_copy(update={"name": "again"})])
+    check_tables([one, one.model_copy(update={"name": "again", "enabled": False})])
+    check_tables([one, one.model_copy(update={"name": "again", "project": "q"})])
 
 
 def test_a_source_that_cannot_be_read_costs_itself_alone(store: Store, workspace: Path, tmp_path: Path) -> None:

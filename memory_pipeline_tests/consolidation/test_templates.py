@@ -6,6 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
+from memory_pipeline.config.policies import Linkage, PolicyTable
 from memory_pipeline.consolidation import similarity
 from memory_pipeline.consolidation.eligibility import select_eligible
 from memory_pipeline.consolidation.similarity import find_similar
@@ -103,9 +104,12 @@ def test_a_night_over_readings_changes_nothing_the_second_time(store: Store) -> 
 
 
 @pytest.mark.parametrize("linkage", ["single", "average"])
-def test_readings_of_one_day_are_in_no_cluster_with_each_other_under_any_linkage(store: Store, linkage: str) -> None:
+def test_readings_of_one_day_are_in_no_cluster_with_each_other_under_any_linkage(
+    store: Store, linkage: Linkage
+) -> None:
     fill(store, [*readings(64), *one_word_apart(3)])
-    report = run(store, DAY, settings_for(store, compression__linkage=linkage))
+    policies = dict.fromkeys(("merge", "distill"), PolicyTable(linkage=linkage))
+    report = run(store, DAY, settings_for(store, compression__policies=policies))
     assert report.memories_archived == 0 and report.errors == ()
 
 

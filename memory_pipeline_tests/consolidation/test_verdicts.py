@@ -63,8 +63,8 @@ def test_a_night_that_archived_copies_alone_has_passed(store: Store) -> None:
 def test_an_error_beside_archived_copies_is_a_partial_night(store: Store) -> None:
     text = "The warehouse door code changes on the first of the month."
     fill(store, [candidate(text, FIRST + timedelta(hours=n), native_id=str(n)) for n in range(2)])
-    (store.path.parent / "taken").write_text("a file where a directory should be")
-    report = run(store, DAY, settings_for(store, report__directory=str(store.path.parent / "taken")))
+    (store.path.parent / "reports").write_text("a file where a directory should be")
+    report = run(store, DAY)
     assert report.verdict == "PARTIAL" and [e.stage for e in report.errors] == ["report"]
     with store.reading() as tx:
         assert tx.journal.report() == report.as_json()

@@ -153,13 +153,7 @@ def test_two_stores_on_one_file_never_take_each_other_for_a_person(tmp_path: Pat
         for name, blocks in stores.items():
             done = blocks.write(file, {"x": f"- one of {name}\n- two of {name}"})
             assert not done.moved and not done.copies
-    assert done.is_shared and "also written by another store" in done.told(file)
     assert outside(file.read_text(), "x") == "# Mine\n\n\n"
-    file.write_text(file.read_text().replace("- one of b\n", "- one of b\n- mine\n  - too\n"))
-    assert stores["a"].write(file, {"x": "- one of a"}).moved == ("- mine", "  - too")
-    assert file.read_text().endswith(f"{end_of('x')}\n- mine\n  - too\n")
-    alone = SharedBlocks(tmp_path / "alone" / "store.duckdb")
-    assert not any(alone.write(file.with_name("SOUL.md"), {"x": f"- {n}"}).told(file) for n in range(3))
 
 
 def test_a_changed_block_of_another_store_is_kept_beside_the_store(tmp_path: Path, blocks: SharedBlocks) -> None:
@@ -198,11 +192,3 @@ def test_a_record_that_cannot_be_read_costs_only_itself(tmp_path: Path, blocks: 
         blocks.write(file, {"x": "- three"})
     assert "- two, I say" in file.read_text()
     assert (tmp_path / "store.written").read_text() == "somebody's"
-
-
-def test_a_block_of_an_earlier_version_gets_its_seal(tmp_path: Path, blocks: SharedBlocks) -> None:
-    file = tmp_path / "USER.md"
-    blocks.write(file, {"x": "- one\n- two"})
-    file.write_text(with_block("", "x", "- one\n- mine\n- two"))
-    assert blocks.write(file, {"x": "- two"}).moved == ("- mine",)
-    assert blocks.write(file, {"x": "- two"}).outcome == "unchanged"

@@ -260,14 +260,14 @@ def test_a_wrong_setting_is_named(tmp_path: Path, name: str, value: str, words: 
 
 
 def test_config_show_says_where_each_value_came_from_and_masks_secrets(tmp_path: Path) -> None:
-    (tmp_path / "memory_pipeline.toml").write_text("[compression]\nmin_cluster_size = 4\nlinkage = 'average'\n")
+    (tmp_path / "memory_pipeline.toml").write_text("[compression]\nmin_cluster_size = 4\nreview = 'manual'\n")
     done = cli("config", "show", "--json", home=tmp_path, COMPRESSION_MIN_CLUSTER_SIZE="5", ANTHROPIC_API_KEY="sk-x")
     rows = {row["key"]: row for row in json.loads(done.stdout)}
     assert (rows["compression.min_cluster_size"]["value"], rows["compression.min_cluster_size"]["from"]) == (
         5,
         "environment COMPRESSION_MIN_CLUSTER_SIZE",
     )
-    assert rows["compression.linkage"]["from"].endswith("memory_pipeline.toml")
+    assert rows["compression.review"]["from"].endswith("memory_pipeline.toml")
     assert rows["compression.fingerprint_ttl_days"]["from"] == "default"
     assert rows["anthropic.api_key"]["value"] == "***" and "sk-x" not in done.stdout
     told = cli("config", "show", home=tmp_path, COMPRESSION_MIN_CLUSTER_SIZE="5").stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -139,13 +140,13 @@ def test_a_file_that_its_client_changes_meanwhile_is_left_to_it(home: Path, monk
     file = file_of("cursor")
     file.parent.mkdir()
     file.write_text("{}")
-    seen = module._keep
+    made = module.directories
 
-    def meanwhile(path: Path, data: bytes) -> Path:
-        path.write_text('{"new": 1}')
-        return seen(path, data)
+    def meanwhile(*paths: Path) -> AbstractContextManager[None]:
+        file.write_text('{"new": 1}')
+        return made(*paths)
 
-    monkeypatch.setattr(module, "_keep", meanwhile)
+    monkeypatch.setattr(module, "directories", meanwhile)
     assert "has just changed" in install("cursor", "--write").err
     assert file.read_text() == '{"new": 1}'
 

@@ -99,7 +99,7 @@ def test_the_file_that_memories_came_from_is_never_written_over(tmp_path: Path) 
 
 
 def test_settings_dagster_and_the_workspace_are_not_written_over(tmp_path: Path, data: Path) -> None:
-    (tmp_path / "memory_pipeline.toml").write_text(f'[connectors]\nworkspace = "{tmp_path / "agent"}"\n')
+    (tmp_path / "memory_pipeline.toml").write_text(f'[[sources]]\nname = "agent"\npath = "{tmp_path / "agent"}"\n')
     (tmp_path / "agent").mkdir()
     (tmp_path / "agent" / "MEMORY.md").write_text("- a note")
     (tmp_path / "history").mkdir()

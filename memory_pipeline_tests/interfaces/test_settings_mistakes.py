@@ -23,7 +23,6 @@ pytestmark = pytest.mark.usefixtures("in_home")
         (b"[store]\npath = ''", "names no file"),
         (b"store = 5", "unknown setting 'store'"),
         (b"[consolidation]\nschedule = '99 99 * * *'", "its minute is '99'"),
-        (b"[night]\nfirst_partition = '9999-12-31'", "is outside"),
         (b"[distillation]\ncost_cap_usd = inf", "finite"),
         (b"[compression.policies]\nmerge = 'threshold=0.97'", "a line [compression.policies.merge], and below it"),
         (b"[compression.profiles]\nwebshop = 0.9", "write it as a table: a line [compression.profiles.webshop]"),

@@ -19,8 +19,8 @@ BY_HAND = """\
 [consolidation]
 threshold = 200   # the default is 100
 
-[night]  # when nights begin
-first_partition = "2026-01-01"
+[import]  # how times are read
+timezone = "Europe/Lisbon"
 """
 
 
@@ -246,9 +246,9 @@ name = "w6"
 path = "other"
 # a remark at its end
 
-# about the nights
-[night]
-first_partition = "2026-01-01"
+# about times
+[import]
+timezone = "Europe/Lisbon"
 """
 
 
@@ -260,7 +260,7 @@ def test_of_two_tables_of_one_name_the_one_that_the_warning_names_is_removed(tmp
     assert command("sources", "remove", "table-2").code == 0
     left = file.read_text()
     assert 'path = "agent"' in left and "other" not in left
-    for comment in ("# The first one.", "# mine", "# about the nights"):
+    for comment in ("# The first one.", "# mine", "# about times"):
         assert comment in left
     assert not command("sources", "list").err
 
@@ -271,7 +271,7 @@ def test_the_table_that_works_is_removed_by_its_name(tmp_path: Path, workspace: 
     assert [row["name"] for row in shown("sources", "list")] == ["w6", "table-1"]  # type: ignore[attr-defined]
     assert command("sources", "remove", "w6").code == 0
     assert "Mars/Base" in file.read_text() and file.read_text().count("[[sources]]") == 1
-    assert "# mine" in file.read_text() and "# about the nights" in file.read_text()
+    assert "# mine" in file.read_text() and "# about times" in file.read_text()
 
 
 def test_the_list_says_what_is_wrong_with_each_source(tmp_path: Path, workspace: Path) -> None:

@@ -113,8 +113,6 @@ base_url = "{listener.url}"
 strategies = ["os:system"]
 [notices]
 urls = ["json://{listener.url.removeprefix("http://")}"]
-[report]
-directory = "{elsewhere}"
 [[sources]]
 name = "keys"
 format = "jsonl"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, get_args
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,7 +12,7 @@ from memory_pipeline.reading.answers import ReadingAnswer
 from memory_pipeline.reading.check import check_answer, own_text
 from memory_pipeline.reading.extraction import ROUTES, found_by_reader, item_of, settle
 from memory_pipeline.reading.question import Reading
-from memory_pipeline.records import STATEMENT_KINDS, Turn
+from memory_pipeline.records import StatementKind, Turn
 from memory_pipeline_tests.reading.saying import START, turn
 
 SENTENCES = [
@@ -38,7 +38,7 @@ STATEMENTS = st.fixed_dictionaries(
     {
         "limits": st.just(""),
         "text": QUOTES,
-        "kind": st.sampled_from(STATEMENT_KINDS),
+        "kind": st.sampled_from(get_args(StatementKind)),
         "about": st.sampled_from(["human", "agent", "both", "work"]),
         "sources": st.lists(st.fixed_dictionaries({"item": st.integers(-1, 6), "quote": QUOTES}), max_size=2),
         "replaces": st.lists(st.integers(-1, 2), max_size=2),

@@ -34,7 +34,7 @@ PROGRAMS = {"claude-code": "claude", "codex": "codex"}
 
 
 def request(user: str = "Which city?") -> Request:
-    return Request.to_model("tiny", "v1", "You name a city.", user, max_tokens=100, schema=SCHEMA)
+    return Request("tiny", "v1", "You name a city.", user, max_tokens=100, schema=SCHEMA)
 
 
 @dataclass

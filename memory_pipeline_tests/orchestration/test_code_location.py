@@ -17,6 +17,7 @@ from dagster import (
 )
 from dagster._core.remote_origin import GrpcServerCodeLocationOrigin
 
+from memory_pipeline.config.night import EARLIEST_NIGHT
 from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.definitions import defs
 from memory_pipeline.errors import InputError, StoreError
@@ -68,9 +69,6 @@ def test_partitions_begin_with_the_first_memory(store: Store, one_store: None, m
     ahead = Store(store.path.with_name("ahead.duckdb"))
     fill(ahead, [candidate("A plan for the year after next.", datetime.now(UTC) + timedelta(days=700))])
     assert partitions.first_day_of(settings_for(ahead)) == latest_complete_day(datetime.now(UTC))
-    settings = settings_for(store, night__first_partition="2026-03-05")
-    monkeypatch.setattr(partitions, "LOCATION", settings)
-    assert partitions._first_day() == date(2026, 3, 5)
 
 
 @pytest.mark.slow
@@ -93,7 +91,7 @@ def test_with_a_store_that_cannot_be_read_now_the_code_location_loads_with_every
     store.path.write_bytes(b"no database")
     settings = settings_for(store)
     monkeypatch.setattr(partitions, "LOCATION", settings)
-    assert partitions._first_day() == settings.night.earliest
+    assert partitions._first_day() == EARLIEST_NIGHT
     with pytest.raises(StoreError):
         partitions.first_day_of(settings)
 
@@ -171,7 +169,7 @@ def accepts(job: str, **config: object) -> bool:
 
 
 def test_launchpads_take_what_a_person_may_set_and_nothing_else() -> None:
-    assert accepts("night", projects=["p"], settings={"compression.linkage": "single"})
+    assert accepts("night", projects=["p"], settings={"compression.review": "manual"})
     assert accepts("night_preview", threshold=0.9) and accepts("consolidation", dry_run=True, day="2026-03-03")
     assert accepts("rollback", settings={}) and accepts("kb_compress", settings={})
     assert not accepts("night_preview", dry_run=False) and not accepts("night", day="2026-03-03")

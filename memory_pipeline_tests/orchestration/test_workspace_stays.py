@@ -84,7 +84,7 @@ def home(tmp_path: Path, workspace: Path, transcript: Path, monkeypatch: pytest.
     monkeypatch.delenv("MEMORY_PIPELINE_STORE_PATH")
     monkeypatch.setenv("MEMORY_PIPELINE_HOME", str(place))
     (place / "memory_pipeline.toml").write_text(
-        f'[connectors]\nworkspace = "{workspace}"\n\n'
+        f'[[sources]]\nname = "agent"\npath = "{workspace}"\n\n'
         f'[[sources]]\nname = "cc"\nformat = "claude-code"\npath = "{transcript.parent.parent}"\n'
     )
     return place

@@ -9,7 +9,7 @@ import pytest
 
 from memory_pipeline.consolidation.conversation_runs import run_conversations
 from memory_pipeline.store import Store
-from memory_pipeline.workspace.directory import PAGES, pages_of
+from memory_pipeline.workspace.directory import pages_of
 from memory_pipeline_tests.build import fill
 from memory_pipeline_tests.consolidation.test_conversations import MONDAY, NOW, TUESDAY, files_of, spoken, standing
 from memory_pipeline_tests.reading.answering import Answer, Asked, Model, answer, statement
@@ -52,14 +52,14 @@ def converse(model: Model, store: Store, day: date) -> dict[str, str]:
 
 
 def test_the_page_of_a_day_says_what_the_model_was_asked(store: Store) -> None:
-    pages = converse(Model(store, read, connectors__workspace=PAGES, sources=()), store, MONDAY)
+    pages = converse(Model(store, read, sources=()), store, MONDAY)
     assert "The model was asked 1 question; 1 extraction" in pages["daily/2026-03-02.md"]
     assert "The agent never touches the production database. (boundary" in pages["RELATIONAL.md"]
     assert [(one.kind, one.text) for one in standing(store)] == [("boundary", RULE)]
 
 
 def test_a_page_says_how_many_questions_wait(store: Store) -> None:
-    model = Model(store, read, connectors__workspace=PAGES, sources=())
+    model = Model(store, read, sources=())
     place = pages_of(store.path, "p")
     place.mkdir(parents=True, exist_ok=True)
     run_conversations(store, model.settings, [MONDAY], now=NOW)
@@ -67,7 +67,7 @@ def test_a_page_says_how_many_questions_wait(store: Store) -> None:
 
 
 def test_an_agent_takes_nothing_back_that_the_human_said(store: Store) -> None:
-    model = Model(store, read, connectors__workspace=PAGES, sources=())
+    model = Model(store, read, sources=())
     converse(model, store, MONDAY)
     fill(store, spoken(TUESDAY, "a: the backup of the production database ran fine"))
     pages = converse(model, store, TUESDAY)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 from memory_pipeline.reading.extraction import ROUTES, route_of
-from memory_pipeline.records import EXTRACTION_KINDS
+from memory_pipeline.records import ExtractionKind
 from memory_pipeline_tests.reading.saying import kept
 
 _PAGE = Path(__file__).parents[2] / "docs" / "conversations.md"
@@ -20,7 +21,7 @@ _SHOWN = {
 
 
 def test_every_kind_of_both_speakers_has_a_route() -> None:
-    assert set(ROUTES) == {(kind, speaker) for kind in EXTRACTION_KINDS for speaker in ("human", "agent")}
+    assert set(ROUTES) == {(kind, speaker) for kind in get_args(ExtractionKind) for speaker in ("human", "agent")}
 
 
 def test_only_a_humans_own_words_reach_the_file_about_the_human() -> None:
@@ -34,7 +35,7 @@ def test_the_page_shows_the_table() -> None:
         words = _SHOWN[route.destination]
         words += ", inferred" if route.is_inferred else ""
         shown[kind, speaker] = words + (", and the daily log" if route.in_daily_log else "")
-    expected = [(kind, shown[kind, "human"], shown[kind, "agent"]) for kind in EXTRACTION_KINDS]
+    expected = [(kind, shown[kind, "human"], shown[kind, "agent"]) for kind in get_args(ExtractionKind)]
     assert [(kind, human.strip(), agent.strip()) for kind, human, agent in rows] == expected
 
 

@@ -102,7 +102,7 @@ def test_a_page_opens_with_what_the_agent_carries_and_leaves_zeros_out(store: St
 
 @pytest.mark.slow
 def test_the_pages_of_neighbouring_nights_are_linked_whatever_their_order(store: Store, tmp_path: Path) -> None:
-    settings = settings_for(store, report__directory=str(tmp_path / "reports"))
+    settings = settings_for(store)
     fill(store, lesson(4))
     days = [DAY + timedelta(days=n) for n in range(3)]
     for day in (days[0], days[2], days[1]):

@@ -24,7 +24,16 @@ from memory_pipeline.sessions.usage import estimated_tokens
 from memory_pipeline.store import Store
 from memory_pipeline.workspace import session_pages
 from memory_pipeline.workspace.directory import pages_of
-from memory_pipeline.workspace.session_pages import FACTS, RULES, Promotion, mend_session_pages, promotions_block
+from memory_pipeline.workspace.session_pages import (
+    FACTS,
+    RULES,
+    Promotion,
+    SessionRun,
+    keep_run,
+    mend_session_pages,
+    promotions_block,
+    session_runs,
+)
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
 from memory_pipeline_tests.sessions.a_session import session_file
 from memory_pipeline_tests.sessions.sessions import said, transcript
@@ -369,6 +378,12 @@ def test_the_block_keeps_its_order_and_its_budget() -> None:
     small = promotions_block([*facts[:5], *rules, *facts], 200, estimated_tokens)
     assert estimated_tokens(small) <= 200 and all(rule.line in small for rule in rules)
     assert facts[0].line in small and facts[39].line not in small
+
+
+def test_a_record_keeps_half_a_character(tmp_path: Path) -> None:
+    run = SessionRun(project="p", what="a flush", logs=(("day.md", "x", "- \ud83d"),), promoted=())
+    keep_run(tmp_path / "store.duckdb", run)
+    assert list(session_runs(tmp_path / "store.duckdb", "p")) == [run]
 
 
 def test_the_command_tells_what_it_did_and_fails_if_it_was_taken_back(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from memory_pipeline.config.compaction import Compaction
+from memory_pipeline.config.night import Compaction
 from memory_pipeline.errors import InputError
 from memory_pipeline.sessions.usage import (
     ContextUsage,

@@ -17,7 +17,6 @@ from memory_pipeline.files.markers import (
     without_block,
     without_blocks,
 )
-from memory_pipeline.files.shared_blocks import lines_put_in
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.foreign import blank_wrappers, why_no_memory, without_scores
 from memory_pipeline.ingest.formats.basic_memory import is_relation, observation_in
@@ -116,7 +115,6 @@ def test_no_repeated_piece_makes_reading_slow(piece: str) -> None:
         lambda told: block_in(told, "memory"),
         lambda told: seal_in(told, "memory"),
         seal_of_block,
-        lambda told: lines_put_in(told.split("\n"), "0"),
         lambda told: without_block(told, "memory"),
         without_blocks,
         quoted,

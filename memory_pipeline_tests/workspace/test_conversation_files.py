@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
-from memory_pipeline.config.compaction import Destinations
+from memory_pipeline.config.night import Destinations
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.conversation_runs import ConversationRun, run_conversations
 from memory_pipeline.store import Store

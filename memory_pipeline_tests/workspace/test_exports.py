@@ -23,7 +23,7 @@ from memory_pipeline.records import Source
 from memory_pipeline.store import Store
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.workspace import Exported, export_to
-from memory_pipeline.workspace.claude_code import MOST_BYTES, MOST_LINES
+from memory_pipeline.workspace.memory_pages import MOST_BYTES, MOST_LINES
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for, sql_rows
 
 DAY = (FIRST + timedelta(days=3)).date()

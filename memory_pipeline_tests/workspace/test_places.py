@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from memory_pipeline.config.compaction import Destinations
 from memory_pipeline.config.exports import SourceTable
+from memory_pipeline.config.night import Destinations
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.files.markers import with_block
 from memory_pipeline.ingest.candidates import Skipped
@@ -50,7 +50,6 @@ def test_a_workspace_that_names_are_read_from_is_that_of_the_project_s_first_sou
     settings = Settings().with_values(
         {
             "store.path": str(tmp_path / "store.duckdb"),
-            "connectors.workspace": str(tmp_path / "home"),
             "sources": (
                 SourceTable(name="a", path=str(tmp_path / "off"), project="shop", enabled=False),
                 SourceTable(name="b", path=str(tmp_path / "chats.jsonl"), project="shop", format="jsonl"),
@@ -59,4 +58,4 @@ def test_a_workspace_that_names_are_read_from_is_that_of_the_project_s_first_sou
         }
     )
     assert workspace_of(settings, "shop") == tmp_path / "shop"
-    assert workspace_of(settings, "home") == tmp_path / "home" and workspace_of(settings, "other") is None
+    assert workspace_of(settings, "other") is None

@@ -291,8 +291,7 @@ def check_target(settings: Settings, path: Path, *, force: bool = False) -> None
     if dagster and real_path(dagster) != home:
         kept.append(Path(dagster))
     if force and real_path(path).exists():
-        places = [settings.connectors.workspace, *(source.path for source in settings.sources)]
-        kept += [Path(place) for place in places if place]
+        kept += [Path(source.path) for source in settings.sources]
     check_is_free(path, Path(settings.store.path), kept)
 
 

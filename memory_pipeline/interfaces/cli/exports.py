@@ -10,8 +10,7 @@ from typing import Annotated, Self
 import typer
 from pydantic import Field, ValidationError
 
-from memory_pipeline.config.broken_sources import BrokenSource
-from memory_pipeline.config.exports import CONTENTS, EXPORT_FORMATS, ExportTable, check_contents
+from memory_pipeline.config.exports import CONTENTS, EXPORT_FORMATS, BrokenSource, ExportTable, check_contents
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 import typer
 from pydantic import Field
 
+from memory_pipeline.config.night import EARLIEST_NIGHT
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.plan import NightOptions
@@ -111,13 +112,12 @@ def check_request(settings: Settings, asked: NightOptions) -> None:
 
 def check_days(settings: Settings, first: date, last: date) -> None:
     """Raises InputError for days that cannot have a night."""
-    earliest = settings.night.earliest
     latest = latest_complete_day(datetime.now(UTC))
     for day in (first, last):
-        if not earliest <= day <= latest:
+        if not EARLIEST_NIGHT <= day <= latest:
             raise InputError(
-                f"there is no night of {day}: nights run from {earliest} (setting night.first_partition) to {latest}, "
-                "the last day that has ended (UTC)"
+                f"there is no night of {day}: nights run from {EARLIEST_NIGHT} to {latest}, the last day that has "
+                "ended (UTC)"
             )
 
 

@@ -14,9 +14,8 @@ from typing import Annotated, Literal, TypeVar
 import typer
 from pydantic import Field, ValidationError
 
-from memory_pipeline.config.broken_sources import BrokenSource
 from memory_pipeline.config.editing import add_table, remove_table
-from memory_pipeline.config.exports import ExportTable, SourceTable, key_of
+from memory_pipeline.config.exports import BrokenSource, ExportTable, SourceTable, key_of
 from memory_pipeline.config.sources import from_file, read_settings_file
 from memory_pipeline.config.trust import is_own, trust, withdraw_trust
 from memory_pipeline.documents import Document

@@ -11,8 +11,7 @@ from typing import Annotated, Self
 import typer
 from pydantic import Field, ValidationError
 
-from memory_pipeline.config.broken_sources import BrokenSource
-from memory_pipeline.config.exports import SourceTable
+from memory_pipeline.config.exports import BrokenSource, SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.plan import next_night, night_of
 from memory_pipeline.consolidation.source_checks import check_sources, checked_broken, checked_text
@@ -67,9 +66,6 @@ def sources_list(settings: Settings) -> Answer:
         for source in shown
     ]
     hint = "No source yet; 'memory-pipeline sources add PATH' adds a workspace or a file."
-    if settings.connectors.workspace:
-        old = settings.connectors.workspace
-        hint = f"connectors.workspace is not read by nights; add it with 'memory-pipeline sources add {old}'."
     wrong = [f"PROBLEM with {source.name}: {source.problem}." for source in shown if source.problem]
     return Answer(shown, "\n".join([table(rows, _COLUMNS), *wrong]) if rows else hint)
 

@@ -51,10 +51,7 @@ def choose_embedder(settings: Settings) -> Embedder:
             if reason := settings.withheld_keys.get("openai.api_key"):
                 raise EmbeddingError(reason)
             return OpenAICompatible(
-                model,
-                settings.openai.base_url,
-                settings.openai.api_key,
-                mask_personal=settings.model.mask_personal,
+                model, settings.openai.base_url, settings.openai.api_key, mask_personal=settings.model.mask_personal
             )
         return SentenceTransformers(model)
     raise EmbeddingError(

@@ -26,8 +26,8 @@ from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.subject import words_alone
 
 Progress = Callable[[str, int, int], None]
-#: The most memories, and about the most characters, that an interruption loses the vectors of.
-_MOST, _MOST_CHARS, _AT_FIRST = 500, 8_000_000, 16
+#: The most memories that an interruption loses the vectors of, and that are held at once, whatever their length.
+_MOST = 100
 
 
 def embed_missing(
@@ -47,18 +47,17 @@ def embed_missing(
         total = tx.vectors.count_missing(embedder.name)
         if total and not changed:
             check_model(embedder.name, tx.memories.count(), tx.vectors.of_another_model(embedder.name))
-    done, after, rows = 0, "", _AT_FIRST
+    done, after = 0, ""
     stand_for: dict[str, list[str]] = {}
     while done + len(stand_for) < total:
         with store.reading() as tx:
-            page = tx.vectors.missing(embedder.name, after, rows)
+            page = tx.vectors.missing(embedder.name, after, _MOST)
             stand_for |= tx.lineage.stood_for([memory_id for memory_id, _, _ in page])
         if not page:
             break
         after = page[-1][0]
         own = [(one, words_alone(lead_in, content)) for one, content, lead_in in page if one not in stand_for]
         done += _embed_words(embedder, writing, own)
-        rows = _next_page(rows, sum(len(content) for _, content, _ in page))
         progress("embedding", done, total)
     for ids in _sources_first(stand_for):
         done += _keep_means(store, embedder, writing, {memory_id: stand_for[memory_id] for memory_id in ids})
@@ -117,13 +116,6 @@ def _keep_means(
     with store.reading() as tx:
         texts = tx.memories.read(left)
     return len(ids) + _embed_words(embedder, writing, [(one, texts[one].content) for one in left])
-
-
-def _next_page(rows: int, characters: int) -> int:
-    """How many memories to read next, based on the length of the previous ones."""
-    if characters > _MOST_CHARS:
-        return max(1, rows // 2)
-    return min(_MOST, rows * 4) if characters < _MOST_CHARS // 4 else rows
 
 
 class EmbeddedStore(Document):

@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from anthropic import Anthropic
     from anthropic.types import Message
 
+#: What the server does with a status, and the mend.
+_STATUSES = {
+    401: ("rejected the key", "check ANTHROPIC_API_KEY"),
+    403: ("does not let this key use '{model}'", "use another key or model"),
+    404: ("does not know '{model}'", "check model.name and model.base_url"),
+    429: ("receives too many requests", "lower compression.rate_limit_per_min"),
+}
 _STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "refusal"}
 
 
@@ -43,7 +50,7 @@ class AnthropicMessages:
         self._takes_effort = False
 
     def prepare(self, log: logging.Logger) -> None:
-        """Ask the server for the model. Warns about a deprecated one."""
+        """Ask the server for the model."""
         import anthropic
 
         try:
@@ -53,13 +60,6 @@ class AnthropicMessages:
             return
         except anthropic.AnthropicError as error:
             raise ModelError(self.explain(error)) from error
-        lifecycle = getattr(info, "lifecycle", None)
-        until = getattr(info, "retires_at", None)
-        when = f" on {until:%Y-%m-%d}" if until else ""
-        if lifecycle == "retired":
-            raise ModelError(f"the model '{self.model}' was retired{when}; set model.name to a newer one")
-        if lifecycle == "deprecated":
-            log.warning("the model %s is deprecated and retires%s; choose a newer one", self.model, when or " soon")
         effort = getattr(getattr(info, "capabilities", None), "effort", None)
         self._takes_effort = bool(getattr(effort, "supported", False))
 
@@ -90,26 +90,31 @@ class AnthropicMessages:
 
     def ask(self, request: Request, timeout_s: float) -> Answer:
         """One message."""
-        import anthropic
-
         try:
             return read_message(request, self._message(request, timeout_s))
         except CallError:
             raise
-        except anthropic.APIStatusError as error:
+        except Exception as error:
+            raise self.refusal(error) from error
+
+    def refusal(self, error: Exception) -> CallError:
+        """What an error of the SDK means for its call."""
+        import anthropic
+
+        if isinstance(error, anthropic.APIStatusError):
             passing = error.status_code in (408, 409, 429) or error.status_code >= 500
-            raise CallError(
+            return CallError(
                 self.explain(error),
                 retry_after_s=asked_wait(error.response.headers) if passing else None,
                 fatal=not passing and error.status_code not in (400, 413, 422),
-            ) from error
-        except anthropic.APIConnectionError as error:
+            )
+        if isinstance(error, anthropic.APIConnectionError):
             # A failed connection attempt costs nothing; a broken connection may have been charged.
             never = type(error.__cause__).__name__ in ("ConnectError", "ConnectTimeout")
-            raise CallError(self.explain(error), outcome="failed" if never else "unknown", retry_after_s=0.0) from error
-        except Exception as error:  # an answer that the SDK cannot read: it may have been charged
-            reason = one_line(f"unreadable answer: {type(error).__name__}: {error}")
-            raise CallError(reason, outcome="unknown", retry_after_s=0.0) from error
+            return CallError(self.explain(error), outcome="failed" if never else "unknown", retry_after_s=0.0)
+        # An answer that the SDK cannot read: it may have been charged.
+        reason = one_line(f"unreadable answer: {type(error).__name__}: {error}")
+        return CallError(reason, outcome="unknown", retry_after_s=0.0)
 
     def _message(self, request: Request, timeout_s: float) -> Message:
         from anthropic.types import Message
@@ -135,21 +140,14 @@ class AnthropicMessages:
         import anthropic
 
         reason = one_line(getattr(error, "api_message", None) or str(error) or type(error).__name__)
-        if isinstance(error, anthropic.AuthenticationError):
-            return f"{self.place} rejected the key ({reason}); check ANTHROPIC_API_KEY"
-        if isinstance(error, anthropic.PermissionDeniedError):
-            return f"{self.place} does not let this key use '{self.model}' ({reason}); use another key or model"
-        if isinstance(error, anthropic.NotFoundError):
-            return f"{self.place} does not know '{self.model}' ({reason}); check model.name and model.base_url"
-        if isinstance(error, anthropic.RateLimitError):
-            return f"{self.place} receives too many requests ({reason}); lower compression.rate_limit_per_min"
         if isinstance(error, anthropic.APITimeoutError):
             return f"{self.place} did not answer in time; raise model.timeout_s or try again later"
         if isinstance(error, anthropic.APIConnectionError):
             cause = one_line(str(error.__cause__ or error))
             return f"{self.place} cannot be reached ({cause}); check model.base_url and the network"
         if isinstance(error, anthropic.APIStatusError):
-            return f"{self.place} answered {error.status_code} ({reason})"
+            did, mend = _STATUSES.get(error.status_code, (f"answered {error.status_code}", ""))
+            return f"{self.place} {did.format(model=self.model)} ({reason})" + (f"; {mend}" if mend else "")
         return f"{self.place}: {type(error).__name__}: {reason}"
 
 

@@ -15,7 +15,6 @@ import subprocess
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +25,10 @@ from memory_pipeline.models.limits import FREE
 from memory_pipeline.models.provider import Answer, CallError, Request, counted_answer
 
 #: A key in the environment takes precedence over the login, and a running session forbids another one in it.
-_NOT_PASSED_ON = frozenset(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CODEX_API_KEY", "CLAUDECODE"))
-_OF_A_SESSION = ("CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION", "CLAUDE_CODE_SSE_PORT")
+_NOT_PASSED_ON = (
+    "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CODEX_API_KEY", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_SESSION", "CLAUDE_CODE_SSE_PORT",
+)  # fmt: skip
 _MOST_OUTPUT = 50_000_000
 
 
@@ -35,7 +36,8 @@ class CommandLine(ABC):
     """A program that answers one question a process."""
 
     name: str
-    #: How to get it, and how to log in.
+    #: The program; how to get it, and how to log in.
+    command: str
     mend: str
 
     def __init__(self, model: str, *, context_tokens: int) -> None:
@@ -44,18 +46,10 @@ class CommandLine(ABC):
         self.model = model or f"{self.name}-default"
         self.place, self.price, self.context_tokens = f"the command '{self.command}'", FREE, context_tokens
 
-    @property
     @abstractmethod
-    def command(self) -> str:
-        """The program."""
-
-    @abstractmethod
-    def arguments(self, request: Request, directory: Path) -> Sequence[str]:
-        """The arguments of one question. `directory`: an empty one for its files."""
-
-    @abstractmethod
-    def question(self, request: Request) -> str:
-        """What the program reads on standard input."""
+    def asked(self, request: Request, directory: Path) -> tuple[Sequence[str], str]:
+        """The arguments of one question, and what the program reads on standard input. `directory`: an empty one for
+        its files."""
 
     @abstractmethod
     def read(self, request: Request, output: str, directory: Path) -> Answer:
@@ -67,31 +61,33 @@ class CommandLine(ABC):
             raise ModelError(f"the command '{self.command}' is not on the PATH; {self.mend}")
 
     def ask(self, request: Request, timeout_s: float) -> Answer:
-        """One process."""
-        with _scratch() as directory:
-            ended = self._run([self.command, *self.arguments(request, directory)], request, timeout_s, directory)
-            output = ended.stdout[:_MOST_OUTPUT].decode("utf-8", "replace")
+        """One process, in an empty directory with a name that no source reads sessions of."""
+        with tempfile.TemporaryDirectory(prefix=f"{QUESTIONS}-") as name:
+            directory = Path(name)
+            code, printed, errors = self._run(*self.asked(request, directory), timeout_s, directory)
+            output = printed[:_MOST_OUTPUT].decode("utf-8", "replace")
             try:
                 return self.read(request, output, directory)
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                reason = one_line(ended.stderr.decode("utf-8", "replace")[-500:] or output[-500:])
+                reason = one_line(errors.decode("utf-8", "replace")[-500:] or output[-500:])
                 raise CallError(
-                    f"{self.place} gave no answer (exit code {ended.returncode}: {reason}); {self.mend}",
+                    f"{self.place} gave no answer (exit code {code}: {reason}); {self.mend}",
                     outcome="unknown",
                     retry_after_s=0.0,
                 ) from error
 
     def _run(
-        self, command: Sequence[str], request: Request, timeout_s: float, directory: Path
-    ) -> subprocess.CompletedProcess[bytes]:
+        self, arguments: Sequence[str], question: str, timeout_s: float, directory: Path
+    ) -> tuple[int, bytes, bytes]:
+        """The exit code, and what the program printed on both streams."""
         try:
             process = subprocess.Popen(
-                command,
+                [self.command, *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 cwd=directory,
-                env=_environment(os.environ),
+                env={name: value for name, value in os.environ.items() if not name.startswith(_NOT_PASSED_ON)},
                 start_new_session=True,  # what it starts ends with it
             )
         except OSError as error:
@@ -99,7 +95,7 @@ class CommandLine(ABC):
                 f"{self.place} cannot be started ({one_line(str(error))}); {self.mend}", fatal=True
             ) from error
         try:
-            output, errors = process.communicate(self.question(request).encode("utf-8", "replace"), timeout=timeout_s)
+            output, errors = process.communicate(question.encode("utf-8", "replace"), timeout=timeout_s)
         except subprocess.TimeoutExpired as error:
             raise CallError(
                 f"{self.place} did not answer within {timeout_s:g} s; raise model.timeout_s",
@@ -110,7 +106,7 @@ class CommandLine(ABC):
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-        return subprocess.CompletedProcess(command, process.returncode, output, errors)
+        return process.returncode, output, errors
 
 
 class ClaudeCode(CommandLine):
@@ -120,18 +116,15 @@ class ClaudeCode(CommandLine):
     command = "claude"
     mend = "install Claude Code and run 'claude' once to log in"
 
-    def arguments(self, request: Request, directory: Path) -> Sequence[str]:
-        """No tools, settings, servers, commands or session file of the user's."""
-        return [
+    def asked(self, request: Request, directory: Path) -> tuple[Sequence[str], str]:
+        """No tools, settings, servers, commands or session file of the user's; the instructions are an argument."""
+        arguments = [
             *("-p", "--output-format", "json", "--json-schema", json.dumps(dict(request.schema))),
             *("--system-prompt", request.system, "--tools", "", "--no-session-persistence"),
             *("--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands"),
             *(("--model", self._named) if self._named else ()),
         ]
-
-    def question(self, request: Request) -> str:
-        """The data; the instructions are an argument."""
-        return request.user
+        return arguments, request.user
 
     def read(self, request: Request, output: str, directory: Path) -> Answer:
         """The structured output, or the words if the program gives none."""
@@ -157,8 +150,9 @@ class Codex(CommandLine):
     command = "codex"
     mend = "install Codex and run 'codex login'"
 
-    def arguments(self, request: Request, directory: Path) -> Sequence[str]:
-        """A read-only sandbox without a session file, servers, rules, web search or notice of the user's."""
+    def asked(self, request: Request, directory: Path) -> tuple[Sequence[str], str]:
+        """A read-only sandbox without a session file, servers, rules, web search or notice of the user's. It takes no
+        instructions beside its own: ours stand before the data."""
         (directory / "schema.json").write_text(json.dumps(dict(request.schema)), encoding="utf-8")
         overrides = (
             "mcp_servers={}",
@@ -167,7 +161,7 @@ class Codex(CommandLine):
             'history.persistence="none"',
             'web_search="disabled"',
         )
-        return [
+        arguments = [
             *("exec", "--ephemeral", "--sandbox", "read-only", "--skip-git-repo-check", "--ignore-rules"),
             *("--color", "never", "--json", "--output-schema", str(directory / "schema.json")),
             *("--output-last-message", str(directory / "answer.json")),
@@ -175,10 +169,7 @@ class Codex(CommandLine):
             *(("--model", self._named) if self._named else ()),
             "-",
         ]
-
-    def question(self, request: Request) -> str:
-        """The instructions and the data: it takes no instructions beside its own."""
-        return f"{request.system}\n\n{request.user}"
+        return arguments, f"{request.system}\n\n{request.user}"
 
     def read(self, request: Request, output: str, directory: Path) -> Answer:
         """The final message; tokens from the events."""
@@ -200,21 +191,6 @@ class Codex(CommandLine):
             raise ValueError("no final message")
         text = answer.read_text(encoding="utf-8", errors="replace")
         return counted_answer(request, text, "end", usage.get("input_tokens", 0), usage.get("output_tokens", 0))
-
-
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    """An empty directory with a name that no source reads sessions of."""
-    with tempfile.TemporaryDirectory(prefix=f"{QUESTIONS}-") as name:
-        yield Path(name)
-
-
-def _environment(present: Mapping[str, str]) -> dict[str, str]:
-    return {
-        name: value
-        for name, value in present.items()
-        if name not in _NOT_PASSED_ON and not name.startswith(_OF_A_SESSION)
-    }
 
 
 def _events(output: str) -> Iterator[dict[str, Any]]:

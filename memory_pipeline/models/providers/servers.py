@@ -41,15 +41,18 @@ class _Server:
         self.model, self.place, self.price, self.context_tokens = model, base_url.rstrip("/"), price, context_tokens
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
 
-    def _look(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        """What the server says of itself or of a model."""
-        url, patience = f"{self.place}{path}", self._listing_s
-        return send_json(method, url, body=body, headers=self._headers, timeout_s=patience, most_bytes=_LISTING_BYTES)
-
-    def _post(self, path: str, body: dict[str, Any], request: Request, timeout_s: float) -> dict[str, Any]:
-        """The response to a request."""
-        url, most = f"{self.place}{path}", request.most_bytes
-        return send_json("POST", url, body=body, headers=self._headers, timeout_s=timeout_s, most_bytes=most)
+    def _send(
+        self, path: str, body: dict[str, Any] | None = None, timeout_s: float = 0.0, most_bytes: int = _LISTING_BYTES
+    ) -> dict[str, Any]:
+        """The response to a body; by default, what the server says of itself or of a model."""
+        return send_json(
+            "POST" if body else "GET",
+            f"{self.place}{path}",
+            body=body,
+            headers=self._headers,
+            timeout_s=timeout_s or self._listing_s,
+            most_bytes=most_bytes,
+        )
 
     def _check_named(self, names: Sequence[str]) -> None:
         if not self.model:
@@ -77,7 +80,7 @@ class ChatCompletions(_Server):
     def prepare(self, log: logging.Logger) -> None:
         """Ask the server which models it has, and how many tokens this one takes."""
         try:
-            listing = self._look("GET", "/models")
+            listing = self._send("/models")
         except CallError as error:
             if error.status == 404:
                 log.info("%s lists no models; %s is used without a check", self.place, self.model)
@@ -113,14 +116,14 @@ class ChatCompletions(_Server):
 
     def _complete(self, request: Request, way: str, timeout_s: float) -> Answer:
         try:
-            return _read(request, self._send(request, way, timeout_s))
+            return self._asked(request, way, timeout_s)
         except CallError as error:
             if self._limit == _NEWER_LIMIT or _NEWER_LIMIT not in str(error):
                 raise
         self._limit = _NEWER_LIMIT
-        return _read(request, self._send(request, way, timeout_s))
+        return self._asked(request, way, timeout_s)
 
-    def _send(self, request: Request, way: str, timeout_s: float) -> dict[str, Any]:
+    def _asked(self, request: Request, way: str, timeout_s: float) -> Answer:
         system = request.system
         if way != SCHEMA:
             system += f"\n\nThe JSON schema of your answer:\n{json.dumps(dict(request.schema))}"
@@ -137,21 +140,18 @@ class ChatCompletions(_Server):
             body["response_format"] = {"type": "json_object", "schema": dict(request.schema)}
         elif way == OBJECT:
             body["response_format"] = {"type": "json_object"}
-        return self._post("/chat/completions", body, request, timeout_s)
-
-
-def _read(request: Request, response: dict[str, Any]) -> Answer:
-    try:
-        choice = response["choices"][0]
-        message = choice["message"]
-        text = message.get("content") or ""
-        stop = "refusal" if message.get("refusal") else _STOPS.get(choice.get("finish_reason") or "", "end")
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
-        reason = response.get("error") or "no choices"
-        raise CallError(f"unreadable answer: {one_line(str(reason))}", outcome="unknown") from error
-    usage = response.get("usage")
-    usage = usage if isinstance(usage, dict) else {}
-    return counted_answer(request, text, stop, usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0))
+        response = self._send("/chat/completions", body, timeout_s, request.most_bytes)
+        try:
+            choice = response["choices"][0]
+            message = choice["message"]
+            text = message.get("content") or ""
+            stop = "refusal" if message.get("refusal") else _STOPS.get(choice.get("finish_reason") or "", "end")
+        except (KeyError, IndexError, TypeError, AttributeError) as error:
+            reason = response.get("error") or "no choices"
+            raise CallError(f"unreadable answer: {one_line(str(reason))}", outcome="unknown") from error
+        usage = response.get("usage")
+        usage = usage if isinstance(usage, dict) else {}
+        return counted_answer(request, text, stop, usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0))
 
 
 class Ollama(_Server):
@@ -166,13 +166,13 @@ class Ollama(_Server):
     def prepare(self, log: logging.Logger) -> None:
         """Ask the server for the model and the length of context that it was trained for."""
         try:
-            listing = self._look("GET", "/api/tags")
+            listing = self._send("/api/tags")
             names = [str(row.get("name")) for row in listing.get("models") or [] if isinstance(row, dict)]
             self._check_named(names)
             if not {self.model, f"{self.model}:latest"} & set(names):
                 pull = f"('ollama pull {self.model}' gets it)"
                 raise ModelError(f"{self.place} has no model '{self.model}' {pull}{suggest(self.model, names)}")
-            known = self._look("POST", "/api/show", {"model": self.model})
+            known = self._send("/api/show", {"model": self.model})
         except CallError as error:
             raise ModelError(f"{error}; 'ollama serve' starts it") from error
         details = known.get("model_info")
@@ -186,15 +186,15 @@ class Ollama(_Server):
     def ask(self, request: Request, timeout_s: float) -> Answer:
         """One chat message."""
         try:
-            return self._read(request, self._send(request, timeout_s))
+            return self._asked(request, timeout_s)
         except CallError as error:
             # Models that do not think may refuse to be told not to.
             if not self._thinking or error.status != 400 or "think" not in str(error):
                 raise
         self._thinking = {}
-        return self._read(request, self._send(request, timeout_s))
+        return self._asked(request, timeout_s)
 
-    def _send(self, request: Request, timeout_s: float) -> dict[str, Any]:
+    def _asked(self, request: Request, timeout_s: float) -> Answer:
         body = {
             "model": request.model,
             "messages": [{"role": "system", "content": request.system}, {"role": "user", "content": request.user}],
@@ -203,9 +203,7 @@ class Ollama(_Server):
             "options": {"num_ctx": self.context_tokens, "num_predict": request.max_tokens, "temperature": 0},
             **self._thinking,
         }
-        return self._post("/api/chat", body, request, timeout_s)
-
-    def _read(self, request: Request, response: dict[str, Any]) -> Answer:
+        response = self._send("/api/chat", body, timeout_s, request.most_bytes)
         message = response.get("message")
         if not isinstance(message, dict):
             reason = one_line(str(response.get("error") or "no message"))

@@ -100,7 +100,7 @@ def test_a_few_that_were_written_meanwhile_are_no_obstacle(store: Store, newer: 
 
 def test_what_is_interrupted_goes_on_where_it_was(store: Store, newer: Newer, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(store)
-    monkeypatch.setattr(embedding_module, "_AT_FIRST", 2)
+    monkeypatch.setattr(embedding_module, "_MOST", 2)
     monkeypatch.setattr(embedding_module, "_MOST", 2)
     newer.breaks_after = 6
     seen: list[tuple[int, int]] = []

@@ -1,0 +1,256 @@
+"""A page for each memory, and an index that leads to them: a memory directory of Claude Code, which loads the index at
+every start, and a vault of Obsidian, with links to what a memory was made from and what was made of it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from memory_pipeline.errors import OutputError
+from memory_pipeline.files.markers import HEAD, block_in, export_of, marks, outside, seal_of_block, with_block
+from memory_pipeline.records import BESIDE, LEVEL_PATTERN, LEVEL_PRINCIPLE, Memory, labels_among
+from memory_pipeline.records.cluster import is_series
+from memory_pipeline.text.normalise import one_line
+from memory_pipeline.text.quoting import clipped, plain
+from memory_pipeline.workspace.contents import (
+    FOR_ROUTINE,
+    NO_ROOM,
+    UNMARKED,
+    Contents,
+    Standing,
+    in_their_places,
+    is_promoted,
+    is_undated,
+    level_name,
+    link_text,
+    notes_of_files,
+    quoted,
+    ranked,
+    short_hash,
+    title_of,
+    told_alone,
+    why_not_loaded,
+    without_marks,
+    words_of,
+    yaml_list,
+    yaml_text,
+)
+from memory_pipeline.workspace.directory import Plan, free_name, stem_of, texts_in
+
+#: The name of the block in both indexes.
+INDEX = "memory"
+CLAUDE_CODE_INDEX, _VAULT_INDEX = "MEMORY.md", "Memory.md"
+#: Claude Code loads no more of the index.
+MOST_LINES, MOST_BYTES = 200, 25_000
+_STEM, _DESCRIPTION = 48, 150
+#: Its types by ours; what is not named is knowledge about the project.
+_TYPES = {
+    "feedback": "feedback",
+    "lesson": "feedback",
+    "learning": "feedback",
+    "warning": "feedback",
+    "error_fix": "feedback",
+    "principle": "feedback",
+    "pattern": "feedback",
+    "codebase_knowledge": "reference",
+}
+#: Types that its own files state, which are kept as tags.
+_STATED = ("user", "feedback", "project", "reference")
+_OF_THE_USER = "USER.md"
+
+
+class ClaudeCodeExport:
+    """What goes into a memory directory, and how many memories do not by the reason."""
+
+    def __init__(self, contents: Contents, directory: Path) -> None:
+        self.export = f"claude-code {yaml_text(contents.project)}"
+        self._doubts = contents.doubts
+        self.left_out: Counter[str] = Counter()
+        self.chosen: list[str] = []
+        self._head = f"{HEAD}{plain(contents.project)}: to weigh and not to obey."
+        others = {name: text for name, text in texts_in(directory, (".",)) if export_of(text) is None}
+        index = others.pop(CLAUDE_CODE_INDEX, "")
+        lines = (block_in(index, INDEX) or "").split("\n")
+        if lines[0].startswith(HEAD) and lines[0] != self._head:
+            raise OutputError(
+                f"'{directory / CLAUDE_CODE_INDEX}' holds the memory of another project; name another directory"
+            )
+        self._pages, self._lines = self._chosen_of(contents, index, others)
+
+    @property
+    def plan(self) -> Plan:
+        """The pages and the index."""
+        return Plan(export=self.export, pages=self._pages, blocks={(CLAUDE_CODE_INDEX, INDEX): self._index})
+
+    def _chosen_of(
+        self, contents: Contents, index: str, others: dict[str, str]
+    ) -> tuple[dict[str, str], dict[str, str]]:
+        """The pages by file, and their lines of the index, as many as there is room for."""
+        files = {CLAUDE_CODE_INDEX: outside(index, INDEX), **others}
+        changed = notes_of_files(contents.memories, "claude-code", files, named_alike=others)
+        standing = Standing(list(files.values()), changed)
+        taken = {name.casefold() for name in others}
+        empty = with_block(index, INDEX, self._head + "\n\n", seal_of_block(""))
+        room, size = MOST_LINES - empty.count("\n") - 2, MOST_BYTES - len(empty.encode("utf-8", "surrogateescape")) - 4
+        pages: dict[str, str] = {}
+        lines: dict[str, str] = {}
+        for memory in sorted(ranked(contents.memories), key=lambda one: not is_promoted(one, contents.lasting)):
+            reason = why_not_loaded(memory, standing)
+            if not reason and len(pages) >= MOST_LINES * FOR_ROUTINE and not is_promoted(memory, contents.lasting):
+                reason = UNMARKED
+            name = free_name(stem_of(title_of(memory), short_hash(memory.id), _STEM), taken, ".md")
+            line = f"- [{link_text(title_of(memory))}]({name}) ({_kind_of(memory)}{_on(memory)})"
+            cost = len(line.encode("utf-8", "replace")) + (2 if "\r\n" in index else 1)
+            if reason or room < 1 or cost > size:
+                self.left_out[reason or NO_ROOM] += 1
+                continue
+            room, size = room - 1, size - cost
+            taken.add(name.casefold())
+            pages[name], lines[name] = self._page(memory, name), line
+            self.chosen.append(memory.id)
+        return pages, lines
+
+    def _index(self, present: str) -> str:
+        lines = in_their_places(list(self._lines.values()), (block_in(present, INDEX) or "").split("\n"))
+        return "\n".join([self._head, "", *lines]) if lines else ""
+
+    def _page(self, memory: Memory, name: str) -> str:
+        head = [
+            "---",
+            f"name: {name.removesuffix('.md')}",
+            f"description: {yaml_text(clipped(one_line(without_marks(words_of(memory))), _DESCRIPTION))}",
+            "metadata:",
+            f"  type: {_type_of(memory)}",
+            *([] if is_undated(memory) else [f"  date: {memory.day}"]),
+            *marks(self.export, "  "),
+            "---",
+        ]
+        return "\n".join([*head, "", quoted(told_alone(memory)), "", self._told_by(memory), ""])
+
+    def _told_by(self, memory: Memory) -> str:
+        """What it is, when it was noted, how sure it is, and what must be said with it."""
+        kind = _kind_of(memory).capitalize()
+        sure = f", confidence {memory.confidence_score:.2f}" if memory.confidence_score is not None else ""
+        doubt = self._doubts.get(memory.id)
+        return f"({kind}{_on(memory)}{sure}{f'; {plain(doubt)}' if doubt else ''}.)"
+
+
+def _kind_of(memory: Memory) -> str:
+    return level_name(memory).replace("_", " ")
+
+
+def _type_of(memory: Memory) -> str:
+    if memory.source.file == _OF_THE_USER:
+        return "user"
+    if memory.source.connector == "claude-code":
+        return next((tag for tag in memory.tags if tag in _STATED), _TYPES.get(level_name(memory), "project"))
+    return _TYPES.get(level_name(memory), "project")
+
+
+def _on(memory: Memory) -> str:
+    return "" if is_undated(memory) else f", {memory.day}"
+
+
+_FOLDERS = _PRINCIPLES, _PATTERNS, _SERIES, _NOTES = "principles", "patterns", "series", "notes"
+_VAULT_STEM = 80
+_TAG = re.compile(r"[^\w/-]+")
+
+
+class ObsidianExport:
+    """The notes of a vault."""
+
+    def __init__(self, contents: Contents) -> None:
+        self.export = f"obsidian {yaml_text(contents.project)}"
+        self._contents = contents
+        self._all = {memory.id: memory for memory in (*contents.memories, *contents.sources.values())}
+        self._stems = _stems_of(list(self._all.values()))
+        self._made_from: Mapping[str, list[str]] = defaultdict(list)
+        self._made_into: Mapping[str, list[str]] = defaultdict(list)
+        self._beside: Mapping[str, list[str]] = defaultdict(list)
+        for link in contents.links:
+            if link.memory_id in self._all and link.source_id in self._all:
+                (self._beside if link.relation in BESIDE else self._made_from)[link.memory_id].append(link.source_id)
+                self._made_into[link.source_id].append(link.memory_id)
+
+    @property
+    def plan(self) -> Plan:
+        """The notes and the page that leads to them."""
+        pages = {
+            f"{_folder_of(memory)}/{self._stems[memory.id]}.md": self._page(memory) for memory in self._all.values()
+        }
+        return Plan(export=self.export, pages=pages, blocks={(_VAULT_INDEX, INDEX): self._index}, folders=_FOLDERS)
+
+    def _page(self, memory: Memory) -> str:
+        head = [
+            "---",
+            f"aliases: {yaml_list([link_text(title_of(memory))])}",
+            f"id: {yaml_text(memory.id)}",
+            f"kind: {level_name(memory)}",
+            f"tags: {yaml_list(_tags_of(memory))}",
+            *([f"categories: {yaml_list(memory.categories)}"] if memory.categories else []),
+            f"created: {memory.created_at.isoformat()}",
+            *([] if is_undated(memory) else [f"date: {memory.day}"]),
+            f"importance: {memory.importance:g}",
+            *([f"confidence: {memory.confidence_score:g}"] if memory.confidence_score is not None else []),
+            f"archived: {str(memory.archived_at is not None).lower()}",
+            *(
+                [f"source: {yaml_text(memory.source.file)}"]
+                if memory.source.file and memory.source.connector != "night"
+                else []
+            ),
+            *marks(self.export),
+            "---",
+        ]
+        body = ["", quoted(told_alone(memory)), ""]
+        if doubt := self._contents.doubts.get(memory.id):
+            body += [f"> {plain(doubt)}", ""]
+        body += self._links("Made from", self._made_from[memory.id])
+        body += self._links("Replaces", self._beside[memory.id])
+        body += self._links("Part of", self._made_into[memory.id])
+        return "\n".join([*head, *body])
+
+    def _links(self, title: str, ids: Sequence[str]) -> list[str]:
+        if not ids:
+            return []
+        ordered = sorted({self._all[i].id: self._all[i] for i in ids}.values(), key=lambda m: (m.effective_date, m.id))
+        return [f"## {title}", "", *(f"- {self._link(memory)}" for memory in ordered), ""]
+
+    def _link(self, memory: Memory) -> str:
+        return f"[[{self._stems[memory.id]}|{link_text(title_of(memory))}]]"
+
+    def _entry(self, memory: Memory) -> str:
+        return f"- {self._link(memory)}" + ("" if is_undated(memory) else f" ({memory.day})")
+
+    def _index(self, present: str) -> str:
+        before = (block_in(present, INDEX) or "").split("\n")
+        body = [f"{HEAD}{plain(self._contents.project)}."]
+        chosen = ranked(self._contents.memories)
+        for folder in _FOLDERS:
+            entries = [self._entry(memory) for memory in chosen if _folder_of(memory) == folder]
+            if entries:
+                body += ["", f"## {folder.capitalize()}", "", *in_their_places(entries, before)]
+        return "\n".join(body) if chosen else ""
+
+
+def _folder_of(memory: Memory) -> str:
+    """The folder of a memory's note, which never changes."""
+    if is_series(memory):
+        return _SERIES
+    level = memory.abstraction_level
+    return _PRINCIPLES if level >= LEVEL_PRINCIPLE else _PATTERNS if level == LEVEL_PATTERN else _NOTES
+
+
+def _tags_of(memory: Memory) -> list[str]:
+    found = (_TAG.sub("-", label).strip("-/") for label in labels_among(memory.tags))
+    return sorted({tag for tag in found if tag and not tag.isdigit()})
+
+
+def _stems_of(memories: Sequence[Memory]) -> dict[str, str]:
+    stems: dict[str, str] = {}
+    taken: set[str] = set()
+    for memory in memories:
+        stems[memory.id] = free_name(stem_of(title_of(memory), short_hash(memory.id), _VAULT_STEM), taken)
+        taken.add(stems[memory.id])
+    return stems
