@@ -8,7 +8,7 @@ import json
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
@@ -140,20 +140,14 @@ class Importer(ABC):
     takes: ClassVar[str] = "a file"
     takes_directory: ClassVar[bool | None] = False
 
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """Stream the memories at a path, and the rows that cannot become memories. A format of files gives `read_file`
-        instead. Raises InputError if nothing can be read."""
-        return self.read_file(OneFile(path, readable_name(path.name), default_zone, now, settings, skipped))
+    def read(self, place: OneFile, choice: FileChoice = ALL_FILES) -> Reading:
+        """Stream the memories at a place, of the chosen files of a directory, and the rows that cannot become memories.
+        A format of files gives `read_file` instead. Raises InputError if nothing can be read."""
+        return self.read_file(place)
 
     def read_file(self, file: OneFile) -> Reading:
         """The same of one file."""
         raise NotImplementedError
-
-    def read_chosen(
-        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
-    ) -> Reading:
-        """The same of the chosen files of a directory; what is a single file is read as a whole."""
-        return self.read(path, default_zone, now, settings, skipped)
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """The chosen files at a path, each under the name that its memories have for it."""
@@ -204,10 +198,6 @@ class Importer(ABC):
         """The id of a memory without its own id; a second one with the same stem gets the suffix `~2`."""
         return row_id(project, content, candidate)
 
-    def guess(self, path: Path, rejected: Sequence[Rejected]) -> str:
-        """A guess why not a single row of a file could be read, as the end of a sentence."""
-        return ""
-
 
 class FilesImporter(Importer):
     """A format of several files, some of which may be chosen: its class gives `files`, and `read_file` for each of
@@ -215,21 +205,15 @@ class FilesImporter(Importer):
 
     lacks: ClassVar[str]
 
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """The memories of every file. Raises InputError if there is none."""
-        return self.read_chosen(path, default_zone, now, settings, skipped, ALL_FILES)
-
-    def read_chosen(
-        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
-    ) -> Reading:
+    def read(self, place: OneFile, choice: FileChoice = ALL_FILES) -> Reading:
         """The memories of the chosen files; one that cannot be read costs only itself. Raises InputError if there is
         none."""
-        files = list(self.files(path, choice, skipped))
+        files = list(self.files(place.path, choice, place.skipped))
         if not files and choice.among is None:
-            raise InputError(f"'{path}' has {self.lacks}")
+            raise InputError(f"'{place.path}' has {self.lacks}")
         for name, file in files:
             try:
-                yield from self.read_file(OneFile(file, name, default_zone, now, settings, skipped))
+                yield from self.read_file(replace(place, path=file, name=name))
             except (InputError, OSError, EOFError, zlib.error) as error:
                 yield Rejected(name, 0, f"{UNREADABLE}: {error}")
 

@@ -16,7 +16,6 @@ from datetime import date, datetime, time, tzinfo
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped, dated
@@ -24,13 +23,12 @@ from memory_pipeline.ingest.dates import file_date, leading_time, written_time
 from memory_pipeline.ingest.foreign import (
     EMPTY_LABELS,
     blank_wrappers,
-    file_time,
     project_of_directory,
     slug,
     why_no_memory,
     without_scores,
 )
-from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile
 from memory_pipeline.ingest.markdown import (
     AGENT_LINE,
     HUMAN_LINE,
@@ -88,12 +86,27 @@ class OpenClawImporter(FilesImporter):
     takes = "a workspace directory, or a folder of daily notes"
     takes_directory = True
 
-    def read_chosen(
-        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
-    ) -> Reading:
-        """Every entry of the chosen files."""
-        mask = settings.import_.redact
-        return read_openclaw(path, default_zone, now, MAX_ENTRY_TOKENS, skipped, choice, mask=mask)
+    lacks = (
+        "no MEMORY.md, USER.md, SOUL.md or RELATIONAL.md, no .md files in memory/, DailyLogs/ or raw/, and no notes "
+        "that are named by their day (YYYY-MM-DD.md); give the workspace's own directory"
+    )
+
+    def read(self, place: OneFile, choice: FileChoice = ALL_FILES) -> Reading:
+        """Every entry of the chosen files, file by file in the order of their names. Entries of one text come in the
+        order of their times: which of them is the second one does not depend on how the file grows.
+
+        A file's secrets are masked before it is split into entries: a key may span many lines, and headings and
+        hashtags become categories and tags.
+        """
+        files = list(workspace_files(place.path, place.skipped, choice))
+        if not files and choice.among is None:
+            raise InputError(f"'{place.path}' has {self.lacks}")
+        recalls = recall_counts(place.path)
+        for file in files:
+            # The files of which an index in long-term notes says less than they do.
+            others = workspace_files(place.path, Skipped(), ALL_FILES) if file.role == "long-term" else ()
+            elsewhere = frozenset(resolve_links(other.path) for other in others)
+            yield from _read_file(replace(place, path=file.path, name=file.relative), file, recalls, elsewhere)
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """Every file of the workspace that is chosen."""
@@ -118,38 +131,6 @@ def entry_id(project: str, file: str, content: str) -> str:
     return f"openclaw:{project}:{file}#{hashlib.sha256(content.encode()).hexdigest()[:12]}"
 
 
-def read_openclaw(
-    root: Path,
-    default_zone: tzinfo,
-    now: datetime,
-    max_tokens: int,
-    skipped: Skipped,
-    choice: FileChoice = ALL_FILES,
-    *,
-    mask: bool = True,
-) -> Reading:
-    """All entries of the chosen files of a workspace, file by file in the order of their names. Entries of one text
-    come in the order of their times: which of them is the second one does not depend on how the file grows.
-
-    With `mask`, a file's secrets are masked before it is split into entries: a key may span many lines, and headings
-    and hashtags become categories and tags.
-
-    Raises InputError if the directory contains nothing of an OpenClaw workspace.
-    """
-    files = list(workspace_files(root, skipped, choice))
-    if not files and choice.among is None:
-        raise InputError(
-            f"'{root}' has no MEMORY.md, USER.md, SOUL.md or RELATIONAL.md, no .md files in memory/, DailyLogs/ or "
-            "raw/, and no notes that are named by their day (YYYY-MM-DD.md); give the workspace's own directory"
-        )
-    recalls = recall_counts(root)
-    for file in files:
-        # The files of which an index in long-term notes says less than they do.
-        others = workspace_files(root, Skipped(), ALL_FILES) if file.role == "long-term" else ()
-        elsewhere = frozenset(resolve_links(other.path) for other in others)
-        yield from _read_file(file, default_zone, now, max_tokens, skipped, recalls, mask, elsewhere)
-
-
 def _leads_to(text: str, file: WorkspaceFile, elsewhere: frozenset[Path]) -> bool:
     """Whether an entry begins with a link to a file that is read by itself: it is a line of an index."""
     link = _INDEX_LINK.match(text) if elsewhere else None
@@ -160,16 +141,8 @@ def _leads_to(text: str, file: WorkspaceFile, elsewhere: frozenset[Path]) -> boo
     return any(resolve_links(folder / target) in elsewhere for folder in folders)
 
 
-def _read_file(
-    file: WorkspaceFile,
-    default_zone: tzinfo,
-    now: datetime,
-    max_tokens: int,
-    skipped: Skipped,
-    recalls: dict[str, Any],
-    mask: bool,
-    elsewhere: frozenset[Path],
-) -> Reading:
+def _read_file(place: OneFile, file: WorkspaceFile, recalls: dict[str, Any], elsewhere: frozenset[Path]) -> Reading:
+    skipped, now = place.skipped, place.now
     try:
         text = text_of(file.path, skipped)
     except (OSError, EOFError, zlib.error, InputError) as error:
@@ -185,13 +158,13 @@ def _read_file(
     file = replace(file, stated_type=_stated_type(text))
     text = blank_wrappers(blank_managed(text.split("\n"), skipped), skipped)
     day, clock = file_date(file.path.name) or (None, None)
-    undated = file_time(file.path, now, default_zone)
+    undated = place.undated
     if day:
-        undated = datetime.combine(day, clock or time(), default_zone), "exact" if clock else "date"
+        undated = datetime.combine(day, clock or time(), place.zone), "exact" if clock else "date"
     if undated[0] > now and day:
         yield Rejected(file.relative, 0, f"the file's date {day} is in the future")
         return
-    note, masked = _masked_note(text) if mask else (parse_note(text), ())
+    note, masked = _masked_note(text) if place.masks else (parse_note(text), ())
     leading = [entry for entry in note.entries if _leads_to(entry.text, file, elsewhere)]
     skipped.add("lines of an index", len(leading))
     entries = [entry for entry in note.entries if entry not in leading and not _is_nothing(entry, skipped)]
@@ -201,11 +174,11 @@ def _read_file(
         skipped.add_file(why_silent, file.relative)
     timed = []
     for entry in entries:
-        told = _entry_time(entry, day, default_zone)
+        told = _entry_time(entry, day, place.zone)
         timed.append((entry, told if told and told[0] <= now else undated))
     for entry, when in _equal_ones_by_time(timed):
         is_titled = file.is_named_by_title and entry.path[:1] == (note.title,)
-        for part in parts_of_entry(entry, max_tokens, skipped):
+        for part in parts_of_entry(entry, MAX_ENTRY_TOKENS, skipped):
             tags = {tag.lower() for tag in _HASHTAG.findall(part.content)}
             tags |= {tag.lower() for tag in _MARKED.findall(" ".join((*entry.path, part.content)))}
             found = part.describe(

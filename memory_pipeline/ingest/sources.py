@@ -154,7 +154,7 @@ def find_files(source: SourceTable, settings: Settings, skipped: Skipped) -> lis
         raise InputError(f"every file of '{path}' is read by source '{left_to}' already; remove one of the two")
     if not found:
         choice = FileChoice(source.include, source.exclude)
-        for _ in importer.read_chosen(path, UTC, datetime.now(UTC), settings, Skipped(), choice):
+        for _ in read_format(source.format, path, UTC, datetime.now(UTC), settings, Skipped(), choice):
             break  # a format says itself what a directory lacks
         raise InputError(f"'{path}' has no file that format {source.format} reads; check its path and patterns")
     return sorted(found, key=lambda file: file.name)

@@ -17,7 +17,7 @@ from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowE
 from memory_pipeline.ingest.exporting import begins_everything
 from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
-from memory_pipeline.ingest.text_files import FALLBACK, NO_OBJECT, RECODED, bounded_lines, json_object, opened
+from memory_pipeline.ingest.text_files import FALLBACK, RECODED, bounded_lines, json_object, opened
 from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, words_in
 from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_storable, first_line
 from memory_pipeline.records import Source
@@ -70,12 +70,6 @@ class JsonlImporter(Importer):
         except (InputError, ValueError, RecursionError, OSError):
             return None
         return None
-
-    def guess(self, path: Path, rejected: Sequence[Rejected]) -> str:
-        """A file without any JSON object is often a CSV."""
-        is_other = all(NO_OBJECT in row.reason for row in rejected)
-        csv_name = CsvImporter.name
-        return f"; is it a CSV? then use 'memory-pipeline import {csv_name} {path}'" if is_other else ""
 
 
 def is_full_export(path: Path, name: str) -> bool:

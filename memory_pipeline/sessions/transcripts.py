@@ -16,7 +16,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.ingest.candidates import Candidate, Item, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
-from memory_pipeline.ingest.formats.claude_code import ClaudeCodeImporter
+from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
 from memory_pipeline.ingest.formats.openclaw_sessions import events_of
 from memory_pipeline.ingest.sqlite_files import reading
@@ -79,7 +79,7 @@ def _of_claude(file: Path, settings: Settings, project: str | None) -> Session:
     since = boundaries[-1] if boundaries else 0
     all_turns = settings.import_.model_copy(update={"scripted_sessions": True})
     rules = settings.model_copy(update={"import_": all_turns})
-    items = ClaudeCodeImporter().read(file, zone(all_turns.timezone), datetime.now(UTC), rules, Skipped())
+    items = read_format("claude-code", file, zone(all_turns.timezone), datetime.now(UTC), rules, Skipped())
     return _session(file.stem, "claude-code", str(file), items, since, len(boundaries), settings, project)
 
 

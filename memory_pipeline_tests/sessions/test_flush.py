@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.ingest import importer_of
+from memory_pipeline.ingest import read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.reading.extraction import found_by_reader, item_of
 from memory_pipeline.reading.question import Reading
@@ -148,7 +148,7 @@ def test_what_a_flush_writes_is_never_read_back_as_a_memory(tmp_path: Path) -> N
     (pages / "MEMORY.md").write_text("# Memory\n\n- Mine stays.\n")
     from zoneinfo import ZoneInfo
 
-    found = importer_of("openclaw").read(pages, ZoneInfo("UTC"), NOW, settings, Skipped())
+    found = read_format("openclaw", pages, ZoneInfo("UTC"), NOW, settings, Skipped())
     assert [getattr(one, "content", "") for one in found] == ["Mine stays."]
 
 

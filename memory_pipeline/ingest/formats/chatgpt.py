@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.candidates import Item, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import file_of_part, foreign_id, part_name
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, readable_name
@@ -66,8 +66,11 @@ class ChatGptImporter(FilesImporter):
         """Every turn."""
         transcripts = Transcripts.of(self.name, file)
         with _opened(file.path) as parts:
+            count = 0
             for part in parts:
-                yield from _read_part(part, file, transcripts)
+                count += yield from _read_part(part, file, transcripts)
+        if not count:
+            raise InputError("it holds no conversation of ChatGPT")
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """The file, or the parts in a directory that are chosen."""
@@ -108,15 +111,17 @@ class ChatGptImporter(FilesImporter):
         return self.name
 
 
-def _read_part(part: IO[bytes], file: OneFile, transcripts: Transcripts) -> Reading:
-    """The turns of one list of conversations. Where it is no JSON, what was read until then stays."""
+def _read_part(part: IO[bytes], file: OneFile, transcripts: Transcripts) -> Generator[Item, None, int]:
+    """The turns of one list of conversations, of which the number is returned. Where it is no JSON, what was read until
+    then stays."""
     number = 0
     for item in json_items(part, "", "conversations"):
         if isinstance(item, Broken):
             yield Rejected(file.name, number + 1, f"the rest is not read: {item.reason}")
-            return
+            return number + 1
         number, conversation = item
         yield from _turns_of(conversation, number, file, transcripts)
+    return number
 
 
 def _turns_of(conversation: object, number: int, of: OneFile, transcripts: Transcripts) -> Reading:
