@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,7 +17,7 @@ from memory_pipeline.ingest.importer import ALL_FILES
 from memory_pipeline.records import SessionUsage, TriggerEvent
 from memory_pipeline.sessions.documents import TriggerShown
 from memory_pipeline.sessions.triggers import judge
-from memory_pipeline.sessions.usage import ContextUsage, Followed, follow, read_openclaw, read_usage_file, usage_in
+from memory_pipeline.sessions.usage import ContextUsage, read_claude, read_openclaw, read_usage_file
 from memory_pipeline.store import Store
 
 #: Sessions that have been quiet for longer are left alone.
@@ -26,24 +26,16 @@ ACTIVE_FOR = timedelta(hours=12)
 
 @dataclass
 class Watched:
-    """Live sessions, the fullest first; how far each transcript was read; and what could not be read."""
+    """Live sessions, the fullest first, and what could not be read."""
 
     usages: list[ContextUsage] = field(default_factory=list)
-    followed: dict[str, Followed] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
 
-def find_sessions(
-    settings: Settings,
-    now: datetime,
-    reported: Iterable[SessionUsage] = (),
-    followed: Mapping[str, Followed] | None = None,
-) -> Watched:
-    """How full the contexts of the sessions are that were active within ACTIVE_FOR.
-
-    `reported`: what sessions reported to the API; `followed`: how far transcripts were read before. Of several
-    reports about one session, the newest counts. A source that cannot be read is a problem, and no error.
-    """
+def find_sessions(settings: Settings, now: datetime, reported: Iterable[SessionUsage] = ()) -> Watched:
+    """How full the contexts of the sessions are that were active within ACTIVE_FOR. `reported`: what sessions reported
+    to the API. Of several reports about one session, the newest counts. A source that cannot be read is a problem, and
+    no error."""
     watched = Watched()
     since = now - ACTIVE_FOR
     found: list[ContextUsage] = [_of_report(one) for one in reported]
@@ -55,7 +47,7 @@ def find_sessions(
     for source in settings.sources_of_store:
         try:
             if source.format == "claude-code":
-                found += _of_claude(source, settings, since, followed or {}, watched)
+                found += _of_claude(source, settings, since)
             elif source.format == "openclaw-sessions":
                 found += read_openclaw(Path(source.path), settings.compaction)
         except MemoryPipelineError as error:
@@ -99,15 +91,12 @@ def _of_report(one: SessionUsage) -> ContextUsage:
     )
 
 
-def _of_claude(
-    source: SourceTable, settings: Settings, since: datetime, before: Mapping[str, Followed], watched: Watched
-) -> Iterator[ContextUsage]:
+def _of_claude(source: SourceTable, settings: Settings, since: datetime) -> Iterator[ContextUsage]:
     for _, file in ClaudeCodeImporter().files(Path(source.path), ALL_FILES, Skipped()):
         if file.suffix != ".jsonl" or datetime.fromtimestamp(file.stat().st_mtime, UTC) < since:
             continue
-        seen = follow(file, before.get(str(file)))
-        watched.followed[str(file)] = seen
-        usage = usage_in(file, seen, settings.compaction, project_by_place(file.parent)(seen.cwd or None) or "")
+        by_place = project_by_place(file.parent)
+        usage = read_claude(file, settings.compaction, lambda cwd, by_place=by_place: by_place(cwd or None) or "")
         if usage is not None:
             yield usage
 
@@ -140,20 +129,11 @@ def look_at_sessions(settings: Settings, store: Store, now: datetime) -> tuple[l
     for usage in watched.usages:
         verdict = judge(usage, settings, events, now)
         shown.append(
-            TriggerShown(
-                session=usage.session,
-                agent=usage.agent,
-                project=usage.project,
-                tokens=usage.tokens,
-                estimated=usage.estimated,
-                window=usage.window,
-                share=round(usage.share, 4),
-                compactions=usage.compactions,
-                at=usage.at,
-                level=verdict.level,
-                fires=verdict.fires,
-                action=verdict.action,
-                why=verdict.why,
+            TriggerShown.model_validate(
+                {
+                    name: getattr(verdict if hasattr(verdict, name) else usage, name)
+                    for name in TriggerShown.model_fields
+                }
             )
         )
     return shown, watched.problems

@@ -6,14 +6,13 @@ an agent has not counted yet is estimated from its text.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 from memory_pipeline.config.compaction import Compaction
 from memory_pipeline.errors import InputError
@@ -24,7 +23,6 @@ from memory_pipeline.records.conversation import MOST_TOKENS
 
 #: A longer line is a picture or a result that its program cuts before the model reads it; tokens of such a line.
 _LONGEST_LINE, _CUT_TOKENS = 4_000_000, 25_000
-_FIRST_BYTES = 256
 _SYNTHETIC = "<synthetic>"
 _LARGEST = 50_000_000
 #: Tokens of a context are told in one of these.
@@ -296,16 +294,51 @@ def _with_bytes(usage: ContextUsage, transcript: Path) -> ContextUsage:
     return replace(usage, transcript=str(transcript), bytes_since=offset - since)
 
 
-@dataclass(frozen=True, slots=True)
-class Followed:
-    """What was read of a transcript up to `offset`, in numbers alone.
+def read_claude(
+    path: Path, settings: Compaction, project: Callable[[str], str] = lambda cwd: ""
+) -> ContextUsage | None:
+    """How full the context of a session of Claude Code is, by its transcript; None before there is anything in it. A
+    last line that is not written to its end waits. `project`: that of a working directory. Raises OSError if the file
+    cannot be read."""
+    context = _Context()
+    with path.open("rb") as file:
+        while line := file.readline(_LONGEST_LINE):
+            length, last = len(line), line
+            while last and not last.endswith(b"\n"):
+                last = file.readline(_LONGEST_LINE)
+                length += len(last)
+            if not last:
+                break
+            context.offset += length
+            if length > len(line):
+                context.after += min(_CUT_TOKENS, length // 4)
+            else:
+                context.add(line)
+    if context.counted is None and not context.after:
+        return None
+    tokens = (context.counted or 0) + context.after
+    return ContextUsage(
+        session=context.session or path.stem,
+        agent="claude-code",
+        tokens=tokens,
+        window=settings.window_of(context.model, context.counted or 0),
+        at=moment_of(context.at) or datetime.fromtimestamp(path.stat().st_mtime, UTC),
+        compactions=context.compactions,
+        estimated=context.after if context.counted is not None else tokens,
+        bytes_since=context.offset - context.since,
+        model=context.model,
+        project=project(context.cwd),
+        place=str(path),
+        transcript=str(path),
+    )
 
-    `begins`: a hash of its first bytes, by which another file of the same name is known; `counted`: what the last
-    answer says, None before the first one of a context; `answer`: that answer's id; `after`: the estimate of it and of
-    what came after it; `since`: where the last compaction ends.
-    """
 
-    begins: str = ""
+@dataclass
+class _Context:
+    """What was read of a transcript up to `offset`. `counted`: what the last answer says, None before the first one of
+    a context; `answer`: that answer's id; `after`: the estimate of it and of what came after it; `since`: where the
+    last compaction ends."""
+
     offset: int = 0
     counted: int | None = None
     answer: str = ""
@@ -317,86 +350,35 @@ class Followed:
     cwd: str = ""
     at: str = ""
 
-    def as_json(self) -> dict[str, Any]:
-        """Its fields, for a cursor."""
-        return asdict(self)
-
-    @classmethod
-    def of_json(cls, told: object) -> Followed:
-        """What a cursor kept; nothing for what is none."""
+    def add(self, line: bytes) -> None:
+        """Take a line into account."""
         try:
-            return cls(**told) if isinstance(told, Mapping) else cls()
-        except TypeError:
-            return cls()
-
-
-def follow(path: Path, before: Followed | None = None) -> Followed:
-    """Read a transcript on from where `before` left it; from its beginning if it is another file now. A last line
-    that is not written to its end waits. Raises OSError if the file cannot be read."""
-    with path.open("rb") as file:
-        begins = hashlib.sha256(file.read(_FIRST_BYTES).partition(b"\n")[0]).hexdigest()[:16]
-        size = path.stat().st_size
-        seen = before if before and before.begins == begins and before.offset <= size else Followed(begins=begins)
-        file.seek(seen.offset)
-        while True:
-            line, length, is_whole = _next_line(file)
-            if not is_whole:
-                return seen
-            seen = replace(_with_line(seen, line, length), offset=seen.offset + length)
-
-
-def _next_line(file: BinaryIO) -> tuple[bytes | None, int, bool]:
-    """A line, None in the place of one that is too long, with its length and whether it has its end."""
-    line = file.readline(_LONGEST_LINE)
-    length, is_long = len(line), False
-    last = line
-    while last and not last.endswith(b"\n"):
-        last = file.readline(_LONGEST_LINE)
-        length += len(last)
-        is_long = is_long or bool(last)
-    return (None if is_long else line), length, last.endswith(b"\n")
-
-
-def _with_line(seen: Followed, line: bytes | None, length: int) -> Followed:
-    if line is None:
-        return replace(seen, after=seen.after + min(_CUT_TOKENS, length // 4))
-    try:
-        told = json.loads(line)
-    except (ValueError, RecursionError):
-        return seen
-    if not isinstance(told, Mapping) or told.get("isSidechain") is True or told.get("agentId"):
-        return seen
-    seen = replace(
-        seen,
-        session=text_in(told, "sessionId") or seen.session,
-        cwd=text_in(told, "cwd") or seen.cwd,
-        at=text_in(told, "timestamp") or seen.at,
-    )
-    kind = told.get("type")
-    if kind == "system" and told.get("subtype") == "compact_boundary":
-        facts = told.get("compactMetadata")
-        left = whole_number(facts.get("postTokens")) if isinstance(facts, Mapping) else None
-        return replace(
-            seen,
-            counted=left,
-            answer="",
-            after=0,
-            compactions=seen.compactions + 1,
-            since=seen.offset + length,
-        )
-    message = told.get("message")
-    if kind not in ("user", "assistant") or not isinstance(message, Mapping):
-        return seen
-    if told.get("isCompactSummary") is True and seen.counted is not None:
-        return seen  # the count after the compaction has it
-    size = _tokens_in(message.get("content"))
-    if kind == "user" or message.get("model") == _SYNTHETIC or told.get("isApiErrorMessage") is True:
-        return replace(seen, after=seen.after + size)
-    counted = _counted(message.get("usage"))
-    answer = text_in(message, "id") or text_in(told, "uuid")
-    if counted is None or (answer and answer == seen.answer):
-        return replace(seen, after=seen.after + size)
-    return replace(seen, counted=counted, answer=answer, after=size, model=text_in(message, "model") or seen.model)
+            told = json.loads(line)
+        except (ValueError, RecursionError):
+            return
+        if not isinstance(told, Mapping) or told.get("isSidechain") is True or told.get("agentId"):
+            return
+        self.session = text_in(told, "sessionId") or self.session
+        self.cwd = text_in(told, "cwd") or self.cwd
+        self.at = text_in(told, "timestamp") or self.at
+        kind, message = told.get("type"), told.get("message")
+        if kind == "system" and told.get("subtype") == "compact_boundary":
+            facts = told.get("compactMetadata")
+            self.counted = whole_number(facts.get("postTokens")) if isinstance(facts, Mapping) else None
+            self.answer, self.after, self.since = "", 0, self.offset
+            self.compactions += 1
+        if kind not in ("user", "assistant") or not isinstance(message, Mapping):
+            return
+        if told.get("isCompactSummary") is True and self.counted is not None:
+            return  # the count after the compaction has it
+        self.after += _tokens_in(message.get("content"))
+        if kind == "user" or message.get("model") == _SYNTHETIC or told.get("isApiErrorMessage") is True:
+            return
+        counted = _counted(message.get("usage"))
+        answer = text_in(message, "id") or text_in(told, "uuid")
+        if counted is not None and not (answer and answer == self.answer):
+            self.counted, self.answer, self.after = counted, answer, _tokens_in(message.get("content"))
+            self.model = text_in(message, "model") or self.model
 
 
 def _counted(usage: object) -> int | None:
@@ -426,24 +408,3 @@ def _tokens_in(content: object) -> int:
         return estimated_tokens(json.dumps(content.get("input"), ensure_ascii=False, default=str))
     text = content.get("text")
     return estimated_tokens(text) if isinstance(text, str) else 0
-
-
-def usage_in(path: Path, seen: Followed, settings: Compaction, project: str = "") -> ContextUsage | None:
-    """How full the context is as what was read says; None before there is anything in it."""
-    if not seen.offset or (seen.counted is None and not seen.after):
-        return None
-    tokens = (seen.counted or 0) + seen.after
-    return ContextUsage(
-        session=seen.session or path.stem,
-        agent="claude-code",
-        tokens=tokens,
-        window=settings.window_of(seen.model, seen.counted or 0),
-        at=moment_of(seen.at) or datetime.fromtimestamp(path.stat().st_mtime, UTC),
-        compactions=seen.compactions,
-        estimated=seen.after if seen.counted is not None else tokens,
-        bytes_since=seen.offset - seen.since,
-        model=seen.model,
-        project=project,
-        place=str(path),
-        transcript=str(path),
-    )

@@ -15,12 +15,10 @@ from memory_pipeline.config.compaction import Compaction
 from memory_pipeline.errors import InputError
 from memory_pipeline.sessions.usage import (
     ContextUsage,
-    Followed,
-    follow,
     level_of,
+    read_claude,
     read_openclaw,
     read_usage_file,
-    usage_in,
 )
 from memory_pipeline_tests.sessions.sessions import compacted, said, transcript
 
@@ -28,7 +26,7 @@ RULES = Compaction()
 
 
 def usage_of(path: Path) -> ContextUsage:
-    found = usage_in(path, follow(path), RULES)
+    found = read_claude(path, RULES)
     assert found is not None
     return found
 
@@ -107,25 +105,6 @@ def test_a_count_from_before_a_compaction_is_forgotten(tmp_path: Path) -> None:
     told = usage_of(transcript(path, rows[0], compacted(2, after=31_000), said(3, "user", "z", isCompactSummary=True)))
     assert (told.tokens, told.compactions) == (31_000, 1)
     assert told.bytes_since < path.stat().st_size / 2
-
-
-def test_following_on_gives_what_reading_anew_gives(tmp_path: Path) -> None:
-    rows = [
-        said(1, "user", "Hi"),
-        said(2, "assistant", "One", 100_000),
-        compacted(3, after=9),
-        said(4, "user", "Go on"),
-    ]
-    rows.append(said(5, "assistant", "Two", 20_000))
-    path, seen = tmp_path / "s.jsonl", Followed()
-    whole = "".join(json.dumps(row) + "\n" for row in rows)
-    for end in range(0, len(whole), 97):
-        path.write_text(whole[:end])
-        seen = Followed.of_json(json.loads(json.dumps(follow(path, seen).as_json())))
-    path.write_text(whole)
-    assert follow(path, seen) == follow(path)
-    path.write_text(json.dumps(said(1, "assistant", "another file", 5)) + "\n")
-    assert follow(path, seen) == follow(path) and follow(path).counted == 3 + 100
 
 
 def test_lines_that_are_none_and_lines_that_are_too_long_do_no_harm(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def _turns_of(conversation: object, number: int, of: OneFile, transcripts: Trans
 
 def _branch(nodes: Mapping[str, object], current: object) -> list[str] | None:
     """The nodes from the root to the current one, or else to the last one; None if they lead in a circle."""
-    at = current if isinstance(current, str) and current in nodes else next(reversed(nodes), None)  # type: ignore[call-overload]
+    at = current if isinstance(current, str) and current in nodes else next(iter([*nodes][-1:]), None)
     path: dict[str, None] = {}
     while isinstance(at, str) and at in nodes:
         if at in path:
