@@ -65,7 +65,10 @@ def _act(settings: Settings, event: TriggerEvent, count: Callable[[str], int]) -
         session = read_session_file(event.transcript, settings, event.project_id or None)
         if event.agent == "claude-code" and session.compactions > event.compactions:
             return Acted(event, "late", None, _LATE)
-        done = do(settings, session, event.action, event.fired_by, count)
+        if event.action == "flush":
+            done: CompactedSession | FlushedSession = flush_session(settings, session)
+        else:
+            done = compact_and_index(settings, session, event.fired_by, count)
     except MemoryPipelineError as error:
         return Acted(event, "failed", None, str(error))
     outcome: TriggerOutcome = "failed" if getattr(done, "outcome", "") == "rolled back" else "done"
@@ -86,13 +89,6 @@ def compact_live(settings: Settings, by: str, count: Callable[[str], int] = esti
                 tx.triggers.keep(event)
                 tx.triggers.end(event.id, acted.outcome, datetime.now(UTC))
         yield acted
-
-
-def do(
-    settings: Settings, session: Session, action: TriggerAction, by: str, count: Callable[[str], int] = estimated_tokens
-) -> CompactedSession | FlushedSession:
-    """Flush or compact a session that was read."""
-    return flush_session(settings, session) if action == "flush" else compact_and_index(settings, session, by, count)
 
 
 def compact_and_index(

@@ -6,10 +6,10 @@ from __future__ import annotations
 import hashlib
 import logging
 import uuid
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 from time import monotonic
+from typing import NamedTuple
 
 from memory_pipeline.config.exports import LOGS, PROMOTIONS
 from memory_pipeline.config.settings import Settings
@@ -25,7 +25,7 @@ from memory_pipeline.reading.extraction import Found, found_by_classifier
 from memory_pipeline.reading.question import Reading
 from memory_pipeline.sessions.documents import FlushedFile, FlushedSession
 from memory_pipeline.sessions.flush import Flush, Kept, flush_of, flush_text
-from memory_pipeline.sessions.transcripts import Session, read_session_file
+from memory_pipeline.sessions.transcripts import Session
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.workspace.contents import BY_AGENT
@@ -70,22 +70,10 @@ def flushed_files(settings: Settings, session: Session, files: Iterable[str], do
     return shown
 
 
-def flush_sessions(
-    settings: Settings, transcripts: Iterable[str], project: str | None = None, *, preview: bool = False
-) -> Iterator[FlushedSession]:
-    """Flush the sessions in these transcripts, one after the other. With `preview`, nothing is written.
-
-    `project`: the project of what is kept, in the place of the session's own. Raises InputError for what is no
-    transcript, and OutputError for a log that cannot be written.
-    """
-    for transcript in transcripts:
-        yield flush_session(settings, read_session_file(transcript, settings, project), preview=preview)
-
-
 def flush_session(settings: Settings, session: Session, *, preview: bool = False) -> FlushedSession:
     """Flush one session that was read."""
-    read = read_session(settings, session)
-    flush, told = flush_of(session, read.found), read.told
+    found, told = read_session(settings, session)
+    flush = flush_of(session, found)
     name = block_name(session)
     logs = {(daily_log(day), name): flush_text(flush, day) for day in flush.days}
     if preview:
@@ -141,8 +129,7 @@ def promotion_of(one: Kept) -> Promotion:
     return Promotion.of(section, one.day, f"{one.text}{why}{by}", one.confidence, is_curated=one.is_curated)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadSession:
+class ReadSession(NamedTuple):
     """What was found in a session, and what is to be told of a model: None if none is asked."""
 
     found: Found
@@ -151,7 +138,7 @@ class ReadSession:
 
 def read_session(settings: Settings, session: Session) -> ReadSession:
     """What is worth keeping of a session. Nothing is raised: what goes wrong with a model is told."""
-    if not session.turns or not _asks(settings):
+    if not session.turns or settings.compaction.model_seconds <= 0 or not model_reads(settings):
         return ReadSession(found_by_classifier(session.turns, classifier_vectors()))
     try:
         return _asked(settings, session)
@@ -160,10 +147,6 @@ def read_session(settings: Settings, session: Session) -> ReadSession:
             _log.warning("asking a model about session '%s'", session.name, exc_info=error)
         found = found_by_classifier(session.turns, classifier_vectors())
         return ReadSession(found, f"the classifier alone: {in_words(error)[:300]}")
-
-
-def _asks(settings: Settings) -> bool:
-    return settings.compaction.model_seconds > 0 and model_reads(settings)
 
 
 def _asked(settings: Settings, session: Session) -> ReadSession:

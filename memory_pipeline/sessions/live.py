@@ -12,7 +12,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.formats.claude_code import ClaudeCodeImporter, project_by_place
+from memory_pipeline.ingest.formats.claude_code import ClaudeCodeImporter
 from memory_pipeline.ingest.importer import ALL_FILES
 from memory_pipeline.records import SessionUsage, TriggerEvent
 from memory_pipeline.sessions.documents import TriggerShown
@@ -95,9 +95,7 @@ def _of_claude(source: SourceTable, settings: Settings, since: datetime) -> Iter
     for _, file in ClaudeCodeImporter().files(Path(source.path), ALL_FILES, Skipped()):
         if file.suffix != ".jsonl" or datetime.fromtimestamp(file.stat().st_mtime, UTC) < since:
             continue
-        by_place = project_by_place(file.parent)
-        usage = read_claude(file, settings.compaction, lambda cwd, by_place=by_place: by_place(cwd or None) or "")
-        if usage is not None:
+        if usage := read_claude(file, settings.compaction):
             yield usage
 
 
@@ -128,12 +126,7 @@ def look_at_sessions(settings: Settings, store: Store, now: datetime) -> tuple[l
     shown = []
     for usage in watched.usages:
         verdict = judge(usage, settings, events, now)
-        shown.append(
-            TriggerShown.model_validate(
-                {
-                    name: getattr(verdict if hasattr(verdict, name) else usage, name)
-                    for name in TriggerShown.model_fields
-                }
-            )
-        )
+        fields = {name: getattr(usage, name) for name in TriggerShown.model_fields if hasattr(usage, name)}
+        fields |= {name: getattr(verdict, name) for name in ("level", "fires", "action", "why")}
+        shown.append(TriggerShown.model_validate(fields))
     return shown, watched.problems

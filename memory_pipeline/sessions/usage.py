@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any, Literal
 from memory_pipeline.config.compaction import Compaction
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend
+from memory_pipeline.ingest.formats.claude_code import project_by_place
 from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, database_in, forgotten_sessions
 from memory_pipeline.ingest.sqlite_files import columns_of, reading, rows
 from memory_pipeline.records.conversation import MOST_TOKENS
@@ -294,12 +295,9 @@ def _with_bytes(usage: ContextUsage, transcript: Path) -> ContextUsage:
     return replace(usage, transcript=str(transcript), bytes_since=offset - since)
 
 
-def read_claude(
-    path: Path, settings: Compaction, project: Callable[[str], str] = lambda cwd: ""
-) -> ContextUsage | None:
+def read_claude(path: Path, settings: Compaction) -> ContextUsage | None:
     """How full the context of a session of Claude Code is, by its transcript; None before there is anything in it. A
-    last line that is not written to its end waits. `project`: that of a working directory. Raises OSError if the file
-    cannot be read."""
+    last line that is not written to its end waits. Raises OSError if the file cannot be read."""
     context = _Context()
     with path.open("rb") as file:
         while line := file.readline(_LONGEST_LINE):
@@ -327,7 +325,7 @@ def read_claude(
         estimated=context.after if context.counted is not None else tokens,
         bytes_since=context.offset - context.since,
         model=context.model,
-        project=project(context.cwd),
+        project=project_by_place(path.parent)(context.cwd or None) or "",
         place=str(path),
         transcript=str(path),
     )
