@@ -14,12 +14,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
 from memory_pipeline.config.compaction import Compaction
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.ingest.formats.claude_code import project_by_place
-from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, database_in, forgotten_sessions
+from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, agents_in, forgotten_sessions
 from memory_pipeline.ingest.sqlite_files import columns_of, reading, rows
+from memory_pipeline.ingest.values import first_line
 from memory_pipeline.records.conversation import MOST_TOKENS
 
 #: A longer line is a picture or a result that its program cuts before the model reads it; tokens of such a line.
@@ -85,6 +88,22 @@ def estimated_tokens(text: str) -> int:
     return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
 
 
+class _Reported(BaseModel):
+    """An entry of a usage file."""
+
+    session: str = Field(min_length=1)
+    tokens: int = Field(strict=True, ge=0, le=MOST_TOKENS)
+    window: int | None = Field(None, strict=True, gt=0, le=MOST_TOKENS)
+    at: datetime | None = None
+    model: str = ""
+    compactions: int = Field(0, ge=0, le=MOST_TOKENS)
+    project: str = ""
+    transcript: str = ""
+
+
+_USAGE = TypeAdapter(list[_Reported])
+
+
 def read_usage_file(path: Path, settings: Compaction) -> list[ContextUsage]:
     """What a usage file says: a JSON object, a list of them, or one a line.
 
@@ -97,64 +116,30 @@ def read_usage_file(path: Path, settings: Compaction) -> list[ContextUsage]:
             raise InputError(f"'{path}' is larger than {_LARGEST_FILE} bytes; that is no usage file")
         written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
         text = path.read_bytes().decode("utf-8-sig")
+        try:
+            whole = json.loads(text)
+        except ValueError:
+            whole = [json.loads(line) for line in text.split("\n") if line.strip()]
+        entries = _USAGE.validate_python(whole if isinstance(whole, list) else [whole])
     except OSError as error:
         raise InputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
-    except UnicodeDecodeError:
-        raise InputError(f"'{path}' is not UTF-8") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        number, *field = first["loc"]
+        place = f"entry {int(number) + 1}{f', {field[0]}' if field else ''}"
+        raise InputError(f"'{path}' is no usage file that can be read: {place}: {first['msg']}") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"'{path}' is no usage file, since it is no JSON: {first_line(error)}") from None
     newest: dict[str, ContextUsage] = {}
-    for number, told in enumerate(_objects(path, text), start=1):
-        usage = _told(path, number, told, written, settings)
+    for entry in entries:
+        told = entry.model_dump()
+        told["at"] = moment_of(entry.at.isoformat()) if entry.at else written
+        told["window"] = entry.window or settings.window_of(entry.model, entry.tokens)
+        usage = ContextUsage(agent="usage-file", place=str(path), **told)
         before = newest.get(usage.session)
         if before is None or before.at <= usage.at:
             newest[usage.session] = usage
     return list(newest.values())
-
-
-def _objects(path: Path, text: str) -> Iterator[Mapping[str, Any]]:
-    try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError):
-        whole = [_line(path, number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    for one in whole if isinstance(whole, list) else [whole]:
-        if not isinstance(one, Mapping):
-            raise InputError(f"'{path}' is no usage file: it has something that is no JSON object")
-        yield one
-
-
-def _line(path: Path, number: int, line: str) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        raise InputError(f"line {number} of the usage file '{path}' is not JSON") from None
-
-
-def _told(path: Path, number: int, told: Mapping[str, Any], written: datetime, settings: Compaction) -> ContextUsage:
-    where = f"entry {number} of the usage file '{path}'"
-    session = text_in(told, "session")
-    if not session:
-        raise InputError(f"{where} names no session; write it as 'session'")
-    tokens = whole_number(told.get("tokens"))
-    if tokens is None:
-        raise InputError(f"{where} has no number of tokens from 0 to {MOST_TOKENS}; write it as 'tokens'")
-    model = text_in(told, "model")
-    window = whole_number(told.get("window"))
-    if told.get("window") is not None and not window:
-        raise InputError(f"{where} has a window of {told['window']!r}; write the number of tokens")
-    at = moment_of(told.get("at"))
-    if told.get("at") is not None and at is None:
-        raise InputError(f"{where} has the time {told['at']!r}; write it like 2026-03-14T09:30Z")
-    return ContextUsage(
-        session=session,
-        agent="usage-file",
-        tokens=tokens,
-        window=window or settings.window_of(model, tokens),
-        at=at or written,
-        compactions=whole_number(told.get("compactions")) or 0,
-        model=model,
-        project=text_in(told, "project"),
-        place=str(path),
-        transcript=text_in(told, "transcript"),
-    )
 
 
 def text_in(told: Mapping[str, Any], name: str) -> str:
@@ -192,17 +177,11 @@ def read_openclaw(path: Path, settings: Compaction) -> list[ContextUsage]:
     Raises InputError for a file that cannot be read.
     """
     found: dict[tuple[str, str], ContextUsage] = {}
-    for agent in _agents_in(path):
-        for usage in (*_of_file(agent, settings), *_of_database(agent, settings)):  # the database is the newer one
+    for agent, database, _ in agents_in(path):
+        # The database is the newer one.
+        for usage in (*_of_file(agent, settings), *(_of_database(database, settings) if database else ())):
             found[agent.name, usage.session] = usage
     return list(found.values())
-
-
-def _agents_in(path: Path) -> list[Path]:
-    top = path / "agents" if (path / "agents").is_dir() else path
-    if (top / "sessions").is_dir() or database_in(top) is not None:
-        return [top]
-    return sorted(entry for entry in top.glob("*") if entry.is_dir())
 
 
 def _of_file(agent: Path, settings: Compaction) -> Iterator[ContextUsage]:
@@ -223,10 +202,7 @@ def _of_file(agent: Path, settings: Compaction) -> Iterator[ContextUsage]:
                 yield _with_bytes(usage, transcript)
 
 
-def _of_database(agent: Path, settings: Compaction) -> Iterator[ContextUsage]:
-    database = database_in(agent)
-    if database is None:
-        return
+def _of_database(database: Path, settings: Compaction) -> Iterator[ContextUsage]:
     with reading(database) as connection:
         if not set(columns_of(connection, "session_entries")) >= _NEEDED:
             return

@@ -72,7 +72,7 @@ class OpenClawSessionsImporter(FilesImporter):
                 yield readable_name(path.name), path
             return
         found: list[Path] = []
-        for agent, database, transcripts in _found(path):
+        for agent, database, transcripts in agents_in(path):
             found += [database] if database else []
             found += _left(transcripts, agent, skipped)
         yield from chosen_files(path, found, choice, skipped)
@@ -152,7 +152,7 @@ def _opened(file: Path) -> AbstractContextManager[TextIO]:
     return opened_packed(file) if file.suffix == ".zst" else opened(file)
 
 
-def _found(path: Path) -> Iterator[tuple[Path, Path | None, list[Path]]]:
+def agents_in(path: Path) -> Iterator[tuple[Path, Path | None, list[Path]]]:
     """The directory of each agent, with its database and its transcripts."""
     if path.name == "sessions" or (path.name == "agent" and database_in(path.parent)):
         agents = [path.parent]
