@@ -337,7 +337,7 @@ class Kept:
 def keep(turn: Turn, kind: Kind, text: str, *, rationale: str = "", value: str = "", **more: Any) -> Kept:
     """What a turn says of a kind, with its words, its reason and its value each on one line."""
     text, rationale, value = map(one_line, (text, rationale, value))
-    place = {"day": turn.day, "speaker": turn.speaker, "line": turn.line}
+    place: dict[str, Any] = {"day": turn.day, "speaker": turn.speaker, "line": turn.line}
     return Kept(kind=kind, text=text, rationale=rationale, value=value, **place, **more)
 
 

@@ -106,7 +106,7 @@ def _of_openclaw(file: Path, settings: Settings, project: str | None) -> Session
 
 def _of_database(file: Path, session: str, settings: Settings, project: str | None) -> Session:
     with reading(file) as connection:
-        events = events_of(connection, session, file.name, MAX_LINE_BYTES)
+        events = events_of(connection, session, file.name)
         return _of_events(events, session, f"{file}#{session}", settings, project)
 
 

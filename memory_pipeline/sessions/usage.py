@@ -20,7 +20,7 @@ from memory_pipeline.config.compaction import Compaction
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.ingest.formats.claude_code import project_by_place
-from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, agents_in, forgotten_sessions
+from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, agents_in, deleted_sessions
 from memory_pipeline.ingest.sqlite_files import columns_of, reading, rows
 from memory_pipeline.ingest.values import first_line
 from memory_pipeline.records.conversation import MOST_TOKENS
@@ -206,13 +206,13 @@ def _of_database(database: Path, settings: Compaction) -> Iterator[ContextUsage]
     with reading(database) as connection:
         if not set(columns_of(connection, "session_entries")) >= _NEEDED:
             return
-        forgotten = forgotten_sessions(connection)
+        deleted = deleted_sessions(connection)
         for key, session, text in rows(connection, "select session_key, session_id, entry_json from session_entries"):
             try:
                 entry = json.loads(text) if isinstance(text, str) else None
             except (ValueError, RecursionError):
                 continue
-            if not isinstance(entry, Mapping) or session in forgotten:
+            if not isinstance(entry, Mapping) or session in deleted:
                 continue
             usage = _usage(str(key), {"sessionId": session, **entry}, database, settings)
             if usage is not None:
