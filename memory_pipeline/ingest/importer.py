@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
 from memory_pipeline.ingest.foreign import file_time
 
+_log = logging.getLogger(__name__)
 #: Why a file gives no memory.
 EXCLUDED = "left out by a pattern; a pattern '!FILE' in the source's exclude takes one back"
 
@@ -163,8 +165,16 @@ class Importer(ABC):
         return (file,)
 
     def evidence(self, path: Path) -> str | None:
-        """What in the content of an existing path shows that it is of this format, as words that follow "it has";
-        None if nothing does. Reads little, changes nothing, and never raises for bad content."""
+        """What in the content of a path shows that it is of this format, as words that follow "it has"; None if
+        nothing does. Never raises."""
+        try:
+            return self.sign_of(path)
+        except Exception:  # a file of another format may hold anything
+            _log.debug("format %s cannot tell whether '%s' is of it", self.name, path, exc_info=True)
+            return None
+
+    def sign_of(self, path: Path) -> str | None:
+        """The same, which may raise. Reads little, and changes nothing."""
         return None
 
     def is_home(self, path: Path) -> bool:
@@ -232,3 +242,8 @@ def row_id(project: str, content: str, candidate: Candidate) -> str:
         json.dumps(candidate.tags),
     ]
     return f"row:{project}:{hashlib.sha256(chr(31).join(told).encode()).hexdigest()[:20]}"
+
+
+def entry_id(project: str, file: str, content: str, format_name: str = "openclaw") -> str:
+    """The id of an entry of a note: it depends on the words, not on the line, so that a file may grow anywhere."""
+    return f"{format_name}:{project}:{file}#{hashlib.sha256(content.encode()).hexdigest()[:12]}"

@@ -6,7 +6,6 @@ counted. Times come from headings and line starts in any zone, otherwise from th
 
 from __future__ import annotations
 
-import hashlib
 import re
 import zlib
 from collections import defaultdict
@@ -28,7 +27,7 @@ from memory_pipeline.ingest.foreign import (
     why_no_memory,
     without_scores,
 )
-from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, entry_id
 from memory_pipeline.ingest.markdown import (
     AGENT_LINE,
     HUMAN_LINE,
@@ -112,7 +111,7 @@ class OpenClawImporter(FilesImporter):
         """Every file of the workspace that is chosen."""
         return ((file.relative, file.path) for file in workspace_files(path, skipped, choice))
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """The first file of a workspace. A `MEMORY.md` beside other notes alone is none: other agents have one too."""
         first = next(workspace_files(path, Skipped(), ALL_FILES), None) if path.is_dir() else None
         return None if first is None or is_of_another(path, first) else first.relative
@@ -124,11 +123,6 @@ class OpenClawImporter(FilesImporter):
     def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
         """Derived from the file and the entry's own words: those that lead in to it may change."""
         return entry_id(project, candidate.source.file or "", candidate.own_words or content)
-
-
-def entry_id(project: str, file: str, content: str) -> str:
-    """The id of an entry: it depends on the words, not on the line, so that a file may grow anywhere."""
-    return f"openclaw:{project}:{file}#{hashlib.sha256(content.encode()).hexdigest()[:12]}"
 
 
 def _leads_to(text: str, file: WorkspaceFile, elsewhere: frozenset[Path]) -> bool:

@@ -58,17 +58,14 @@ class JsonlImporter(Importer):
                     else:
                         yield read_row(row, number, file, self.name)
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """JSON objects with a text in `content`, one a line."""
-        try:
-            if is_full_export(path, self.name):
-                return EVERYTHING
-            with opened(path) as file:
-                for _, line, too_long in bounded_lines(file, _LONGEST):
-                    if text := line.lstrip("\ufeff").strip():
-                        return None if too_long else _sign_in(json.loads(text))
-        except (InputError, ValueError, RecursionError, OSError):
-            return None
+        if is_full_export(path, self.name):
+            return EVERYTHING
+        with opened(path) as file:
+            for _, line, too_long in bounded_lines(file, _LONGEST):
+                if text := line.lstrip("\ufeff").strip():
+                    return None if too_long else _sign_in(json.loads(text))
         return None
 
 
@@ -175,14 +172,11 @@ class CsvImporter(Importer):
                 elif fields:
                     yield read_row(dict(zip(header, fields, strict=False)), number, file, self.name)
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """A header with the column `content`."""
-        try:
-            with opened(path, newline="", guess=True) as file:
-                line = file.readline(_LONGEST).lstrip("\ufeff")
-            named = any("content" in next(csv.reader([line], delimiter=separator), []) for separator in SEPARATORS)
-        except (InputError, ValueError, OSError, csv.Error):
-            return None
+        with opened(path, newline="", guess=True) as file:
+            line = file.readline(_LONGEST).lstrip("\ufeff")
+        named = any("content" in next(csv.reader([line], delimiter=separator), []) for separator in SEPARATORS)
         is_json = line.lstrip().startswith(("{", "["))
         return "a header with the column 'content'" if named and not is_json else None
 
@@ -290,16 +284,12 @@ class ParquetImporter(Importer):
             else:
                 yield read_row(row, number, file, self.name)
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """Parquet's mark, and the column `content`."""
-        try:
-            with path.open("rb") as file:
-                if file.read(4) != b"PAR1":
-                    return None
-            whole = is_full_export(path, self.name)
-        except (InputError, ValueError, OSError):
-            return None
-        return EVERYTHING if whole else "a Parquet table with the column 'content'"
+        with path.open("rb") as file:
+            if file.read(4) != b"PAR1":
+                return None
+        return EVERYTHING if is_full_export(path, self.name) else "a Parquet table with the column 'content'"
 
 
 def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:

@@ -83,12 +83,9 @@ class BasicMemoryImporter(FilesImporter):
         key = permalink if isinstance(permalink, str) and permalink.strip() else file.name.removesuffix(".md")
         yield from _Note(file, key, page, tags, moment, quality, tuple(sorted(masked.items()))).memories()
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """A note with a permalink and an observation or a relation."""
-        try:
-            found = [path] if path.is_file() else list(islice(path.rglob("*.md"), _LOOKED_AT)) if path.is_dir() else []
-        except OSError:
-            return None
+        found = [path] if path.is_file() else list(islice(path.rglob("*.md"), _LOOKED_AT)) if path.is_dir() else []
         return "a note with the permalink of basic-memory" if any(map(_has_permalink, found)) else None
 
     def default_project(self, path: Path) -> str:

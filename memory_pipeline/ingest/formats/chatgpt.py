@@ -85,7 +85,7 @@ class ChatGptImporter(FilesImporter):
                 else:
                     choice.count_left_out(name, skipped)
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """Conversations with a tree of messages."""
         for name, file in self.files(path, ALL_FILES, Skipped()):
             try:

@@ -21,7 +21,15 @@ from memory_pipeline.files.places import QUESTIONS
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped, dated
 from memory_pipeline.ingest.foreign import foreign_id, project_name, project_of_directory, slug
 from memory_pipeline.ingest.formats.claude_transcripts import read_transcript
-from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, readable_name
+from memory_pipeline.ingest.importer import (
+    ALL_FILES,
+    FileChoice,
+    FilesImporter,
+    OneFile,
+    chosen_files,
+    entry_id,
+    readable_name,
+)
 from memory_pipeline.ingest.markdown import Page, parse_note, parts_of, parts_of_entry, split_front_matter
 from memory_pipeline.ingest.openclaw_files import note_text
 from memory_pipeline.ingest.text_files import beginning, json_records, opened
@@ -78,7 +86,7 @@ class ClaudeCodeImporter(FilesImporter):
             file.path, file.name, MAX_LINE_BYTES, Transcripts.of(self.name, file), project_by_place(folder)
         )
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """A line of a transcript, or a fact with a type of Claude Code's."""
         for name, file in islice(self.files(path, ALL_FILES, Skipped()), _FIRST_LINES):
             if _is_transcript(file):
@@ -118,10 +126,7 @@ class ClaudeCodeImporter(FilesImporter):
 
     def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
         """Of notes without an id: derived from the file's name and the words, as in a workspace."""
-        from memory_pipeline.ingest.openclaw import entry_id
-
-        file = PurePosixPath(candidate.source.file or "").name
-        return entry_id(project, file, content).replace("openclaw:", f"{self.name}:", 1)
+        return entry_id(project, PurePosixPath(candidate.source.file or "").name, content, self.name)
 
 
 def _is_transcript(file: Path) -> bool:

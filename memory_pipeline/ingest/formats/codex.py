@@ -15,7 +15,7 @@ from pathlib import Path
 from memory_pipeline.ingest.candidates import Candidate, Reading, RowError, Skipped, dated
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import project_name
-from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, entry_id
 from memory_pipeline.ingest.markdown import Entry, parse_note, parts_of_entry
 from memory_pipeline.ingest.openclaw_files import note_text
 from memory_pipeline.ingest.text_files import beginning
@@ -127,7 +127,7 @@ class CodexImporter(FilesImporter):
                 )
                 masked = ()
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """The way in which Codex writes its files."""
         signs = {"raw_memories.md": "# Raw Memories", "memory_summary.md": "v1\n", "MEMORY.md": "# Task Group:"}
         for name, file in self.files(path, ALL_FILES, Skipped()):
@@ -142,10 +142,8 @@ class CodexImporter(FilesImporter):
 
     def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
         """Derived from the file and the words, as in a workspace."""
-        from memory_pipeline.ingest.openclaw import entry_id
-
         file = (candidate.source.file or "").removeprefix("memories/")
-        return entry_id(project, file, candidate.own_words or content).replace("openclaw:", f"{self.name}:", 1)
+        return entry_id(project, file, candidate.own_words or content, self.name)
 
 
 def _without_fields(lines: list[str], zone: tzinfo, now: datetime, skipped: Skipped) -> tuple[list[str], list[_Origin]]:

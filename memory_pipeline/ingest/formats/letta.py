@@ -59,7 +59,7 @@ class LettaImporter(Importer):
         """Every entry of every block, every turn, and every passage."""
         return _Reader(file).read()
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """Agents with blocks, or passages."""
         start = beginning(path, _BEGINNING).lstrip()
         if not start.startswith(("{", '"{', "[")):

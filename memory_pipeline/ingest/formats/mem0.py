@@ -79,12 +79,9 @@ class Mem0Importer(FilesImporter):
         """An export and the history beside it; a history and its log."""
         return beside(file) if file.name == _HISTORY else (file, *beside(file.parent / _HISTORY))
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """The fields of its memories, or the events of its history."""
-        try:
-            found = [path] if path.is_file() else sorted(path.iterdir()) if path.is_dir() else []
-        except OSError:
-            return None
+        found = [path] if path.is_file() else sorted(path.iterdir()) if path.is_dir() else []
         for file in found[:50]:
             if _is_history(file):
                 return "the events of mem0's history"

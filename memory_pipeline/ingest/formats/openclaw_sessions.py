@@ -81,7 +81,7 @@ class OpenClawSessionsImporter(FilesImporter):
         """A database and its write-ahead log."""
         return beside(file) if file.suffix == ".sqlite" else (file,)
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """A table of events, or the first line of a transcript."""
         for name, file in self.files(path, ALL_FILES, Skipped()):
             if is_sqlite(file):
