@@ -225,6 +225,13 @@ class _Document:
         if self._sign():
             raise ValueError("something follows its end")
 
+    def whole(self) -> Any:
+        """The one value that it is."""
+        value = self._value()
+        if self._sign():
+            raise ValueError("something follows its end")
+        return value
+
     def _more(self) -> bool:
         """Read on, twice as much as before: each time, a value is parsed from its beginning. False at the end."""
         data = self._file.read(max(_CHUNK, len(self._text) - self._at))
@@ -328,6 +335,18 @@ def json_items(source: Path | IO[bytes], *places: str) -> Iterator[tuple[int, An
         yield Broken(f"the JSON cannot be read after its item {number}: {first_line(error)}")
     except OSError as error:
         raise InputError(f"'{source}' cannot be read: {error.strerror or error}") from error
+
+
+def json_document(path: Path) -> Any:
+    """A document that is small enough to be in memory. Raises InputError for one that cannot be read."""
+    try:
+        with path.open("rb") as file:
+            found = _Document(file).whole()
+    except (ValueError, OSError) as error:
+        raise InputError(f"'{path}' cannot be read as JSON: {first_line(error)}") from error
+    if isinstance(found, Unreadable):
+        raise InputError(f"'{path}' cannot be read: {found.reason}")
+    return found
 
 
 def first_item(path: Path, *places: str) -> Any:
