@@ -8,7 +8,6 @@ import logging
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -330,15 +329,12 @@ def _rows_of_group(file: Any, group: int, before: int, size: int) -> Iterator[tu
 def _rows_of_batch(batch: Any) -> Iterator[dict[str, Any] | str]:
     columns = {name: _cells(name, column) for name, column in zip(batch.schema.names, batch.columns, strict=True)}
     for cells in zip(*columns.values(), strict=True):
-        wrong = next((cell.why for cell in cells if isinstance(cell, _Unreadable)), None)
+        wrong = next((cell for cell in cells if isinstance(cell, _Unreadable)), None)
         yield wrong or dict(zip(columns, cells, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class _Unreadable:
-    """A cell that cannot be read, with the reason."""
-
-    why: str
+class _Unreadable(str):
+    """The reason why a cell cannot be read."""
 
 
 def _cells(name: str, column: Any) -> list[Any]:
@@ -347,14 +343,10 @@ def _cells(name: str, column: Any) -> list[Any]:
 
     if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
         column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
-    try:
-        return list(column.to_pylist())
-    except (ValueError, OverflowError, LookupError, TypeError):
-        return [_cell(name, cell) for cell in column]
-
-
-def _cell(name: str, cell: Any) -> Any:
-    try:
-        return cell.as_py()
-    except (ValueError, OverflowError, LookupError, TypeError) as error:
-        return _Unreadable(f"{name} cannot be read: {first_line(error)}")
+    cells: list[Any] = []
+    for cell in column:
+        try:
+            cells.append(cell.as_py())
+        except (ValueError, OverflowError, LookupError, TypeError) as error:
+            cells.append(_Unreadable(f"{name} cannot be read: {first_line(error)}"))
+    return cells

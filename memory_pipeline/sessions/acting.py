@@ -19,9 +19,8 @@ from memory_pipeline.records.conversation import TriggerAction, TriggerKind, Tri
 from memory_pipeline.sessions.compacting import Gate, compact_session
 from memory_pipeline.sessions.documents import CompactedSession, FlushedSession, GateShown
 from memory_pipeline.sessions.flushing import flush_session
-from memory_pipeline.sessions.live import find_sessions
 from memory_pipeline.sessions.transcripts import Session, read_session_file, source_of
-from memory_pipeline.sessions.triggers import make_event
+from memory_pipeline.sessions.triggers import find_sessions, make_event
 from memory_pipeline.sessions.usage import ContextUsage, estimated_tokens, read_claude, read_openclaw
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -37,8 +37,8 @@ _DEFAULT_PROJECT = "workspace"
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What was said in a session since its last compaction. `first` and `last`: where that stands in its file; `said`:
-    the turns as its importer reads them; `temporary`: how many entries its turns lack because they are marked so."""
+    """What was said in a session since its last compaction. `said`: the turns as its importer reads them; `temporary`:
+    how many entries its turns lack because they are marked so."""
 
     name: str
     agent: str
@@ -46,8 +46,6 @@ class Session:
     place: str
     turns: tuple[Turn, ...]
     compactions: int = 0
-    first: int = 0
-    last: int = 0
     said: tuple[Candidate, ...] = field(default=(), repr=False, compare=False)
     temporary: int = 0
 
@@ -137,14 +135,15 @@ def _session(
     counts = Counter(one.project_id for one in said if one.project_id)
     source = source_of(settings, agent, place)
     named = project or (counts.most_common(1)[0][0] if counts else (source and source.project) or _DEFAULT_PROJECT)
-    mask: Callable[[str], str] = (lambda words: redact(words)[0]) if settings.import_.redact else (lambda words: words)
-    turns = [_turn(one, named, f"{agent}:{name}", mask) for one in said]
-    lines = [turn.line for turn in turns]
-    first, last = min(lines, default=0), max(lines, default=0)
-    lasting = [(turn, *blank_temporary(turn.words)) for turn in turns]
-    left = tuple(replace(turn, words=words) for turn, words, _ in lasting if words.strip())
-    temporary = sum(count for *_, count in lasting)
-    return Session(name, agent, named, place, left, compactions, first, last, tuple(said), temporary)
+    turns, temporary = [], 0
+    for one in said:
+        whole = redact(one.content)[0] if settings.import_.redact else one.content
+        words, count = blank_temporary(whole)
+        temporary += count
+        if words.strip():
+            turn = _turn(one, named, f"{agent}:{name}", whole)
+            turns.append(replace(turn, words=words))
+    return Session(name, agent, named, place, tuple(turns), compactions, tuple(said), temporary)
 
 
 def source_of(settings: Settings, agent: str, place: str) -> SourceTable | None:
@@ -156,8 +155,7 @@ def source_of(settings: Settings, agent: str, place: str) -> SourceTable | None:
     return None
 
 
-def _turn(one: Candidate, project: str, conversation: str, mask: Callable[[str], str]) -> Turn:
-    words = mask(one.content)
+def _turn(one: Candidate, project: str, conversation: str, words: str) -> Turn:
     at = one.created_at or datetime.now(UTC)
     line = one.source.line or 0
     return Turn(

@@ -22,7 +22,7 @@ from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.ingest.formats.claude_code import project_by_place
 from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, agents_in, deleted_sessions
 from memory_pipeline.ingest.sqlite_files import columns_of, reading, rows
-from memory_pipeline.ingest.values import first_line
+from memory_pipeline.ingest.values import at, first_line, text_at
 from memory_pipeline.records.conversation import MOST_TOKENS
 
 #: A longer line is a picture or a result that its program cuts before the model reads it; tokens of such a line.
@@ -143,9 +143,9 @@ def read_usage_file(path: Path, settings: Compaction) -> list[ContextUsage]:
 
 
 def text_in(told: Mapping[str, Any], name: str) -> str:
-    """A text in what a program wrote; empty if it is none."""
-    value = told.get(name)
-    return value.strip() if isinstance(value, str) and value.isprintable() else ""
+    """A name in what a program wrote; empty if it is none."""
+    text = text_at(told, name)
+    return text if text.isprintable() else ""
 
 
 def whole_number(value: object) -> int | None:
@@ -337,8 +337,7 @@ class _Context:
         self.at = text_in(told, "timestamp") or self.at
         kind, message = told.get("type"), told.get("message")
         if kind == "system" and told.get("subtype") == "compact_boundary":
-            facts = told.get("compactMetadata")
-            self.counted = whole_number(facts.get("postTokens")) if isinstance(facts, Mapping) else None
+            self.counted = whole_number(at(told, "compactMetadata", "postTokens"))
             self.answer, self.after, self.since = "", 0, self.offset
             self.compactions += 1
         if kind not in ("user", "assistant") or not isinstance(message, Mapping):
@@ -357,10 +356,8 @@ class _Context:
 
 def _counted(usage: object) -> int | None:
     """What went into an answer; None if it does not say, or nothing did."""
-    if not isinstance(usage, Mapping):
-        return None
     names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    return sum(whole_number(usage.get(name)) or 0 for name in names) or None
+    return sum(whole_number(at(usage, name)) or 0 for name in names) or None
 
 
 def _tokens_in(content: object) -> int:

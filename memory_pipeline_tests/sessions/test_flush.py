@@ -20,8 +20,8 @@ from memory_pipeline.records import Statement
 from memory_pipeline.sessions.documents import FlushedSession
 from memory_pipeline.sessions.flush import Flush, flush_of, flush_text
 from memory_pipeline.sessions.flushing import flush_session, read_session
-from memory_pipeline.sessions.live import find_sessions, named_session
 from memory_pipeline.sessions.transcripts import read_session_file
+from memory_pipeline.sessions.triggers import find_sessions, named_session
 from memory_pipeline.workspace.directory import pages_of
 from memory_pipeline_tests.build import NOW
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command

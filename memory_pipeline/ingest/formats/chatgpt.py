@@ -30,6 +30,7 @@ from memory_pipeline.ingest.turns import (
     is_nobody,
     speaker_of,
 )
+from memory_pipeline.ingest.values import at, text_at
 
 DRAFTS = "messages of branches that were given up"
 _FILES = "images and other files"
@@ -46,7 +47,6 @@ _OF_KIND = {
     "user_editable_context": OF_SYSTEM,
     "model_editable_context": OF_SYSTEM,
 }
-_SPOKEN = "audio_transcription"
 #: Marks of citations, which lead to nothing outside of ChatGPT.
 _CITATIONS = re.compile(r"\ue200[^\ue200\ue201]{0,400}\ue201|【[^【】\n]{0,40}†[^【】\n]{0,80}】")
 _PART = re.compile(r"(?:.*/)?conversations(?:-\d{1,6})?\.json")
@@ -133,8 +133,7 @@ def _turns_of(conversation: object, number: int, of: OneFile, transcripts: Trans
     if conversation.get("is_do_not_remember") is True:
         skipped.add("conversations that are not to be remembered")
         return
-    named = (conversation.get(field) for field in ("id", "conversation_id"))
-    session = next((one for one in named if isinstance(one, str) and one.strip()), str(number))
+    session = text_at(conversation, "id") or text_at(conversation, "conversation_id") or str(number)
     nodes = conversation.get("mapping")
     if not isinstance(nodes, Mapping):
         yield Rejected(name, number, f"conversation {session[:80]} has no mapping of its messages")
@@ -170,14 +169,13 @@ def _turns_of(conversation: object, number: int, of: OneFile, transcripts: Trans
 
 def _branch(nodes: Mapping[str, object], current: object) -> list[str] | None:
     """The nodes from the root to the current one, or else to the last one; None if they lead in a circle."""
-    at = current if isinstance(current, str) and current in nodes else next(iter([*nodes][-1:]), None)
+    place = current if isinstance(current, str) and current in nodes else next(iter([*nodes][-1:]), None)
     path: dict[str, None] = {}
-    while isinstance(at, str) and at in nodes:
-        if at in path:
+    while isinstance(place, str) and place in nodes:
+        if place in path:
             return None
-        path[at] = None
-        node = nodes[at]
-        at = node.get("parent") if isinstance(node, Mapping) else None
+        path[place] = None
+        place = at(nodes[place], "parent")
     return list(reversed(path))
 
 
@@ -201,7 +199,7 @@ def _opened(path: Path) -> Iterator[Iterator[IO[bytes]]]:
 class Message(NamedTuple):
     """A message of somebody. `told_at`: its time as the export tells it."""
 
-    message_id: str | None
+    message_id: str
     speaker: Speaker
     told_at: object
     words: str
@@ -209,17 +207,16 @@ class Message(NamedTuple):
 
 def _told(node: object, skipped: Skipped) -> Message | None:
     """What the message of a node says; None if it is nobody's. Raises RowError for one that makes no sense."""
-    message = node.get("message") if isinstance(node, Mapping) else None
+    message = at(node, "message")
     if message is None:
         return None
     if not isinstance(message, Mapping):
         raise RowError("the message is not an object")
-    author, metadata, content = message.get("author"), message.get("metadata"), message.get("content")
-    role = author.get("role") if isinstance(author, Mapping) else None
-    if speaker_of(role) is None and not is_nobody(role):
-        raise RowError("the message has no author that is known")
+    content, role = message.get("content"), at(message, "author", "role")
     speaker = speaker_of(role)
-    is_hidden = isinstance(metadata, Mapping) and metadata.get("is_visually_hidden_from_conversation") is True
+    if speaker is None and not is_nobody(role):
+        raise RowError("the message has no author that is known")
+    is_hidden = at(message, "metadata", "is_visually_hidden_from_conversation") is True
     if speaker is None or is_hidden or message.get("weight") == 0:
         skipped.add(RESULTS if role == "tool" else OF_SYSTEM)
         return None
@@ -231,8 +228,7 @@ def _told(node: object, skipped: Skipped) -> Message | None:
     words = _words_of(content, skipped)
     if not words.strip():
         return None
-    own = message.get("id")
-    return Message(own if isinstance(own, str) and own.strip() else None, speaker, message.get("create_time"), words)
+    return Message(text_at(message, "id"), speaker, message.get("create_time"), words)
 
 
 def _words_of(content: Mapping[str, Any], skipped: Skipped) -> str:
@@ -250,7 +246,7 @@ def _words_of(content: Mapping[str, Any], skipped: Skipped) -> str:
     for part in parts or ():
         if isinstance(part, str):
             texts.append(part)
-        elif isinstance(part, Mapping) and part.get("content_type") == _SPOKEN and isinstance(part.get("text"), str):
+        elif at(part, "content_type") == "audio_transcription" and isinstance(at(part, "text"), str):
             texts.append(part["text"])
         elif part is not None:
             skipped.add(_FILES)

@@ -188,8 +188,7 @@ def look(
     settings: Settings, store: Store, cursor: str | None, now: datetime, kinds: Collection[TriggerKind], name: str
 ) -> tuple[RunRequest | SkipReason, str]:
     """A run for what fires now, or why nothing does, and the next cursor."""
-    from memory_pipeline.sessions.live import ACTIVE_FOR, find_sessions
-    from memory_pipeline.sessions.triggers import event_of, judge
+    from memory_pipeline.sessions.triggers import ACTIVE_FOR, event_of, find_sessions, judge
 
     kept = _read(cursor)
     with store.reading() as tx:
