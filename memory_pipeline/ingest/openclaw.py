@@ -33,7 +33,6 @@ from memory_pipeline.ingest.markdown import (
     HUMAN_LINE,
     TURN_LINE,
     Entry,
-    Note,
     parse_note,
     parts_of_entry,
 )
@@ -67,8 +66,6 @@ _INDEX_LINK = re.compile(
     r"\W{0,4}(?:\[[^\]\n]{1,300}\]\((?P<path>[^)\n]{1,300}\.md)\)|\[\[(?P<name>[^\]\n]{1,200})\]\])"
 )
 _MARKED = re.compile(r"\[(CURATE|TEMPORARY)\]", re.IGNORECASE)
-_MASK = re.compile(r"\[REDACTED:(secret|email|phone)\]")
-_MASK_AS_WORD = re.compile("\ue000(secret|email|phone)\ue001")
 
 #: An entry, and its time with its quality.
 _Timed = tuple[Entry, tuple[datetime, str]]
@@ -158,7 +155,8 @@ def _read_file(place: OneFile, file: WorkspaceFile, recalls: dict[str, Any], els
     if undated[0] > now and day:
         yield Rejected(file.relative, 0, f"the file's date {day} is in the future")
         return
-    note, masked = _masked_note(text) if place.masks else (parse_note(text), ())
+    text, counts = redact(text, keep_lines=True) if place.masks else (text, {})
+    note, masked = parse_note(text), tuple(sorted(counts.items()))
     leading = [entry for entry in note.entries if _leads_to(entry.text, file, elsewhere)]
     skipped.add("lines of an index", len(leading))
     entries = [entry for entry in note.entries if entry not in leading and not _is_nothing(entry, skipped)]
@@ -211,30 +209,6 @@ def _equal_ones_by_time(timed: Sequence[_Timed]) -> list[_Timed]:
     for one in sorted(timed, key=lambda one: one[1][0], reverse=True):
         alike[one[0].text].append(one)
     return [alike[entry.text].pop() for entry, _ in timed]
-
-
-def _masked_note(text: str) -> tuple[Note, tuple[tuple[str, int], ...]]:
-    """A note, masked line by line, and the counts of secrets by kind.
-
-    While the note is split, a mask is written as a word: Markdown could read brackets as a link.
-    """
-    masked, counts = redact(text, keep_lines=True)
-    note = parse_note(_MASK.sub("\ue000\\1\ue001", masked))
-    note.headings = [(level, _unword(title)) for level, title in note.headings]
-    note.entries = [
-        replace(
-            entry,
-            text=_unword(entry.text),
-            path=tuple(map(_unword, entry.path)),
-            lead=replace(entry.lead, words=_unword(entry.lead.words)),
-        )
-        for entry in note.entries
-    ]
-    return note, tuple(sorted(counts.items()))
-
-
-def _unword(text: str) -> str:
-    return _MASK_AS_WORD.sub("[REDACTED:\\1]", text)
 
 
 def _type_of(entry: Entry, text: str, file: WorkspaceFile) -> str:
