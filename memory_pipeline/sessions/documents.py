@@ -140,7 +140,7 @@ class TriggerShown(Document):
     share: Share = Field(description="The share of the window that is in use.")
     compactions: int = Field(description="How often it was compacted.")
     at: Moment = Field(description="When it said so.")
-    level: str = Field(description="`fine`, `warning`, `compaction`, `emergency` or `bytes`.")
+    level: str = Field(description="`fine`, `warning`, `compaction` or `emergency`.")
     fires: str | None = Field(description="The trigger that fires now; null if none does.")
     action: str | None = Field(description="What it starts: `flush` or `compact`.")
     why: str = Field(description="Why, or why not.")

@@ -36,7 +36,6 @@ from memory_pipeline.store import Store
 
 #: How much each trigger asks for; of one context, what asks for no more than what has fired does not fire.
 RANK: dict[TriggerKind, int] = {
-    "bytes": 0,
     "warning": 1,
     "tokens": 2,
     "time": 2,
@@ -46,7 +45,6 @@ RANK: dict[TriggerKind, int] = {
     "emergency": 4,
 }
 ACTIONS: dict[TriggerKind, TriggerAction] = {
-    "bytes": "flush",
     "warning": "flush",
     "tokens": "compact",
     "time": "compact",
@@ -54,7 +52,7 @@ ACTIONS: dict[TriggerKind, TriggerAction] = {
     "emergency": "flush",
 }
 #: The triggers of the two sensors.
-CONTEXT: frozenset[TriggerKind] = frozenset(("bytes", "warning", "compaction", "emergency"))
+CONTEXT: frozenset[TriggerKind] = frozenset(("warning", "compaction", "emergency"))
 HYBRID: frozenset[TriggerKind] = frozenset(("tokens", "time"))
 #: After which a run that failed is tried again, and one of which nothing was heard counts as lost.
 _AGAIN, _LOST = timedelta(minutes=10), timedelta(minutes=30)
@@ -110,9 +108,7 @@ def _due(
     since: datetime | None,
 ) -> Iterable[tuple[TriggerKind, str]]:
     rules = settings.compression
-    if level == "bytes":
-        yield "bytes", f"its transcript grew by {usage.bytes_since:,} bytes without a compaction"
-    elif level != "fine":
+    if level != "fine":
         yield level, _state(usage)
     if rules.trigger in ("token", "both") and not usage.is_stale and usage.share >= rules.token_threshold:
         yield "tokens", _state(usage)
@@ -170,7 +166,7 @@ def _covers(event: TriggerEvent, kind: TriggerKind, rules: Settings) -> bool:
 def _rank(event: TriggerEvent) -> int:
     """How much was done: a flush by hand is no compaction."""
     by_hand = event.kind in ("hook", "command")
-    return RANK["warning"] if by_hand and event.action == "flush" else RANK[event.kind]
+    return RANK["warning"] if by_hand and event.action == "flush" else RANK.get(event.kind, 0)
 
 
 def event_of(verdict: Verdict, now: datetime, by: str) -> TriggerEvent:
@@ -289,7 +285,6 @@ def _newer(one: ContextUsage, other: ContextUsage) -> ContextUsage:
         transcript=newer.transcript or older.transcript,
         project=newer.project or older.project,
         compactions=max(newer.compactions, older.compactions),
-        bytes_since=newer.bytes_since or older.bytes_since,
     )
 
 

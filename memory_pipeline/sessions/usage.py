@@ -7,7 +7,6 @@ an agent has not counted yet is estimated from its text.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -32,12 +31,10 @@ _LARGEST = 50_000_000
 #: Tokens of a context are told in one of these.
 _NEEDED = {"session_key", "session_id", "entry_json"}
 Agent = Literal["claude-code", "openclaw", "usage-file", "api"]
-Level = Literal["fine", "warning", "compaction", "emergency", "bytes"]
+Level = Literal["fine", "warning", "compaction", "emergency"]
 _LARGEST_FILE = 10_000_000
 #: Bytes of English text that make a token, and tokens of a picture.
 _BYTES_PER_TOKEN, PICTURE_TOKENS = 4, 1600
-#: Bytes of a transcript since its last compaction at which its session is flushed, whatever its count of tokens says.
-MOST_BYTES = 8_000_000
 #: Times before this are counted in seconds, later ones in milliseconds.
 _MOST_SECONDS = 10**11
 
@@ -46,9 +43,8 @@ _MOST_SECONDS = 10**11
 class ContextUsage:
     """How full the context of a session is.
 
-    `compactions`: how often it was compacted before; `estimated`: how many of the tokens are estimated; `bytes_since`:
-    bytes of its transcript since the last compaction; `place`: the file that tells it, `transcript` the one with its
-    words. `is_stale`: its agent says that the count is an old one.
+    `compactions`: how often it was compacted before; `estimated`: how many of the tokens are estimated; `place`: the
+    file that tells it, `transcript` the one with its words. `is_stale`: its agent says that the count is an old one.
     """
 
     session: str
@@ -58,7 +54,6 @@ class ContextUsage:
     at: datetime
     compactions: int = 0
     estimated: int = 0
-    bytes_since: int = 0
     model: str = ""
     project: str = ""
     place: str = ""
@@ -72,7 +67,7 @@ class ContextUsage:
 
 
 def level_of(usage: ContextUsage, settings: Compaction) -> Level:
-    """How full a context is. By its bytes, only if its tokens say nothing else."""
+    """How full a context is; an old count says nothing."""
     for level, share in (
         ("emergency", settings.emergency),
         ("compaction", settings.threshold),
@@ -80,7 +75,7 @@ def level_of(usage: ContextUsage, settings: Compaction) -> Level:
     ):
         if usage.share >= share and not usage.is_stale:
             return level  # type: ignore[return-value]
-    return "bytes" if usage.bytes_since >= MOST_BYTES else "fine"
+    return "fine"
 
 
 def estimated_tokens(text: str) -> int:
@@ -199,7 +194,7 @@ def _of_file(agent: Path, settings: Compaction) -> Iterator[ContextUsage]:
             usage = _usage(str(key), entry, file, settings)
             if usage is not None:
                 transcript = agent / "sessions" / f"{Path(usage.session).name}.jsonl"
-                yield _with_bytes(usage, transcript)
+                yield replace(usage, transcript=str(transcript)) if transcript.is_file() else usage
 
 
 def _of_database(database: Path, settings: Compaction) -> Iterator[ContextUsage]:
@@ -216,27 +211,7 @@ def _of_database(database: Path, settings: Compaction) -> Iterator[ContextUsage]
                 continue
             usage = _usage(str(key), {"sessionId": session, **entry}, database, settings)
             if usage is not None:
-                since = _bytes_in(connection, usage.session) if usage.is_stale else 0
-                yield replace(usage, transcript=f"{database}#{usage.session}", bytes_since=since)
-
-
-def _bytes_in(connection: sqlite3.Connection, session: str) -> int:
-    """The bytes of a session's events since its last compaction; 0 without a table of events. They are asked for only
-    where the count of tokens is an old one."""
-    columns = columns_of(connection, "transcript_events")
-    if not {"session_id", "seq", "event_json"} <= set(columns):
-        return 0
-    packed = " + coalesce(length(event_zstd), 0)" if "event_zstd" in columns else ""
-    statement = f"""
-        select coalesce(sum(coalesce(length(cast(event_json as blob)), 0){packed}), 0)
-        from transcript_events
-        where session_id = :session and seq > (
-            select coalesce(max(seq), -1)
-            from transcript_events
-            where session_id = :session and event_json like '%"firstKeptEntryId"%' and event_json like '%"compaction"%'
-        )
-        """
-    return int(connection.execute(statement, {"session": session}).fetchone()[0])
+                yield replace(usage, transcript=f"{database}#{usage.session}")
 
 
 def _usage(key: str, entry: Mapping[str, Any], file: Path, settings: Compaction) -> ContextUsage | None:
@@ -258,19 +233,6 @@ def _usage(key: str, entry: Mapping[str, Any], file: Path, settings: Compaction)
     )
 
 
-def _with_bytes(usage: ContextUsage, transcript: Path) -> ContextUsage:
-    """With the bytes of the transcript since its last compaction."""
-    if not transcript.is_file():
-        return usage
-    since, offset = 0, 0
-    with transcript.open("rb") as file:
-        for line in file:
-            offset += len(line)
-            if b'"compaction"' in line[:4000] and b'"firstKeptEntryId"' in line:
-                since = offset
-    return replace(usage, transcript=str(transcript), bytes_since=offset - since)
-
-
 def read_claude(path: Path, settings: Compaction) -> ContextUsage | None:
     """How full the context of a session of Claude Code is, by its transcript; None before there is anything in it. A
     last line that is not written to its end waits. Raises OSError if the file cannot be read."""
@@ -283,7 +245,6 @@ def read_claude(path: Path, settings: Compaction) -> ContextUsage | None:
                 length += len(last)
             if not last:
                 break
-            context.offset += length
             if length > len(line):
                 context.after += min(_CUT_TOKENS, length // 4)
             else:
@@ -299,7 +260,6 @@ def read_claude(path: Path, settings: Compaction) -> ContextUsage | None:
         at=moment_of(context.at) or datetime.fromtimestamp(path.stat().st_mtime, UTC),
         compactions=context.compactions,
         estimated=context.after if context.counted is not None else tokens,
-        bytes_since=context.offset - context.since,
         model=context.model,
         project=project_by_place(path.parent)(context.cwd or None) or "",
         place=str(path),
@@ -309,16 +269,13 @@ def read_claude(path: Path, settings: Compaction) -> ContextUsage | None:
 
 @dataclass
 class _Context:
-    """What was read of a transcript up to `offset`. `counted`: what the last answer says, None before the first one of
-    a context; `answer`: that answer's id; `after`: the estimate of it and of what came after it; `since`: where the
-    last compaction ends."""
+    """What was read of a transcript. `counted`: what the last answer says, None before the first one of a context;
+    `answer`: that answer's id; `after`: the estimate of it and of what came after it."""
 
-    offset: int = 0
     counted: int | None = None
     answer: str = ""
     after: int = 0
     compactions: int = 0
-    since: int = 0
     session: str = ""
     model: str = ""
     cwd: str = ""
@@ -338,8 +295,7 @@ class _Context:
         kind, message = told.get("type"), told.get("message")
         if kind == "system" and told.get("subtype") == "compact_boundary":
             self.counted = whole_number(at(told, "compactMetadata", "postTokens"))
-            self.answer, self.after, self.since = "", 0, self.offset
-            self.compactions += 1
+            self.answer, self.after, self.compactions = "", 0, self.compactions + 1
         if kind not in ("user", "assistant") or not isinstance(message, Mapping):
             return
         if told.get("isCompactSummary") is True and self.counted is not None:
