@@ -26,6 +26,7 @@ from memory_pipeline.sessions.flushing import (
     promoted_of,
     promotion_of,
     read_session,
+    told_of,
 )
 from memory_pipeline.sessions.transcripts import Session
 from memory_pipeline.sessions.usage import estimated_tokens
@@ -91,9 +92,21 @@ def compact_session(
         outcome, files, run = "rolled back", [], None
     after = sum(map(estimated_tokens, logs.values())) + sum(estimated_tokens(one.line) for one in new)
     gates.append(enough_reduction(session.tokens, after))
-    told = _told(session, flush, outcome, aggressive, body, new, logs, gates, files, after)
-    told = told.model_copy(update={"model": read.told})
-    return told.model_copy(update={"run_id": run.run_id}) if run else told
+    return CompactedSession(
+        **told_of(session),
+        outcome=outcome,
+        aggressive=aggressive,
+        kept=len(flush.kept),
+        promoted=tuple(dict.fromkeys(entry.line for entry in new if entry.line in body.split("\n"))),
+        summary="\n\n".join(body for (_, name), body in logs.items() if name.startswith("summary-")),
+        tokens_before=session.tokens,
+        tokens_after=after,
+        reduction=round(1 - after / session.tokens, 4) if session.tokens else 0.0,
+        model=read.told,
+        gates=tuple(map(GateShown.model_validate, gates)),
+        files=tuple(files),
+        run_id=run.run_id if run else None,
+    )
 
 
 def _without_details(flush: Flush) -> Flush:
@@ -132,37 +145,6 @@ def _text_of(file: Path) -> str:
         return ""
     except OSError as error:
         raise OutputError(f"'{file}' cannot be read: {error.strerror or error}") from error
-
-
-def _told(
-    session: Session,
-    flush: Flush,
-    outcome: str,
-    aggressive: bool,
-    body: str,
-    new: list[Promotion],
-    logs: dict[tuple[str, str], str],
-    gates: list[Gate],
-    files: list[FlushedFile],
-    after: int,
-) -> CompactedSession:
-    return CompactedSession(
-        session=session.name,
-        agent=session.agent,
-        project=session.project,
-        transcript=session.place,
-        turns=len(session.turns),
-        outcome=outcome,
-        aggressive=aggressive,
-        kept=len(flush.kept),
-        promoted=tuple(dict.fromkeys(entry.line for entry in new if entry.line in body.split("\n"))),
-        summary="\n\n".join(body for (_, name), body in logs.items() if name.startswith("summary-")),
-        tokens_before=session.tokens,
-        tokens_after=after,
-        reduction=round(1 - after / session.tokens, 4) if session.tokens else 0.0,
-        gates=tuple(map(GateShown.model_validate, gates)),
-        files=tuple(files),
-    )
 
 
 Severity = Literal["rolls back", "warns"]

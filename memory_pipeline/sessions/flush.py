@@ -368,26 +368,23 @@ def summary_of(flush: Flush, day: date, most_tokens: int, count: Callable[[str],
         _GIVEN_UP: [one.text for one in flush.of("dead_end", day)],
         _OPEN: [one.text for one in flush.of("open", day)],
     }
-    taken: set[tuple[str, int]] = set()
-    for name, number in _in_order_of_worth(parts):
-        if count(_text(head, parts, {*taken, (name, number)})) <= most_tokens:
-            taken.add((name, number))
     if count("\n".join(head)) > most_tokens:
         return ""
-    return _text(head, parts, taken)
-
-
-def _in_order_of_worth(parts: dict[str, list[str]]) -> Iterator[tuple[str, int]]:
-    for name in (_OPEN, _DECIDED, _RULES, _ASKED, _GIVEN_UP, _DONE):
-        yield from ((name, number) for number in reversed(range(len(parts[name]))))
+    text, taken = "\n".join(head), set[tuple[str, int]]()
+    for part in (_OPEN, _DECIDED, _RULES, _ASKED, _GIVEN_UP, _DONE):
+        for number in reversed(range(len(parts[part]))):
+            more = _text(head, parts, {*taken, (part, number)})
+            if count(more) <= most_tokens:
+                text = more
+                taken.add((part, number))
+    return text
 
 
 def _text(head: Sequence[str], parts: dict[str, list[str]], taken: set[tuple[str, int]]) -> str:
     lines = list(head)
     for name, texts in parts.items():
         own = [f"- {_short(text)}" for number, text in enumerate(texts) if (name, number) in taken]
-        if own:
-            lines += ["", f"**{name}:**", "", *own]
+        lines += ["", f"**{name}:**", "", *own] if own else []
     return "\n".join(lines)
 
 

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Iterable
 from pathlib import Path
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memory_pipeline.config.exports import LOGS, PROMOTIONS
 from memory_pipeline.config.settings import Settings
@@ -70,29 +70,33 @@ def flushed_files(settings: Settings, session: Session, files: Iterable[str], do
     return shown
 
 
+def told_of(session: Session) -> dict[str, Any]:
+    """The fields of a session in what is told of its flush or its compaction."""
+    return {
+        "session": session.name,
+        "agent": session.agent,
+        "project": session.project,
+        "transcript": session.place,
+        "turns": len(session.turns),
+    }
+
+
 def flush_session(settings: Settings, session: Session, *, preview: bool = False) -> FlushedSession:
     """Flush one session that was read."""
     found, told = read_session(settings, session)
     flush = flush_of(session, found)
-    name = block_name(session)
+    counts, name = flush.counts(), block_name(session)
     logs = {(daily_log(day), name): flush_text(flush, day) for day in flush.days}
+    named = [file for file, _ in logs]
+    run: SessionRun | None = None
     if preview:
-        files = [FlushedFile(file=page_of(settings, session, file), outcome="previewed") for file, _ in logs]
-        return flushed(flush, files).model_copy(update={"model": told})
-    run, written = write_session(settings, SessionRun(session.project, f"the flush of session {session.name}", logs))
-    files = flushed_files(settings, session, [file for file, _ in logs], written)
-    return flushed(flush, files, run.run_id if run else None).model_copy(update={"model": told})
-
-
-def flushed(flush: Flush, files: Iterable[FlushedFile], run_id: str | None = None) -> FlushedSession:
-    """A flush as a document. `run_id`: what takes it back."""
-    session, counts = flush.session, flush.counts()
+        files = [FlushedFile(file=page_of(settings, session, file), outcome="previewed") for file in named]
+    else:
+        run = SessionRun(session.project, f"the flush of session {session.name}", logs)
+        run, written = write_session(settings, run)
+        files = flushed_files(settings, session, named, written)
     return FlushedSession(
-        session=session.name,
-        agent=session.agent,
-        project=session.project,
-        transcript=session.place,
-        turns=len(session.turns),
+        **told_of(session),
         decisions=counts["decision"],
         rules=counts["rule"],
         dead_ends=counts["dead_end"],
@@ -100,9 +104,10 @@ def flushed(flush: Flush, files: Iterable[FlushedFile], run_id: str | None = Non
         configurations=counts["config"],
         progress=counts["done"] + counts["open"],
         temporary=flush.temporary,
+        model=told,
         files=tuple(files),
-        run_id=run_id,
-        text="\n\n".join(flush_text(flush, day) for day in flush.days),
+        run_id=run.run_id if run else None,
+        text="\n\n".join(logs.values()),
     )
 
 

@@ -7,7 +7,7 @@ directory of the thread that they come from, where the file tells them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -51,14 +51,14 @@ _TASK = re.compile(r"#{2,3} Task (\d{1,3})\b")
 _NOTHING = re.compile(r"No raw memories yet\.?|Merged stage-1 raw memories\b.*:|-{3,}|\.\.\.|<!--.*-->", re.DOTALL)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Origin:
     """Where the entries from a line on come from: the project, the time of the thread, and those of its tasks."""
 
     line: int
     project: str | None = None
     moment: datetime | None = None
-    tasks: Mapping[int, datetime] = field(default_factory=dict)
+    tasks: dict[int, datetime] = field(default_factory=dict)
 
     def time_of(self, entry: Entry) -> datetime | None:
         """The newest time of the tasks that an entry names, or below whose heading it stands; else the thread's."""
@@ -169,19 +169,18 @@ def _without_fields(lines: list[str], zone: tzinfo, now: datetime, skipped: Skip
         if told:
             described = told["value"].strip() if told["name"] == "description" else ""
             kept[number - 1] = f"- {described}" if described else ""
-        if place and (project := _project_of(place)) and not origins[-1].project:
-            origins[-1] = replace(origins[-1], project=project)
+        origin = origins[-1]
+        origin.project = origin.project or (_project_of(place) if place else None)
         for time in times:
             try:
                 moment = parse_moment(time.strip().rstrip("`"), zone, now, "updated_at")
             except RowError:
                 skipped.add("times that cannot be read")
                 continue
-            newest = max(filter(None, (origins[-1].moment, moment)), default=None)
-            tasks = dict(origins[-1].tasks)
-            if task is not None and moment is not None:
-                tasks[task] = max(moment, tasks.get(task, moment))
-            origins[-1] = replace(origins[-1], moment=newest, tasks=tasks)
+            if moment is not None:
+                origin.moment = max(moment, origin.moment or moment)
+                if task is not None:
+                    origin.tasks[task] = max(moment, origin.tasks.get(task, moment))
     return kept, origins
 
 
