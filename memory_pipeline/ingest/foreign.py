@@ -14,7 +14,6 @@ from memory_pipeline.files.writing import real_path
 from memory_pipeline.ingest.candidates import RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.values import NEVER_ARCHIVED
-from memory_pipeline.moments import FIRST_MEMORY
 from memory_pipeline.records import EXPIRED
 from memory_pipeline.records.identifiers import MAX_ID
 from memory_pipeline.text.hidden import METADATA
@@ -56,16 +55,6 @@ def part_name(file: str, part: str) -> str:
 def file_of_part(name: str) -> str:
     """The file that holds a part."""
     return name.rpartition("#")[0] or name
-
-
-def file_time(path: Path, now: datetime, zone: tzinfo) -> tuple[datetime, str]:
-    """When a file was last changed, in a zone, and the quality of that time; the time of the import if the file's is
-    none."""
-    try:
-        written = datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(microsecond=0)
-    except (OSError, OverflowError, ValueError):  # removed since, or a time beyond the calendar
-        return now, "import"
-    return (written.astimezone(zone), "mtime") if FIRST_MEMORY <= written <= now else (now, "import")
 
 
 def newest_of(created: datetime | None, updated: datetime | None) -> datetime | None:

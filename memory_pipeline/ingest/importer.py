@@ -10,7 +10,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
@@ -22,7 +22,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
-from memory_pipeline.ingest.foreign import file_time
+from memory_pipeline.moments import FIRST_MEMORY
 
 _log = logging.getLogger(__name__)
 #: Why a file gives no memory.
@@ -123,8 +123,12 @@ class OneFile:
 
     @cached_property
     def undated(self) -> tuple[datetime, str]:
-        """The time of what tells none, and its quality: when the file was last changed."""
-        return file_time(self.path, self.now, self.zone)
+        """The time of what tells none, and its quality: when the file was last changed, else the time of the import."""
+        try:
+            written = datetime.fromtimestamp(self.path.stat().st_mtime, UTC).replace(microsecond=0)
+        except (OSError, OverflowError, ValueError):  # removed since, or a time beyond the calendar
+            return self.now, "import"
+        return (written.astimezone(self.zone), "mtime") if FIRST_MEMORY <= written <= self.now else (self.now, "import")
 
     @property
     def masks(self) -> bool:

@@ -43,7 +43,7 @@ class JsonlImporter(Importer):
 
     def read_file(self, file: OneFile) -> Reading:
         """Every line. One that is too long, broken or incomplete is rejected; the others are read."""
-        name, most, transcripts = file.name, MAX_LINE_BYTES, Transcripts.of(self.name, file)
+        name, most, transcripts = file.name, MAX_LINE_BYTES, Transcripts(self.name, file)
         with opened(file.path) as lines:
             for number, line, too_long in bounded_lines(lines, most):
                 if too_long or (len(line) > most // 4 and len(line.encode("utf-8", "surrogatepass")) > most):

@@ -19,6 +19,7 @@ from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
 from memory_pipeline.ingest.formats.openclaw_sessions import events_of
+from memory_pipeline.ingest.importer import OneFile
 from memory_pipeline.ingest.sqlite_files import reading
 from memory_pipeline.ingest.text_files import json_records, opened
 from memory_pipeline.ingest.turns import Transcripts
@@ -113,10 +114,9 @@ def _of_events(events: Events, session: str, place: str, settings: Settings, pro
     for item in events():
         if not isinstance(item, Rejected) and item[1].get("type") == "compaction":
             since, compactions = item[0], compactions + 1
-    transcripts = Transcripts(
-        "openclaw-sessions", zone(settings.import_.timezone), datetime.now(UTC), settings, Skipped()
-    )
-    items = read_session(events, session, session, transcripts)
+    path = Path(place.partition("#")[0])
+    file = OneFile(path, path.name, zone(settings.import_.timezone), datetime.now(UTC), settings, Skipped())
+    items = read_session(events, session, session, Transcripts("openclaw-sessions", file))
     return _session(session, "openclaw", place, items, since, compactions, settings, project)
 
 

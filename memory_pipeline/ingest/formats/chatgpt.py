@@ -64,7 +64,7 @@ class ChatGptImporter(FilesImporter):
 
     def read_file(self, file: OneFile) -> Reading:
         """Every turn."""
-        transcripts = Transcripts.of(self.name, file)
+        transcripts = Transcripts(self.name, file)
         with _opened(file.path) as parts:
             count = 0
             for part in parts:
@@ -139,10 +139,10 @@ def _turns_of(conversation: object, number: int, of: OneFile, transcripts: Trans
         yield Rejected(name, number, f"conversation {session[:80]} has no mapping of its messages")
         return
     file = part_name(name, readable_name(session.replace("#", "-"))[:200])
-    transcripts.undated = of.undated
+    transcripts.undated = None
     with suppress(RowError):  # each message has its own time
         began = parse_moment(conversation.get("create_time"), of.zone, of.now)
-        transcripts.undated = (began, "date") if began else of.undated
+        transcripts.undated = (began, "date") if began else None
     branch = _branch(nodes, conversation.get("current_node"))
     if branch is None:
         why = "the messages of the conversation lead in a circle, so that nobody knows where it began"

@@ -83,7 +83,7 @@ class ClaudeCodeImporter(FilesImporter):
         if not _is_transcript(file.path):
             return _memories(file, folder)
         return read_transcript(
-            file.path, file.name, MAX_LINE_BYTES, Transcripts.of(self.name, file), project_by_place(folder)
+            file.path, file.name, MAX_LINE_BYTES, Transcripts(self.name, file), project_by_place(folder)
         )
 
     def sign_of(self, path: Path) -> str | None:

@@ -69,8 +69,8 @@ def read_transcript(
     path: Path, name: str, limit: int, transcripts: Transcripts, project_of: Callable[[object], str | None]
 ) -> Reading:
     """The turns of a transcript. `project_of`: the project of a line by its `cwd`."""
-    skipped = transcripts.skipped
-    takes_all, is_scripted = transcripts.settings.import_.scripted_sessions, False
+    skipped = transcripts.file.skipped
+    takes_all, is_scripted = transcripts.file.settings.import_.scripted_sessions, False
     with opened(path) as file:
         for record in json_records(file, name, limit, skipped, _why_left_out):
             if isinstance(record, Rejected):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -186,7 +185,7 @@ class _Reader:
         if _is_background(agent):
             self.skipped.add("messages of background agents", len(messages))
             return line + len(messages)
-        transcripts = replace(Transcripts.of(LettaImporter.name, self.file), undated=undated)
+        transcripts = Transcripts(LettaImporter.name, self.file, undated)
         through_tool = _speaks_through_tool(agent, document)
         for message in messages:
             line += 1

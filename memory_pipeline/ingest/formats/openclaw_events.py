@@ -50,7 +50,7 @@ _WHOLE_ID = 32
 
 def read_session(events: Events, session: str, file: str, transcripts: Transcripts) -> Reading:
     """The turns of a session. `file`: what its memories name as their file."""
-    skipped = transcripts.skipped
+    skipped = transcripts.file.skipped
     given_up = _given_up(events)
     project: str | None = None
     to_nobody = False

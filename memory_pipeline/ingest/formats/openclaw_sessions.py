@@ -63,7 +63,7 @@ class OpenClawSessionsImporter(FilesImporter):
     def read_file(self, file: OneFile) -> Reading:
         """Every turn of a database or of a transcript."""
         read = _read_database if is_sqlite(file.path) else _read_transcript
-        return read(file, Transcripts.of(self.name, file))
+        return read(file, Transcripts(self.name, file))
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """Every database and every transcript that is chosen and was not deleted."""
