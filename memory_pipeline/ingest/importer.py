@@ -23,6 +23,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
 from memory_pipeline.moments import FIRST_MEMORY
+from memory_pipeline.text.redaction import redact
 
 _log = logging.getLogger(__name__)
 #: Why a file gives no memory.
@@ -134,6 +135,11 @@ class OneFile:
     def masks(self) -> bool:
         """Whether secrets are masked before the file is split: a key may span many lines."""
         return self.settings.import_.redact
+
+    def masked(self, text: str, *, keep_lines: bool = False) -> tuple[str, tuple[tuple[str, int], ...]]:
+        """The text, with its secrets masked if they are to be, and their counts by kind."""
+        text, counts = redact(text, keep_lines=keep_lines) if self.masks else (text, {})
+        return text, tuple(sorted(counts.items()))
 
 
 class Importer(ABC):

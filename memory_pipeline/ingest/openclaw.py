@@ -54,7 +54,6 @@ from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LABELS
 from memory_pipeline.records import MEMORY_TYPES, Source
 from memory_pipeline.text.kinds import kind_of
 from memory_pipeline.text.normalise import LEADING_STAMP
-from memory_pipeline.text.redaction import redact
 
 #: A block of code with more lines than this is a dump, not a note.
 _CODE_LINES = 60
@@ -155,8 +154,8 @@ def _read_file(place: OneFile, file: WorkspaceFile, recalls: dict[str, Any], els
     if undated[0] > now and day:
         yield Rejected(file.relative, 0, f"the file's date {day} is in the future")
         return
-    text, counts = redact(text, keep_lines=True) if place.masks else (text, {})
-    note, masked = parse_note(text), tuple(sorted(counts.items()))
+    text, masked = place.masked(text, keep_lines=True)
+    note = parse_note(text)
     leading = [entry for entry in note.entries if _leads_to(entry.text, file, elsewhere)]
     skipped.add("lines of an index", len(leading))
     entries = [entry for entry in note.entries if entry not in leading and not _is_nothing(entry, skipped)]

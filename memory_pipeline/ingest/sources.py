@@ -33,7 +33,6 @@ from memory_pipeline.records import UNDATED, Memory, SourceFile
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 
-_CHUNK = 1 << 20
 #: Counts how readers changed: the next night reads every file again when it is another.
 _READER = 2
 
@@ -259,8 +258,7 @@ def digest_of(file: FoundFile) -> str:
         for part in file.parts or (file.path,):
             if part == file.path or part.is_file():
                 with part.open("rb") as opened:
-                    while chunk := opened.read(_CHUNK):
-                        digest.update(chunk)
+                    hashlib.file_digest(opened, lambda: digest)
     except OSError:
         return ""
     return digest.hexdigest()

@@ -113,7 +113,7 @@ def _without_details(flush: Flush) -> Flush:
     kept = [
         one
         for one in flush.kept
-        if one.priority != "LOW" and (one.kind != "fact" or one.is_curated or one.confidence >= SURE)
+        if one.kind not in ("done", "open") and (one.kind != "fact" or one.is_curated or one.confidence >= SURE)
     ]
     return replace(flush, kept=tuple(kept))
 

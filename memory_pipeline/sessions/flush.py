@@ -28,7 +28,6 @@ _LEAST_WORDS = 4
 #: The parts, in the order in which they stand.
 _ASKED, _DECIDED, _RULES, _DONE, _GIVEN_UP, _OPEN = "Asked", "Decided", "Rules", "Done", "Given up", "Open"
 Kind = Literal["decision", "rule", "dead_end", "fact", "config", "done", "open"]
-Priority = Literal["HIGH", "MEDIUM", "LOW"]
 #: How sure it is: what was marked, what was written down as a fact, and what else was said.
 CURATED, NOTED, OTHER = 0.95, 0.85, 0.7
 NOT_STATED = "not stated"
@@ -320,13 +319,6 @@ class Kept:
     is_curated: bool = False
     is_marked: bool = False
     is_proposed: bool = False
-
-    @property
-    def priority(self) -> Priority:
-        """How much it matters that it is kept."""
-        if self.kind in ("done", "open"):
-            return "LOW"
-        return "MEDIUM" if self.kind == "config" or self.is_curated else "HIGH"
 
     @property
     def source(self) -> str:

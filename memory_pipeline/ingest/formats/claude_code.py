@@ -38,7 +38,6 @@ from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LINE_BYTES, text
 from memory_pipeline.records import Source
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.kinds import kind_of
-from memory_pipeline.text.redaction import redact
 
 INDEX = "MEMORY.md"
 #: The types of facts in Claude Code, and the memory type of each; None for one that the words tell.
@@ -239,12 +238,12 @@ def _memories(file: OneFile, folder: Path) -> Reading:
     text = note_text(file)
     if text is None:
         return
-    text, masked = redact(text) if file.masks else (text, {})
+    text, masked = file.masked(text)
     as_found = Candidate(
         content="",
         source=Source(ClaudeCodeImporter.name, file.name, 1),
         project_id=_project_of_folder(folder),
-        masked=tuple(sorted(masked.items())),
+        masked=masked,
         **dated(*file.undated),
     )
     page = split_front_matter(text)

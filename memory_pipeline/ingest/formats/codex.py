@@ -24,7 +24,6 @@ from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.moments import FIRST_MEMORY
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
-from memory_pipeline.text.redaction import redact
 
 _NAMED = ("MEMORY.md", "raw_memories.md", "memory_summary.md")
 _SUMMARIES = "rollout_summaries"
@@ -95,8 +94,7 @@ class CodexImporter(FilesImporter):
         skipped = file.skipped
         undated, quality = _named_time(file.path.name, file.now) or file.undated
         text = without_put_in(text, skipped)
-        text, counts = redact(text) if file.masks else (text, {})
-        masked = tuple(sorted(counts.items()))
+        text, masked = file.masked(text)
         lines, origins = _without_fields(text.split("\n"), file.zone, file.now, skipped)
         origin = iter(origins)
         current, following = next(origin), next(origin, None)

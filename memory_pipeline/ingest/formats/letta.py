@@ -37,7 +37,6 @@ from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, at, listed, text_at
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
 from memory_pipeline.text.normalise import clean_text
-from memory_pipeline.text.redaction import redact
 
 _BEGINNING = 400_000
 #: Agents that only tend the memory of another one.
@@ -138,8 +137,7 @@ class _Reader:
         created = self._told_time(block, "created_at")
         newest = self._told_time(block, "updated_at") if created else None
         moment, quality = (created, "exact") if created else undated
-        text, masked = redact(clean_text(text)) if self.file.masks else (clean_text(text), {})
-        counts = tuple(sorted(masked.items()))
+        text, counts = self.file.masked(clean_text(text))
         for entry in parse_note(text).entries:
             for said in parts_of_entry(entry, MAX_ENTRY_TOKENS, self.skipped):
                 part = said.own_words
