@@ -31,7 +31,7 @@ from memory_pipeline.demo.scorecard import DemoResult
 from memory_pipeline.documents import Document
 from memory_pipeline.forgetting.forget import ForgetPreview, Forgotten
 from memory_pipeline.ingest import IMPORTERS
-from memory_pipeline.ingest.candidates import ImportReport
+from memory_pipeline.ingest.candidates import ImportSummary
 from memory_pipeline.ingest.exporting import (
     FIRST,
     FORMAT,
@@ -271,7 +271,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Report fields": ("Printed by `report`, and in the JSON file of each report.", Report),
     "Nights": ("`night` prints one object: the [fields of a report](#report-fields), and", NightResult),
     "Backfills": ("`backfill` prints one object. `reports` holds [reports](#report-fields).", BackfillResult),
-    "Imports": ("`import` prints one object.", ImportReport),
+    "Imports": ("`import` prints one object.", ImportSummary),
     "Write-backs": ("`sync brain` prints one object.", BrainSync),
     "First imports": (
         "`init` prints one object, of an [import](#imports) and a [report](#report-fields).",

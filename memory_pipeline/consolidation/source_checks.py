@@ -17,7 +17,7 @@ from memory_pipeline.consolidation.plan import next_night, night_of, waiting_in_
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.ingest import ImportSummary
-from memory_pipeline.ingest.candidates import ImportReport, Skipped, in_numbers
+from memory_pipeline.ingest.candidates import Skipped, in_numbers
 from memory_pipeline.ingest.formats import importer_of
 from memory_pipeline.ingest.sources import SourceContents, check_not_ours, find_files, overlaps, read_source
 from memory_pipeline.models.embedders import choose_embedder
@@ -48,7 +48,7 @@ class CheckedSource(Document):
         default=None, description="The night that takes all of it at the latest; null if nothing waits."
     )
     warnings: tuple[str, ...] = Field(default=(), description="Files that another source reads too.")
-    import_: ImportReport = Field(alias="import", description="What an import would do, as of now.")
+    import_: ImportSummary = Field(alias="import", description="What an import would do, as of now.")
 
 
 def checked_broken(broken: BrokenSource, settings: Settings) -> CheckedSource:
@@ -60,7 +60,7 @@ def checked_broken(broken: BrokenSource, settings: Settings) -> CheckedSource:
         path=path if isinstance(path, str) else "",
         error=broken.problem,
         next_night=following,
-        import_=ImportSummary().as_report(),
+        import_=ImportSummary(),
     )
 
 
@@ -131,7 +131,7 @@ def _checked(
         next_night=following,
         waits_for=night_of(last, following) if last else None,
         warnings=warnings,
-        import_=summary.as_report(),
+        import_=summary,
     )
 
 
@@ -172,7 +172,7 @@ def checked_text(found: CheckedSource, *, verbose: bool = False) -> str:
     return "\n".join(lines)
 
 
-def what_was_not_taken(report: ImportReport, rows: int, *, verbose: bool) -> list[str]:
+def what_was_not_taken(report: ImportSummary, rows: int, *, verbose: bool) -> list[str]:
     """What an import masked, left out and split, with the first rows that it could not take; with `verbose`, every file
     that gave nothing is named."""
     lines = []

@@ -21,7 +21,7 @@ from zoneinfo import ZoneInfo
 
 from memory_pipeline.demo import texts
 from memory_pipeline.demo.texts import KNOWLEDGE, LATE_ENTRY, PARAPHRASES, TELEMETRY
-from memory_pipeline.ingest.openclaw import entry_id
+from memory_pipeline.ingest.importer import entry_id
 from memory_pipeline.records.conversation import Speaker
 from memory_pipeline.text.redaction import redact
 

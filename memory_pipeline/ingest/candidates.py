@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from memory_pipeline.documents import Document
 from memory_pipeline.moments import minutes_ahead
@@ -144,7 +144,6 @@ class RowError(ValueError):
 _SHOWN = 100
 #: Why an entry is left out that a person has had forgotten.
 FORGOTTEN_BEFORE = "entries that were forgotten ('memory-pipeline forget')"
-_COUNTS = ("read", "imported", "unchanged", "new_versions", "replaced", "embedded", "quarantined", "split", "expired")
 
 
 class RejectedRow(Document):
@@ -156,66 +155,47 @@ class RejectedRow(Document):
     excerpt: str = Field(description="The start of its content, with secrets masked.")
 
 
-class ImportReport(Document):
-    """The result of an import."""
+class ImportSummary(Document):
+    """The result of an import, which grows with it."""
 
-    read: int = Field(description="Entries that were read.")
-    imported: int = Field(description="Entries that became memories.")
-    unchanged: int = Field(description="Entries that the store already had.")
+    model_config = ConfigDict(frozen=False)
+
+    read: int = Field(0, description="Entries that were read.")
+    imported: int = Field(0, description="Entries that became memories.")
+    unchanged: int = Field(0, description="Entries that the store already had.")
     new_versions: int = Field(
-        description="Imported entries whose id the store had with other content; each became a memory of its own."
+        0, description="Imported entries whose id the store had with other content; each became a memory of its own."
     )
-    replaced: int = Field(description="Memories that were archived because the import has other words under their id.")
-    expired: int = Field(description="Entries whose time is over in their source: archived, and found at half weight.")
-    embedded: int = Field(description="Memories that were given a vector.")
-    quarantined: int = Field(description="Entries that could not be imported.")
+    replaced: int = Field(
+        0, description="Memories that were archived because the import has other words under their id."
+    )
+    expired: int = Field(
+        0, description="Entries whose time is over in their source: archived, and found at half weight."
+    )
+    embedded: int = Field(0, description="Memories that were given a vector.")
+    quarantined: int = Field(0, description="Entries that could not be imported.")
     rejected: tuple[RejectedRow, ...] = Field(
-        description=f"The first {_SHOWN} entries that could not be imported; the store keeps all."
+        (), description=f"The first {_SHOWN} entries that could not be imported; the store keeps all."
     )
-    masked: dict[str, int] = Field(description="How many secrets, addresses and phone numbers were masked, by kind.")
-    dates: dict[str, int] = Field(
+    masked: Counter[str] = Field(
+        default_factory=Counter, description="How many secrets, addresses and phone numbers were masked, by kind."
+    )
+    dates: Counter[str] = Field(
+        default_factory=Counter,
         description="How many imported memories have which kind of creation time: `exact` (day and time were given), "
         "`date` (only a day), `mtime` (the time of the file), `import` (the time of the import, because nothing else "
-        "was known)."
+        "was known).",
     )
-    projects: dict[str, int] = Field(description="How many memories were imported into which project.")
-    skipped: dict[str, int] = Field(description="How much was left out on purpose, by reason.")
-    silent_files: dict[str, tuple[str, ...]] = Field(
-        description="The files that gave no memory, by the reason, which says what reads them."
+    projects: Counter[str] = Field(
+        default_factory=Counter, description="How many memories were imported into which project."
     )
-    split: int = Field(description="Long entries that became several memories, split between sentences.")
-    embedding_error: str | None = Field(description="Why not everything has a vector, or null.")
-    notes: tuple[str, ...] = Field(description="Sentences about the import as a whole.")
-
-
-@dataclass
-class ImportSummary:
-    """The result of an import. `dates` counts the origins of creation times; `masked` what was masked, by kind.
-
-    `rejected` has the first quarantined rows; the store keeps all. `notes` are sentences for a person.
-    """
-
-    read: int = 0
-    imported: int = 0
-    unchanged: int = 0
-    new_versions: int = 0
-    replaced: int = 0
-    expired: int = 0
-    embedded: int = 0
-    quarantined: int = 0
-    rejected: list[Rejected] = field(default_factory=list)
-    masked: Counter[str] = field(default_factory=Counter)
-    dates: Counter[str] = field(default_factory=Counter)
-    projects: Counter[str] = field(default_factory=Counter)
-    skipped: Counter[str] = field(default_factory=Counter)
-    silent_files: dict[str, list[str]] = field(default_factory=dict)
-    split: int = 0
-    embedding_error: str | None = None
-    notes: list[str] = field(default_factory=list)
-
-    def as_report(self) -> ImportReport:
-        """The summary as it stands now, as `--json` prints it."""
-        return ImportReport.model_validate(self, from_attributes=True)
+    skipped: Counter[str] = Field(default_factory=Counter, description="How much was left out on purpose, by reason.")
+    silent_files: dict[str, list[str]] = Field(
+        default_factory=dict, description="The files that gave no memory, by the reason, which says what reads them."
+    )
+    split: int = Field(0, description="Long entries that became several memories, split between sentences.")
+    embedding_error: str | None = Field(None, description="Why not everything has a vector, or null.")
+    notes: list[str] = Field(default_factory=list, description="Sentences about the import as a whole.")
 
     def note_skipped(self, skipped: Skipped) -> None:
         """Take over what the reader skipped and split."""
@@ -224,19 +204,14 @@ class ImportSummary:
 
     def add(self, other: ImportSummary) -> None:
         """Add the summary of another import."""
-        for name in _COUNTS:
+        for name in type(self).model_fields.keys() - {"silent_files", "embedding_error"}:
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.rejected += other.rejected
-        self.masked += other.masked
-        self.dates += other.dates
-        self.projects += other.projects
-        self.skipped += other.skipped
         for why, files in other.silent_files.items():
             self.silent_files[why] = [*self.silent_files.get(why, []), *files]
         self.embedding_error = self.embedding_error or other.embedding_error
-        self.notes += other.notes
 
     def reject(self, rejected: list[Rejected]) -> None:
         """Count quarantined rows and keep the first ones to show."""
         self.quarantined += len(rejected)
-        self.rejected += rejected[: max(0, _SHOWN - len(self.rejected))]
+        shown = rejected[: max(0, _SHOWN - len(self.rejected))]
+        self.rejected += tuple(RejectedRow.model_validate(row, from_attributes=True) for row in shown)

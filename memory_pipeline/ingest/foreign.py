@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from memory_pipeline.files.writing import real_path
 from memory_pipeline.ingest.candidates import RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.values import NEVER_ARCHIVED
-from memory_pipeline.moments import FIRST_MEMORY
 from memory_pipeline.records import EXPIRED
 from memory_pipeline.records.identifiers import MAX_ID
 from memory_pipeline.text.hidden import METADATA
@@ -57,16 +55,6 @@ def part_name(file: str, part: str) -> str:
 def file_of_part(name: str) -> str:
     """The file that holds a part."""
     return name.rpartition("#")[0] or name
-
-
-def file_time(path: Path, now: datetime, zone: tzinfo) -> tuple[datetime, str]:
-    """When a file was last changed, in a zone, and the quality of that time; the time of the import if the file's is
-    none."""
-    try:
-        written = datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(microsecond=0)
-    except (OSError, OverflowError, ValueError):  # removed since, or a time beyond the calendar
-        return now, "import"
-    return (written.astimezone(zone), "mtime") if FIRST_MEMORY <= written <= now else (now, "import")
 
 
 def newest_of(created: datetime | None, updated: datetime | None) -> datetime | None:
@@ -163,7 +151,8 @@ class Blocks:
     def __init__(self, names: Iterable[str] = (), anywhere: Iterable[str] = ()) -> None:
         self._anywhere = frozenset(anywhere)
         every = "|".join(map(re.escape, sorted({*names, *self._anywhere})))
-        self._tag = re.compile(rf"<(/?)({every})(?:\s[^<>]{{0,200}})?>")
+        ends = r"(?:(?=(?P<ends_line>[^\S\n]{0,200}$))|)"
+        self._tag = re.compile(rf"<(/?)({every})(?:\s[^<>]{{0,200}})?>{ends}", re.MULTILINE)
 
     def taken_off(self, text: str) -> tuple[str, int]:
         """The text without its blocks, and their number.
@@ -175,73 +164,30 @@ class Blocks:
         """
         if "<" not in text:
             return text, 0
-        tags = [_Tag.of(found, text) for found in self._tag.finditer(text)]
-        of_name: dict[str, list[_Tag]] = {}
-        for tag in tags:
-            of_name.setdefault(tag.name, []).append(tag)
-        for own in of_name.values():
-            _number(own)
+        tags = list(self._tag.finditer(text))
+        is_closed: dict[str, bool] = {}
+        closed = set()
+        for tag in reversed(tags):
+            if is_closed.get(tag[2]):
+                closed.add(tag)
+            if tag[1] or _begins_line(text, tag, 0):
+                is_closed[tag[2]] = bool(tag[1])
         kept: list[str] = []
-        done = number = 0
+        name, done, number, depth = "", 0, 0, 0
         for tag in tags:
-            if tag.start < done or not tag.opens:
-                continue
-            tag.begins_line |= done > 0 and not text[done : tag.start].strip()
-            end = self._end(of_name[tag.name], tag, len(text))
-            if end is not None:
-                kept.append(text[done : tag.start])
-                done = end
-                number += 1
-        return "".join([*kept, text[done:]]), number
-
-    def _end(self, tags: Sequence[_Tag], first: _Tag, length: int) -> int | None:
-        """Where the block ends that begins with a tag; None if none does. `tags`: all of the same name."""
-        if not first.begins_line and first.name not in self._anywhere:
-            return None
-        at, depth = first.number + 1, 1
-        if not first.begins_line:
-            at = first.deciding
-            if at == len(tags) or tags[at].opens:
-                return None
-        while at < len(tags) and depth > 0:
-            depth += tags[at].begins_line if tags[at].opens else -1
-            at += 1
-        if depth > 0:
-            return length
-        last = tags[at - 1]
-        while at < len(tags) and not tags[at].opens:
-            last = tags[at] if tags[at].begins_line and tags[at].ends_line else last
-            at += 1
-        return last.end
+            is_own, begins = tag[2] == name, _begins_line(text, tag, done)
+            if depth and is_own:
+                depth += -1 if tag[1] else begins
+                done = done if depth else tag.end()
+            elif not depth and not tag[1] and (begins or (tag[2] in self._anywhere and tag in closed)):
+                kept.append(text[done : tag.start()])
+                name, depth, number = tag[2], 1, number + 1
+            elif not depth and is_own and tag[1] and begins and tag["ends_line"] is not None:
+                done = tag.end()
+        return "".join([*kept, "" if depth else text[done:]]), number
 
 
-@dataclass(slots=True)
-class _Tag:
-    """A tag in a text. `number`: its place among those of its name; `deciding`: that of the next one that closes a
-    block or begins one with its line."""
-
-    name: str
-    opens: bool
-    start: int
-    end: int
-    begins_line: bool
-    ends_line: bool
-    number: int = 0
-    deciding: int = 0
-
-    @classmethod
-    def of(cls, found: re.Match[str], text: str) -> _Tag:
-        start, end = found.span()
-        before = text[max(0, start - 200) : start].rpartition("\n")[2]
-        behind = text[end : end + 200].partition("\n")[0]
-        return cls(found[2], not found[1], start, end, not before.strip(), not behind.strip())
-
-
-def _number(tags: Sequence[_Tag]) -> None:
-    """Give the tags of one name, in order, their places."""
-    deciding = len(tags)
-    for number in range(len(tags) - 1, -1, -1):
-        tag = tags[number]
-        tag.number, tag.deciding = number, deciding
-        if not tag.opens or tag.begins_line:
-            deciding = number
+def _begins_line(text: str, tag: re.Match[str], done: int) -> bool:
+    """Whether nothing stands before a tag in its line, or between it and what was taken off."""
+    start = tag.start()
+    return not text[max(done, start - 200) : start].rpartition("\n")[2].strip()

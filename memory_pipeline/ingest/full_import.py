@@ -12,11 +12,12 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any, NamedTuple
 
 from memory_pipeline.errors import InputError, MemoryPipelineError
 from memory_pipeline.ingest.candidates import Candidate, Rejected, RowError
+from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.exporting import FIRST, LAST, MEMORY, VERSION, table_of
 from memory_pipeline.ingest.gate import as_memory, check_candidate
 from memory_pipeline.ingest.importer import OneFile
@@ -253,21 +254,11 @@ def _insert(tx: Any, items: list[Item], export: FullExport) -> None:
         candidate = _with_token_count(candidate, item.row)
         check_candidate(candidate)
         memory = as_memory(candidate)
-        memories.append(replace(memory, updated_at=_updated_at(item)))
+        updated = parse_moment(item.row.get("updated_at"), UTC, None, "updated_at")
+        memories.append(replace(memory, updated_at=updated and updated.astimezone(UTC)))
         links += [LineageLink(memory.id, *link) for link in candidate.source_links]
     tx.memories.add(memories)
     tx.lineage.add(links)
-
-
-def _updated_at(item: Item) -> datetime | None:
-    told = item.row.get("updated_at")
-    if told is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(told)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (TypeError, ValueError, OverflowError):
-        raise RowError(f"line {item.line} has an updated_at that is not a time") from None
 
 
 def _batches(items: Iterable[Item | Rejected]) -> Iterator[tuple[str, list[Item]]]:

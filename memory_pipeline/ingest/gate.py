@@ -13,6 +13,7 @@ import math
 import re
 import sqlite3
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import lru_cache
@@ -179,47 +180,49 @@ def _check_compressed_from(candidate: Candidate) -> None:
 
 def mask_candidate(candidate: Candidate) -> tuple[Candidate, Counter[str]]:
     """The candidate with its secrets masked, and their counts by kind."""
+    mask = _Mask()
     before = clean_text(candidate.content)
-    content, counts = redact(before)
+    content = mask(before, redact)
     small, small_before = content.casefold(), before.casefold()
-    source = candidate.source
+    source, told = candidate.source, candidate.compressed_from
+    ids = ("native_id", "project_id", "archived_by", "consolidated_into_id")
+    texts = ("categories", "headings", "lead_in", "own_words", "created_at_quality", "embedding_model")
     masked = replace(
         candidate,
         content=content,
-        source=replace(source, connector=_short(source.connector, counts), file=_optional(source.file, counts)),
-        native_id=_id(candidate.native_id, counts),
-        project_id=_id(candidate.project_id, counts),
+        source=replace(source, connector=mask(source.connector), file=mask(source.file)),
         # Hashtags are in lower case, in which a token is not always recognised again.
         tags=tuple(
-            _short(tag, counts)
-            for tag in candidate.tags
-            if tag.casefold() not in small_before or tag.casefold() in small
+            mask(tag) for tag in candidate.tags if tag.casefold() not in small_before or tag.casefold() in small
         ),
-        categories=tuple(_short(category, counts) for category in candidate.categories),
-        headings=tuple(_short(heading, counts) for heading in candidate.headings),
-        lead_in=_short(candidate.lead_in, counts),
-        own_words=_optional(candidate.own_words, counts),
-        created_at_quality=_short(candidate.created_at_quality, counts),
-        archived_by=_id(candidate.archived_by, counts),
-        consolidated_into_id=_id(candidate.consolidated_into_id, counts),
-        compressed_from=_json(candidate.compressed_from, counts),
-        source_links=tuple((mask_id(link), _short(how, counts), score) for link, how, score in candidate.source_links),
-        embedding_model=_optional(candidate.embedding_model, counts),
+        compressed_from=told and json.dumps(mask(json.loads(told), _masked_id), sort_keys=True),
+        source_links=tuple((mask_id(link), mask(how), score) for link, how, score in candidate.source_links),
+        **{name: mask(getattr(candidate, name), _masked_id) for name in ids},
+        **{name: mask(getattr(candidate, name)) for name in texts},
     )
-    return masked, counts
+    return masked, mask.counts
+
+
+class _Mask:
+    """Masks texts, those in lists and objects too, and counts the secrets in them by kind."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def __call__(self, value: Any, how: Callable[[str], tuple[str, Counter[str]]] | None = None) -> Any:
+        """A value with masked texts; `how`: as text, unless it says otherwise."""
+        if isinstance(value, str):
+            masked, found = (how or _masked_text)(value)
+            self.counts.update(found)
+            return masked
+        if isinstance(value, dict):
+            return {self(key): self(item, how) for key, item in value.items()}
+        return type(value)(self(item, how) for item in value) if isinstance(value, list | tuple) else value
 
 
 def mask_id(name: str) -> str:
     """An id with its secrets masked and a digest of the whole id; an id without secrets is unchanged."""
     return _masked_id(name)[0]
-
-
-def _id(name: str | None, counts: Counter[str]) -> str | None:
-    if name is None:
-        return None
-    masked, found = _masked_id(name)
-    counts.update(found)
-    return masked
 
 
 @lru_cache(maxsize=4096)
@@ -234,34 +237,9 @@ def _masked_id(name: str) -> tuple[str, Counter[str]]:
     return f"{masked[: MAX_ID - 13]}#{digest}", counts
 
 
-def _short(text: str, counts: Counter[str]) -> str:
-    masked, found = _masked_short(text)
-    counts.update(found)
-    return masked
-
-
-def _optional(text: str | None, counts: Counter[str]) -> str | None:
-    return None if text is None else _short(text, counts)
-
-
 @lru_cache(maxsize=4096)
-def _masked_short(text: str) -> tuple[str, Counter[str]]:
+def _masked_text(text: str) -> tuple[str, Counter[str]]:
     return redact(text)
-
-
-def _json(text: str | None, counts: Counter[str]) -> str | None:
-    """A JSON object with masked strings; strings that are ids stay valid ids."""
-    if text is None:
-        return None
-
-    def masked(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {_short(key, counts): masked(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [masked(item) for item in value]
-        return _id(value, counts) if isinstance(value, str) else value
-
-    return json.dumps(masked(json.loads(text)), sort_keys=True)
 
 
 def as_memory(candidate: Candidate) -> Memory:
@@ -408,7 +386,7 @@ def only_new(admitted: list[Admitted], known: dict[str, tuple[str, str]]) -> Fou
             fresh[memory.id] = entry
         elif before[0] != memory.project_id:
             reason = f"id '{memory.id}' belongs to project '{before[0]}'; import it there, or give it another id"
-            found.wrong.append(reject_memory(memory, reason))
+            found.wrong.append(reject(memory, reason))
         elif says_same(memory, before[1]) or version in known or version in fresh:
             found.unchanged += 1
         else:
@@ -443,11 +421,6 @@ def _short_id(memory_id: str) -> str:
     return f"{memory_id[: MAX_ID - 33]}~{hashlib.sha256(memory_id.encode()).hexdigest()[:32]}"
 
 
-def reject_candidate(candidate: Candidate, reason: str) -> Rejected:
-    """The row of a candidate for quarantine."""
-    return Rejected.of(candidate.source.file or "-", candidate.source.line or 0, reason, candidate.content)
-
-
-def reject_memory(memory: Memory, reason: str) -> Rejected:
-    """The row of a memory for quarantine."""
+def reject(memory: MemoryBase, reason: str) -> Rejected:
+    """The row of a candidate or a memory for quarantine."""
     return Rejected.of(memory.source.file or "-", memory.source.line or 0, reason, memory.content)

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
@@ -21,8 +22,10 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
-from memory_pipeline.ingest.foreign import file_time
+from memory_pipeline.moments import FIRST_MEMORY
+from memory_pipeline.text.redaction import redact
 
+_log = logging.getLogger(__name__)
 #: Why a file gives no memory.
 EXCLUDED = "left out by a pattern; a pattern '!FILE' in the source's exclude takes one back"
 
@@ -121,13 +124,22 @@ class OneFile:
 
     @cached_property
     def undated(self) -> tuple[datetime, str]:
-        """The time of what tells none, and its quality: when the file was last changed."""
-        return file_time(self.path, self.now, self.zone)
+        """The time of what tells none, and its quality: when the file was last changed, else the time of the import."""
+        try:
+            written = datetime.fromtimestamp(self.path.stat().st_mtime, UTC).replace(microsecond=0)
+        except (OSError, OverflowError, ValueError):  # removed since, or a time beyond the calendar
+            return self.now, "import"
+        return (written.astimezone(self.zone), "mtime") if FIRST_MEMORY <= written <= self.now else (self.now, "import")
 
     @property
     def masks(self) -> bool:
         """Whether secrets are masked before the file is split: a key may span many lines."""
         return self.settings.import_.redact
+
+    def masked(self, text: str, *, keep_lines: bool = False) -> tuple[str, tuple[tuple[str, int], ...]]:
+        """The text, with its secrets masked if they are to be, and their counts by kind."""
+        text, counts = redact(text, keep_lines=keep_lines) if self.masks else (text, {})
+        return text, tuple(sorted(counts.items()))
 
 
 class Importer(ABC):
@@ -140,20 +152,14 @@ class Importer(ABC):
     takes: ClassVar[str] = "a file"
     takes_directory: ClassVar[bool | None] = False
 
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """Stream the memories at a path, and the rows that cannot become memories. A format of files gives `read_file`
-        instead. Raises InputError if nothing can be read."""
-        return self.read_file(OneFile(path, readable_name(path.name), default_zone, now, settings, skipped))
+    def read(self, place: OneFile, choice: FileChoice = ALL_FILES) -> Reading:
+        """Stream the memories at a place, of the chosen files of a directory, and the rows that cannot become memories.
+        A format of files gives `read_file` instead. Raises InputError if nothing can be read."""
+        return self.read_file(place)
 
     def read_file(self, file: OneFile) -> Reading:
         """The same of one file."""
         raise NotImplementedError
-
-    def read_chosen(
-        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
-    ) -> Reading:
-        """The same of the chosen files of a directory; what is a single file is read as a whole."""
-        return self.read(path, default_zone, now, settings, skipped)
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """The chosen files at a path, each under the name that its memories have for it."""
@@ -169,8 +175,16 @@ class Importer(ABC):
         return (file,)
 
     def evidence(self, path: Path) -> str | None:
-        """What in the content of an existing path shows that it is of this format, as words that follow "it has";
-        None if nothing does. Reads little, changes nothing, and never raises for bad content."""
+        """What in the content of a path shows that it is of this format, as words that follow "it has"; None if
+        nothing does. Never raises."""
+        try:
+            return self.sign_of(path)
+        except Exception:  # a file of another format may hold anything
+            _log.debug("format %s cannot tell whether '%s' is of it", self.name, path, exc_info=True)
+            return None
+
+    def sign_of(self, path: Path) -> str | None:
+        """The same, which may raise. Reads little, and changes nothing."""
         return None
 
     def is_home(self, path: Path) -> bool:
@@ -204,10 +218,6 @@ class Importer(ABC):
         """The id of a memory without its own id; a second one with the same stem gets the suffix `~2`."""
         return row_id(project, content, candidate)
 
-    def guess(self, path: Path, rejected: Sequence[Rejected]) -> str:
-        """A guess why not a single row of a file could be read, as the end of a sentence."""
-        return ""
-
 
 class FilesImporter(Importer):
     """A format of several files, some of which may be chosen: its class gives `files`, and `read_file` for each of
@@ -215,21 +225,15 @@ class FilesImporter(Importer):
 
     lacks: ClassVar[str]
 
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        """The memories of every file. Raises InputError if there is none."""
-        return self.read_chosen(path, default_zone, now, settings, skipped, ALL_FILES)
-
-    def read_chosen(
-        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
-    ) -> Reading:
+    def read(self, place: OneFile, choice: FileChoice = ALL_FILES) -> Reading:
         """The memories of the chosen files; one that cannot be read costs only itself. Raises InputError if there is
         none."""
-        files = list(self.files(path, choice, skipped))
+        files = list(self.files(place.path, choice, place.skipped))
         if not files and choice.among is None:
-            raise InputError(f"'{path}' has {self.lacks}")
+            raise InputError(f"'{place.path}' has {self.lacks}")
         for name, file in files:
             try:
-                yield from self.read_file(OneFile(file, name, default_zone, now, settings, skipped))
+                yield from self.read_file(replace(place, path=file, name=name))
             except (InputError, OSError, EOFError, zlib.error) as error:
                 yield Rejected(name, 0, f"{UNREADABLE}: {error}")
 
@@ -248,3 +252,8 @@ def row_id(project: str, content: str, candidate: Candidate) -> str:
         json.dumps(candidate.tags),
     ]
     return f"row:{project}:{hashlib.sha256(chr(31).join(told).encode()).hexdigest()[:20]}"
+
+
+def entry_id(project: str, file: str, content: str, format_name: str = "openclaw") -> str:
+    """The id of an entry of a note: it depends on the words, not on the line, so that a file may grow anywhere."""
+    return f"{format_name}:{project}:{file}#{hashlib.sha256(content.encode()).hexdigest()[:12]}"

@@ -36,8 +36,7 @@ from memory_pipeline.ingest.gate import (
     check_times,
     mask_id,
     only_new,
-    reject_candidate,
-    reject_memory,
+    reject,
     says_same,
     storable,
     version_id,
@@ -269,16 +268,16 @@ class _ImportInProgress:
                             raise RowError(f"id '{memory.id}' appears in the file twice, with different content")
                         self.summary.unchanged += 1
                 except (RowError, EmbeddingError) as error:
-                    rejected.append(reject_candidate(item, str(error)))
+                    rejected.append(reject(item, str(error)))
                 except Exception as error:
                     _log.warning("a row of %s could not be imported", item.source.file, exc_info=True)
-                    rejected.append(reject_candidate(item, f"the row cannot be imported ({type(error).__name__})"))
+                    rejected.append(reject(item, f"the row cannot be imported ({type(error).__name__})"))
         self._write([[entry] for entry in plain], rejected)
 
     def admit_claims(self) -> None:
         """Admit the rows whose claims about other memories are confirmed, and report the others."""
         self._pass_over_known()
-        rejected = [reject_memory(entry.memory, why) for entry, why in self.claims.refuse(self._projects_of)]
+        rejected = [reject(entry.memory, why) for entry, why in self.claims.refuse(self._projects_of)]
         self._write([], rejected)
         if loosened := len(self.claims.loosened.intersection(self.claims.ids())):
             self.summary.notes.append(
@@ -309,7 +308,7 @@ class _ImportInProgress:
                         f"id '{memory_id}' is already in the store with different content or in another project, "
                         "and stays unchanged"
                     )
-                    rejected.append(reject_memory(memory, reason))
+                    rejected.append(reject(memory, reason))
             self.claims.drop(known)
             self._write([], rejected)
 
@@ -338,7 +337,7 @@ class _ImportInProgress:
                 self._write(groups[middle:], [])
             else:
                 reason = f"the row cannot be written ({type(error).__name__})"
-                self._write([], [*rejected, *(reject_memory(entry.memory, reason) for entry in groups[0])])
+                self._write([], [*rejected, *(reject(entry.memory, reason) for entry in groups[0])])
 
     def _write_together(self, admitted: list[Admitted], rejected: list[Rejected]) -> None:
         with self.store.writing(self.actor) as tx:
@@ -350,13 +349,14 @@ class _ImportInProgress:
             if left_out:
                 admitted = [entry for entry in admitted if entry not in left_out]
                 found = only_new(admitted, known)
-            stand = {m.id: m for m in map(_memory, admitted) if known.get(m.id) == (m.project_id, m.content_hash)}
+            memories = [entry.memory for entry in admitted]
+            stand = {m.id: m for m in memories if known.get(m.id) == (m.project_id, m.content_hash)}
             over = {i: memory.archived_at if memory.archived_by == EXPIRED else None for i, memory in stand.items()}
             tx.memories.follow_expiry(over, NEVER_ARCHIVED)
             self.versions.note(tx, admitted, known, found)
             tx.memories.add([entry.memory for entry in found.fresh])
             # What was read again, under the id that the store has its words under.
-            again = [memory for memory in map(_memory, admitted) if memory.id in known]
+            again = [memory for memory in memories if memory.id in known]
             places = [m if says_same(m, known[m.id][1]) else replace(m, id=version_id(m)) for m in again]
             tx.memories.place(places)
             tx.lineage.add([link for entry in found.fresh for link in entry.links])
@@ -366,7 +366,7 @@ class _ImportInProgress:
                     tx.vectors.add([entry.memory.id], vector, entry.embedding_model)
             refused = [storable(item, self.gate.mask) for item in [*rejected, *found.wrong]]
             tx.journal.keep_quarantine([(r.file, r.line, r.reason, r.excerpt) for r in refused], self.gate.now)
-        self.summary.expired += sum(memory.archived_by == EXPIRED for memory in map(_memory, admitted))
+        self.summary.expired += sum(memory.archived_by == EXPIRED for memory in memories)
         self.summary.imported += len(found.fresh)
         if left_out:
             self.summary.skipped[FORGOTTEN_BEFORE] += len(left_out)
@@ -375,10 +375,6 @@ class _ImportInProgress:
         self.summary.reject(refused)
         self.summary.projects.update(entry.memory.project_id for entry in found.fresh)
         self.summary.dates.update(entry.memory.created_at_quality for entry in found.fresh)
-
-
-def _memory(entry: Admitted) -> Memory:
-    return entry.memory
 
 
 def _pages(ids: list[str]) -> Iterator[list[str]]:
@@ -430,7 +426,7 @@ def remember(
         check_times(candidate, now)
         entry = replace(entry, memory=_with_an_id_of_its_own(store, entry.memory))
     except (RowError, EmbeddingError) as error:
-        rejected = storable(reject_candidate(candidate, str(error)), mask)
+        rejected = storable(reject(candidate, str(error)), mask)
         if store.exists():
             with store.writing(actor) as tx:
                 tx.journal.keep_quarantine([(rejected.file, rejected.line, rejected.reason, rejected.excerpt)], now)

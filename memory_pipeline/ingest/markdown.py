@@ -34,8 +34,8 @@ _LABEL = re.compile(
 )
 _BOLD_LABEL = re.compile(r"\s*(\*\*|__)[^\n*]{1,80}(?:[:：]\1|\1[:：])\s*$")
 _WORD = re.compile(r"\w")
-#: What stands in the place of a secret while a note is read.
-_MASKED = re.compile("\ue000\\w+\ue001")
+#: What stands in the place of a secret.
+_MASKED = re.compile(r"\[REDACTED:\w+\]")
 _EMPTY_LABEL = re.compile(r"[:：]\W*$")
 _BULLET = re.compile(r"^(\s*)(?:[-*+•]|\d{1,9}[.)])\s+")
 _LISTS = ("bullet_list", "ordered_list")
@@ -104,8 +104,8 @@ _ENDS_SENTENCE = frozenset(".!?…。！？")
 
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
-    # Setext headings are disabled: a paragraph above a rule is a paragraph in these logs.
-    return MarkdownIt("commonmark").enable("table").disable("lheading")
+    # A paragraph above a rule is a paragraph in these logs, and `[x]: y`, which may be a masked secret, a line of one.
+    return MarkdownIt("commonmark").enable("table").disable(["lheading", "reference"])
 
 
 def parse_note(text: str) -> Note:
@@ -113,7 +113,6 @@ def parse_note(text: str) -> Note:
     lines = text.split("\n")
     reader = _Reader(lines)
     reader.read_blocks(SyntaxTreeNode(_parser().parse(text)).children, NO_LEAD_IN)
-    reader.keep_stray_lines()
     reader.note.entries.sort(key=lambda entry: entry.first_line)
     return reader.note
 
@@ -276,13 +275,6 @@ class _Reader:
         if mark:
             body = [body[0][mark.end() :], *(_dedent(line, mark.end()) for line in body[1:])]
         return Entry("\n".join(body).strip(), start + 1, end, self._path, lead)
-
-    def keep_stray_lines(self) -> None:
-        """Lines that the parser consumes itself (link definitions) become entries too, so that nothing is lost."""
-        covered = {line for one in self.note.entries for line in range(one.first_line, one.last_line + 1)}
-        for number, line in enumerate(self._lines, start=1):
-            if line.strip() and number not in covered and number not in self.note.structure:
-                self.note.entries.append(Entry(line.strip(), number, number, self._path))
 
     def _last_content_line(self, start: int, end: int) -> int:
         while end > start + 1 and not self._lines[end - 1].strip():

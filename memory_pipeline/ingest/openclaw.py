@@ -6,7 +6,6 @@ counted. Times come from headings and line starts in any zone, otherwise from th
 
 from __future__ import annotations
 
-import hashlib
 import re
 import zlib
 from collections import defaultdict
@@ -16,7 +15,6 @@ from datetime import date, datetime, time, tzinfo
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped, dated
@@ -24,19 +22,17 @@ from memory_pipeline.ingest.dates import file_date, leading_time, written_time
 from memory_pipeline.ingest.foreign import (
     EMPTY_LABELS,
     blank_wrappers,
-    file_time,
     project_of_directory,
     slug,
     why_no_memory,
     without_scores,
 )
-from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, entry_id
 from memory_pipeline.ingest.markdown import (
     AGENT_LINE,
     HUMAN_LINE,
     TURN_LINE,
     Entry,
-    Note,
     parse_note,
     parts_of_entry,
 )
@@ -58,7 +54,6 @@ from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LABELS
 from memory_pipeline.records import MEMORY_TYPES, Source
 from memory_pipeline.text.kinds import kind_of
 from memory_pipeline.text.normalise import LEADING_STAMP
-from memory_pipeline.text.redaction import redact
 
 #: A block of code with more lines than this is a dump, not a note.
 _CODE_LINES = 60
@@ -70,8 +65,6 @@ _INDEX_LINK = re.compile(
     r"\W{0,4}(?:\[[^\]\n]{1,300}\]\((?P<path>[^)\n]{1,300}\.md)\)|\[\[(?P<name>[^\]\n]{1,200})\]\])"
 )
 _MARKED = re.compile(r"\[(CURATE|TEMPORARY)\]", re.IGNORECASE)
-_MASK = re.compile(r"\[REDACTED:(secret|email|phone)\]")
-_MASK_AS_WORD = re.compile("\ue000(secret|email|phone)\ue001")
 
 #: An entry, and its time with its quality.
 _Timed = tuple[Entry, tuple[datetime, str]]
@@ -88,18 +81,33 @@ class OpenClawImporter(FilesImporter):
     takes = "a workspace directory, or a folder of daily notes"
     takes_directory = True
 
-    def read_chosen(
-        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
-    ) -> Reading:
-        """Every entry of the chosen files."""
-        mask = settings.import_.redact
-        return read_openclaw(path, default_zone, now, MAX_ENTRY_TOKENS, skipped, choice, mask=mask)
+    lacks = (
+        "no MEMORY.md, USER.md, SOUL.md or RELATIONAL.md, no .md files in memory/, DailyLogs/ or raw/, and no notes "
+        "that are named by their day (YYYY-MM-DD.md); give the workspace's own directory"
+    )
+
+    def read(self, place: OneFile, choice: FileChoice = ALL_FILES) -> Reading:
+        """Every entry of the chosen files, file by file in the order of their names. Entries of one text come in the
+        order of their times: which of them is the second one does not depend on how the file grows.
+
+        A file's secrets are masked before it is split into entries: a key may span many lines, and headings and
+        hashtags become categories and tags.
+        """
+        files = list(workspace_files(place.path, place.skipped, choice))
+        if not files and choice.among is None:
+            raise InputError(f"'{place.path}' has {self.lacks}")
+        recalls = recall_counts(place.path)
+        for file in files:
+            # The files of which an index in long-term notes says less than they do.
+            others = workspace_files(place.path, Skipped(), ALL_FILES) if file.role == "long-term" else ()
+            elsewhere = frozenset(resolve_links(other.path) for other in others)
+            yield from _read_file(replace(place, path=file.path, name=file.relative), file, recalls, elsewhere)
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """Every file of the workspace that is chosen."""
         return ((file.relative, file.path) for file in workspace_files(path, skipped, choice))
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """The first file of a workspace. A `MEMORY.md` beside other notes alone is none: other agents have one too."""
         first = next(workspace_files(path, Skipped(), ALL_FILES), None) if path.is_dir() else None
         return None if first is None or is_of_another(path, first) else first.relative
@@ -113,43 +121,6 @@ class OpenClawImporter(FilesImporter):
         return entry_id(project, candidate.source.file or "", candidate.own_words or content)
 
 
-def entry_id(project: str, file: str, content: str) -> str:
-    """The id of an entry: it depends on the words, not on the line, so that a file may grow anywhere."""
-    return f"openclaw:{project}:{file}#{hashlib.sha256(content.encode()).hexdigest()[:12]}"
-
-
-def read_openclaw(
-    root: Path,
-    default_zone: tzinfo,
-    now: datetime,
-    max_tokens: int,
-    skipped: Skipped,
-    choice: FileChoice = ALL_FILES,
-    *,
-    mask: bool = True,
-) -> Reading:
-    """All entries of the chosen files of a workspace, file by file in the order of their names. Entries of one text
-    come in the order of their times: which of them is the second one does not depend on how the file grows.
-
-    With `mask`, a file's secrets are masked before it is split into entries: a key may span many lines, and headings
-    and hashtags become categories and tags.
-
-    Raises InputError if the directory contains nothing of an OpenClaw workspace.
-    """
-    files = list(workspace_files(root, skipped, choice))
-    if not files and choice.among is None:
-        raise InputError(
-            f"'{root}' has no MEMORY.md, USER.md, SOUL.md or RELATIONAL.md, no .md files in memory/, DailyLogs/ or "
-            "raw/, and no notes that are named by their day (YYYY-MM-DD.md); give the workspace's own directory"
-        )
-    recalls = recall_counts(root)
-    for file in files:
-        # The files of which an index in long-term notes says less than they do.
-        others = workspace_files(root, Skipped(), ALL_FILES) if file.role == "long-term" else ()
-        elsewhere = frozenset(resolve_links(other.path) for other in others)
-        yield from _read_file(file, default_zone, now, max_tokens, skipped, recalls, mask, elsewhere)
-
-
 def _leads_to(text: str, file: WorkspaceFile, elsewhere: frozenset[Path]) -> bool:
     """Whether an entry begins with a link to a file that is read by itself: it is a line of an index."""
     link = _INDEX_LINK.match(text) if elsewhere else None
@@ -160,16 +131,8 @@ def _leads_to(text: str, file: WorkspaceFile, elsewhere: frozenset[Path]) -> boo
     return any(resolve_links(folder / target) in elsewhere for folder in folders)
 
 
-def _read_file(
-    file: WorkspaceFile,
-    default_zone: tzinfo,
-    now: datetime,
-    max_tokens: int,
-    skipped: Skipped,
-    recalls: dict[str, Any],
-    mask: bool,
-    elsewhere: frozenset[Path],
-) -> Reading:
+def _read_file(place: OneFile, file: WorkspaceFile, recalls: dict[str, Any], elsewhere: frozenset[Path]) -> Reading:
+    skipped, now = place.skipped, place.now
     try:
         text = text_of(file.path, skipped)
     except (OSError, EOFError, zlib.error, InputError) as error:
@@ -185,13 +148,14 @@ def _read_file(
     file = replace(file, stated_type=_stated_type(text))
     text = blank_wrappers(blank_managed(text.split("\n"), skipped), skipped)
     day, clock = file_date(file.path.name) or (None, None)
-    undated = file_time(file.path, now, default_zone)
+    undated = place.undated
     if day:
-        undated = datetime.combine(day, clock or time(), default_zone), "exact" if clock else "date"
+        undated = datetime.combine(day, clock or time(), place.zone), "exact" if clock else "date"
     if undated[0] > now and day:
         yield Rejected(file.relative, 0, f"the file's date {day} is in the future")
         return
-    note, masked = _masked_note(text) if mask else (parse_note(text), ())
+    text, masked = place.masked(text, keep_lines=True)
+    note = parse_note(text)
     leading = [entry for entry in note.entries if _leads_to(entry.text, file, elsewhere)]
     skipped.add("lines of an index", len(leading))
     entries = [entry for entry in note.entries if entry not in leading and not _is_nothing(entry, skipped)]
@@ -201,11 +165,11 @@ def _read_file(
         skipped.add_file(why_silent, file.relative)
     timed = []
     for entry in entries:
-        told = _entry_time(entry, day, default_zone)
+        told = _entry_time(entry, day, place.zone)
         timed.append((entry, told if told and told[0] <= now else undated))
     for entry, when in _equal_ones_by_time(timed):
         is_titled = file.is_named_by_title and entry.path[:1] == (note.title,)
-        for part in parts_of_entry(entry, max_tokens, skipped):
+        for part in parts_of_entry(entry, MAX_ENTRY_TOKENS, skipped):
             tags = {tag.lower() for tag in _HASHTAG.findall(part.content)}
             tags |= {tag.lower() for tag in _MARKED.findall(" ".join((*entry.path, part.content)))}
             found = part.describe(
@@ -244,30 +208,6 @@ def _equal_ones_by_time(timed: Sequence[_Timed]) -> list[_Timed]:
     for one in sorted(timed, key=lambda one: one[1][0], reverse=True):
         alike[one[0].text].append(one)
     return [alike[entry.text].pop() for entry, _ in timed]
-
-
-def _masked_note(text: str) -> tuple[Note, tuple[tuple[str, int], ...]]:
-    """A note, masked line by line, and the counts of secrets by kind.
-
-    While the note is split, a mask is written as a word: Markdown could read brackets as a link.
-    """
-    masked, counts = redact(text, keep_lines=True)
-    note = parse_note(_MASK.sub("\ue000\\1\ue001", masked))
-    note.headings = [(level, _unword(title)) for level, title in note.headings]
-    note.entries = [
-        replace(
-            entry,
-            text=_unword(entry.text),
-            path=tuple(map(_unword, entry.path)),
-            lead=replace(entry.lead, words=_unword(entry.lead.words)),
-        )
-        for entry in note.entries
-    ]
-    return note, tuple(sorted(counts.items()))
-
-
-def _unword(text: str) -> str:
-    return _MASK_AS_WORD.sub("[REDACTED:\\1]", text)
 
 
 def _type_of(entry: Entry, text: str, file: WorkspaceFile) -> str:

@@ -32,7 +32,6 @@ from memory_pipeline.records import UNDATED, Memory, SourceFile
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 
-_CHUNK = 1 << 20
 #: Counts how readers changed: the next night reads every file again when it is another.
 _READER = 2
 
@@ -148,7 +147,7 @@ def find_files(source: SourceTable, settings: Settings, skipped: Skipped) -> lis
         raise InputError(f"every file of '{path}' is read by source '{left_to}' already; remove one of the two")
     if not found:
         choice = FileChoice(source.include, source.exclude)
-        for _ in importer.read_chosen(path, UTC, datetime.now(UTC), settings, Skipped(), choice):
+        for _ in read_format(source.format, path, UTC, datetime.now(UTC), settings, Skipped(), choice):
             break  # a format says itself what a directory lacks
         raise InputError(f"'{path}' has no file that format {source.format} reads; check its path and patterns")
     return sorted(found, key=lambda file: file.name)
@@ -253,8 +252,7 @@ def digest_of(file: FoundFile) -> str:
         for part in file.parts or (file.path,):
             if part == file.path or part.is_file():
                 with part.open("rb") as opened:
-                    while chunk := opened.read(_CHUNK):
-                        digest.update(chunk)
+                    hashlib.file_digest(opened, lambda: digest)
     except OSError:
         return ""
     return digest.hexdigest()

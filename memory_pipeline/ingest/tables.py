@@ -8,7 +8,6 @@ import logging
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -17,7 +16,7 @@ from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowE
 from memory_pipeline.ingest.exporting import begins_everything
 from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
-from memory_pipeline.ingest.text_files import FALLBACK, NO_OBJECT, RECODED, bounded_lines, json_object, opened
+from memory_pipeline.ingest.text_files import FALLBACK, RECODED, bounded_lines, json_object, opened
 from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, words_in
 from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_storable, first_line
 from memory_pipeline.records import Source
@@ -44,7 +43,7 @@ class JsonlImporter(Importer):
 
     def read_file(self, file: OneFile) -> Reading:
         """Every line. One that is too long, broken or incomplete is rejected; the others are read."""
-        name, most, transcripts = file.name, MAX_LINE_BYTES, Transcripts.of(self.name, file)
+        name, most, transcripts = file.name, MAX_LINE_BYTES, Transcripts(self.name, file)
         with opened(file.path) as lines:
             for number, line, too_long in bounded_lines(lines, most):
                 if too_long or (len(line) > most // 4 and len(line.encode("utf-8", "surrogatepass")) > most):
@@ -58,24 +57,15 @@ class JsonlImporter(Importer):
                     else:
                         yield read_row(row, number, file, self.name)
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """JSON objects with a text in `content`, one a line."""
-        try:
-            if is_full_export(path, self.name):
-                return EVERYTHING
-            with opened(path) as file:
-                for _, line, too_long in bounded_lines(file, _LONGEST):
-                    if text := line.lstrip("\ufeff").strip():
-                        return None if too_long else _sign_in(json.loads(text))
-        except (InputError, ValueError, RecursionError, OSError):
-            return None
+        if is_full_export(path, self.name):
+            return EVERYTHING
+        with opened(path) as file:
+            for _, line, too_long in bounded_lines(file, _LONGEST):
+                if text := line.lstrip("\ufeff").strip():
+                    return None if too_long else _sign_in(json.loads(text))
         return None
-
-    def guess(self, path: Path, rejected: Sequence[Rejected]) -> str:
-        """A file without any JSON object is often a CSV."""
-        is_other = all(NO_OBJECT in row.reason for row in rejected)
-        csv_name = CsvImporter.name
-        return f"; is it a CSV? then use 'memory-pipeline import {csv_name} {path}'" if is_other else ""
 
 
 def is_full_export(path: Path, name: str) -> bool:
@@ -181,14 +171,11 @@ class CsvImporter(Importer):
                 elif fields:
                     yield read_row(dict(zip(header, fields, strict=False)), number, file, self.name)
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """A header with the column `content`."""
-        try:
-            with opened(path, newline="", guess=True) as file:
-                line = file.readline(_LONGEST).lstrip("\ufeff")
-            named = any("content" in next(csv.reader([line], delimiter=separator), []) for separator in SEPARATORS)
-        except (InputError, ValueError, OSError, csv.Error):
-            return None
+        with opened(path, newline="", guess=True) as file:
+            line = file.readline(_LONGEST).lstrip("\ufeff")
+        named = any("content" in next(csv.reader([line], delimiter=separator), []) for separator in SEPARATORS)
         is_json = line.lstrip().startswith(("{", "["))
         return "a header with the column 'content'" if named and not is_json else None
 
@@ -296,16 +283,12 @@ class ParquetImporter(Importer):
             else:
                 yield read_row(row, number, file, self.name)
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """Parquet's mark, and the column `content`."""
-        try:
-            with path.open("rb") as file:
-                if file.read(4) != b"PAR1":
-                    return None
-            whole = is_full_export(path, self.name)
-        except (InputError, ValueError, OSError):
-            return None
-        return EVERYTHING if whole else "a Parquet table with the column 'content'"
+        with path.open("rb") as file:
+            if file.read(4) != b"PAR1":
+                return None
+        return EVERYTHING if is_full_export(path, self.name) else "a Parquet table with the column 'content'"
 
 
 def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
@@ -346,15 +329,12 @@ def _rows_of_group(file: Any, group: int, before: int, size: int) -> Iterator[tu
 def _rows_of_batch(batch: Any) -> Iterator[dict[str, Any] | str]:
     columns = {name: _cells(name, column) for name, column in zip(batch.schema.names, batch.columns, strict=True)}
     for cells in zip(*columns.values(), strict=True):
-        wrong = next((cell.why for cell in cells if isinstance(cell, _Unreadable)), None)
+        wrong = next((cell for cell in cells if isinstance(cell, _Unreadable)), None)
         yield wrong or dict(zip(columns, cells, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class _Unreadable:
-    """A cell that cannot be read, with the reason."""
-
-    why: str
+class _Unreadable(str):
+    """The reason why a cell cannot be read."""
 
 
 def _cells(name: str, column: Any) -> list[Any]:
@@ -363,14 +343,10 @@ def _cells(name: str, column: Any) -> list[Any]:
 
     if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
         column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
-    try:
-        return list(column.to_pylist())
-    except (ValueError, OverflowError, LookupError, TypeError):
-        return [_cell(name, cell) for cell in column]
-
-
-def _cell(name: str, cell: Any) -> Any:
-    try:
-        return cell.as_py()
-    except (ValueError, OverflowError, LookupError, TypeError) as error:
-        return _Unreadable(f"{name} cannot be read: {first_line(error)}")
+    cells: list[Any] = []
+    for cell in column:
+        try:
+            cells.append(cell.as_py())
+        except (ValueError, OverflowError, LookupError, TypeError) as error:
+            cells.append(_Unreadable(f"{name} cannot be read: {first_line(error)}"))
+    return cells

@@ -10,10 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import Literal
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.files.markers import MANAGERS, without_blocks
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped, dated
 from memory_pipeline.ingest.dates import parse_moment
@@ -119,19 +118,12 @@ def without_put_in(text: str, skipped: Skipped) -> str:
 
 @dataclass
 class Transcripts:
-    """Makes memories of the turns of one import. `undated`: the time and its quality of turns that tell none."""
+    """Makes memories of the turns in a file. `undated`: the time and its quality of turns that tell none, if these are
+    not as old as the file."""
 
     connector: str
-    zone: tzinfo
-    now: datetime
-    settings: Settings
-    skipped: Skipped
+    file: OneFile
     undated: tuple[datetime, str] | None = None
-
-    @classmethod
-    def of(cls, connector: str, file: OneFile) -> Transcripts:
-        """The turns of one file, which is as old as those that tell no time."""
-        return cls(connector, file.zone, file.now, file.settings, file.skipped, file.undated)
 
     def memories(
         self,
@@ -151,10 +143,10 @@ class Transcripts:
         """
         if not words.strip():
             return
-        self.skipped.add("characters that are none", len(_BROKEN.findall(words)))
+        self.file.skipped.add("characters that are none", len(_BROKEN.findall(words)))
         try:
-            moment = parse_moment(told_at, self.zone, self.now, "timestamp")
-            when = (moment, "exact") if moment else self.undated or (self.now, "import")
+            moment = parse_moment(told_at, self.file.zone, self.file.now, "timestamp")
+            when = (moment, "exact") if moment else self.undated or self.file.undated
             yield from self.in_parts(
                 Candidate(
                     content=words,
@@ -172,18 +164,18 @@ class Transcripts:
     def in_parts(self, said: Candidate) -> Iterator[Candidate]:
         """What was said, without what this program put in, in parts that are not too long; nothing if nothing else was
         said."""
-        words = clean_text(without_put_in(said.content, self.skipped)).strip()
+        words = clean_text(without_put_in(said.content, self.file.skipped)).strip()
         if not words:
             return
         if is_our_page(words):
-            self.skipped.add(OUR_OWN)
+            self.file.skipped.add(OUR_OWN)
             return
         masked: Counter[str] = Counter()
         # Before it is split: a key may span many lines.
-        if self.settings.import_.redact and len(words) > MAX_ENTRY_TOKENS * 4:
+        if self.file.masks and len(words) > MAX_ENTRY_TOKENS * 4:
             words, masked = redact(words)
         native = said.native_id
-        for number, part in enumerate(parts_of(words, MAX_ENTRY_TOKENS, self.skipped), start=1):
+        for number, part in enumerate(parts_of(words, MAX_ENTRY_TOKENS, self.file.skipped), start=1):
             own = native if native is None or number == 1 else f"{native}~{number}"
             yield replace(said, content=part, native_id=own, masked=tuple(sorted(masked.items())))
             masked = Counter()

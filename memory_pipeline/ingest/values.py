@@ -70,6 +70,25 @@ def first_of(row: Mapping[str, Any], *names: str) -> object:
     return next((row[name] for name in names if not is_absent(row.get(name))), None)
 
 
+def at(told: object, *names: str) -> Any:
+    """What an object holds under these names, one within the other; None where it holds nothing."""
+    for name in names:
+        told = told.get(name) if isinstance(told, Mapping) else None
+    return told
+
+
+def listed(told: object, name: str) -> list[Any]:
+    """The list that an object holds under a name; empty if there is none."""
+    found = at(told, name)
+    return found if isinstance(found, list) else []
+
+
+def text_at(told: object, *names: str) -> str:
+    """The text that an object holds under these names, without white space around it; empty if there is none."""
+    found = at(told, *names)
+    return found.strip() if isinstance(found, str) else ""
+
+
 def check_storable(text: str, name: str) -> str:
     """Check that UTF-8 can encode the text and that it contains no NUL, and return it. Raises RowError."""
     if "\x00" in text:

@@ -404,6 +404,6 @@ def _places_of(session: str, key: object) -> Iterator[str]:
         database = database_in(agent)
         if database is not None and shows_table(database, EVENTS):
             with reading(database) as connection:
-                if any(one.session_id == session for one in sessions_of(connection)):
+                if session in sessions_of(connection):
                     yield f"{database}#{session}"
         yield str(agent / "sessions" / f"{session}.jsonl")

@@ -16,14 +16,12 @@ from memory_pipeline.ingest.importing import import_memories
 from memory_pipeline.models.embedders import choose_embedder
 from memory_pipeline.records import TriggerEvent
 from memory_pipeline.records.conversation import TriggerAction, TriggerKind, TriggerOutcome
-from memory_pipeline.sessions.compacting import compact_session, shown
-from memory_pipeline.sessions.documents import CompactedSession, FlushedSession
+from memory_pipeline.sessions.compacting import Gate, compact_session
+from memory_pipeline.sessions.documents import CompactedSession, FlushedSession, GateShown
 from memory_pipeline.sessions.flushing import flush_session
-from memory_pipeline.sessions.gates import Gate
-from memory_pipeline.sessions.live import find_sessions
 from memory_pipeline.sessions.transcripts import Session, read_session_file, source_of
-from memory_pipeline.sessions.triggers import make_event
-from memory_pipeline.sessions.usage import ContextUsage, estimated_tokens, follow, read_openclaw, usage_in
+from memory_pipeline.sessions.triggers import find_sessions, make_event
+from memory_pipeline.sessions.usage import ContextUsage, estimated_tokens, read_claude, read_openclaw
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 
@@ -66,7 +64,10 @@ def _act(settings: Settings, event: TriggerEvent, count: Callable[[str], int]) -
         session = read_session_file(event.transcript, settings, event.project_id or None)
         if event.agent == "claude-code" and session.compactions > event.compactions:
             return Acted(event, "late", None, _LATE)
-        done = do(settings, session, event.action, event.fired_by, count)
+        if event.action == "flush":
+            done: CompactedSession | FlushedSession = flush_session(settings, session)
+        else:
+            done = compact_and_index(settings, session, event.fired_by, count)
     except MemoryPipelineError as error:
         return Acted(event, "failed", None, str(error))
     outcome: TriggerOutcome = "failed" if getattr(done, "outcome", "") == "rolled back" else "done"
@@ -89,13 +90,6 @@ def compact_live(settings: Settings, by: str, count: Callable[[str], int] = esti
         yield acted
 
 
-def do(
-    settings: Settings, session: Session, action: TriggerAction, by: str, count: Callable[[str], int] = estimated_tokens
-) -> CompactedSession | FlushedSession:
-    """Flush or compact a session that was read."""
-    return flush_session(settings, session) if action == "flush" else compact_and_index(settings, session, by, count)
-
-
 def compact_and_index(
     settings: Settings,
     session: Session,
@@ -109,7 +103,7 @@ def compact_and_index(
     if done.outcome != "compacted":
         return done
     gate = index_refreshed(settings, Store.of(settings), session, by)
-    return done.model_copy(update={"gates": (*done.gates, shown(gate))})
+    return done.model_copy(update={"gates": (*done.gates, GateShown.model_validate(gate))})
 
 
 def note(
@@ -138,7 +132,7 @@ def _usage_of(settings: Settings, session: Session, now: datetime) -> ContextUsa
     found: ContextUsage | None = None
     try:
         if session.agent == "claude-code":
-            found = usage_in(file, follow(file), settings.compaction)
+            found = read_claude(file, settings.compaction)
         else:
             told = read_openclaw(file.parent.parent, settings.compaction)
             found = next((one for one in told if one.session == session.name), None)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.store import Store
@@ -67,14 +68,25 @@ class FlushedFile(Document):
     )
 
 
-class FlushedSession(Document):
-    """What was kept of a session."""
+class KeptOfSession(Document):
+    """What a flush and a compaction both tell of a session."""
 
     session: str = Field(description="The session.")
     agent: str = Field(description="Its agent.")
     project: str = Field(description="Its project.")
     transcript: str = Field(description="Where its words were read.")
     turns: int = Field(description="Turns since its last compaction.")
+    model: str | None = Field(
+        default=None,
+        description="What a model was asked, found and cost, or why the classifier read it; null if none is asked.",
+    )
+    files: tuple[FlushedFile, ...] = Field(description="The files.")
+    run_id: str | None = Field(default=None, description="The run, for `rollback`; null if no file changed.")
+
+
+class FlushedSession(KeptOfSession):
+    """What was kept of a session."""
+
     decisions: int = Field(description="Decisions that are kept.")
     rules: int = Field(description="Standing rules that are kept.")
     dead_ends: int = Field(description="Things that did not work, which are kept.")
@@ -82,17 +94,13 @@ class FlushedSession(Document):
     configurations: int = Field(description="Changed settings that are kept.")
     progress: int = Field(description="Entries about what is done and open.")
     temporary: int = Field(description="Notes marked as temporary, which are left out.")
-    model: str | None = Field(
-        default=None,
-        description="What a model was asked, found and cost, or why the classifier read it; null if none is asked.",
-    )
-    files: tuple[FlushedFile, ...] = Field(description="The daily logs.")
-    run_id: str | None = Field(default=None, description="The run, for `rollback`; null if no file changed.")
-    text: str = Field(description="What stands in them.")
+    text: str = Field(description="What stands in the files.")
 
 
 class GateShown(Document):
     """A gate of a compaction."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     name: str = Field(description="Its name.")
     phase: str = Field(description="`before` or `after` the files are written.")
@@ -101,14 +109,9 @@ class GateShown(Document):
     found: str = Field(description="What it found.")
 
 
-class CompactedSession(Document):
+class CompactedSession(KeptOfSession):
     """What a compaction kept of a session, and where."""
 
-    session: str = Field(description="The session.")
-    agent: str = Field(description="Its agent.")
-    project: str = Field(description="Its project.")
-    transcript: str = Field(description="Where its words were read.")
-    turns: int = Field(description="Turns since its last compaction.")
     outcome: str = Field(
         description="`compacted`, `previewed`, `nothing to keep`, or `rolled back` if a gate failed that may not."
     )
@@ -119,13 +122,10 @@ class CompactedSession(Document):
     tokens_before: int = Field(description="Tokens of the session's turns, about.")
     tokens_after: int = Field(description="Tokens of what is kept of them, about.")
     reduction: float = Field(description="The share by which it is shorter.")
-    model: str | None = Field(
-        default=None,
-        description="What a model was asked, found and cost, or why the classifier read it; null if none is asked.",
-    )
     gates: tuple[GateShown, ...] = Field(description="The gates before and after.")
-    files: tuple[FlushedFile, ...] = Field(description="The files.")
-    run_id: str | None = Field(default=None, description="The run, for `rollback`; null if no file changed.")
+
+
+Share = Annotated[float, AfterValidator(lambda share: round(share, 4))]
 
 
 class TriggerShown(Document):
@@ -137,10 +137,10 @@ class TriggerShown(Document):
     tokens: int = Field(description="Tokens in its context.")
     estimated: int = Field(description="How many of them are estimated.")
     window: int = Field(description="Tokens that its context can hold.")
-    share: float = Field(description="The share of the window that is in use.")
+    share: Share = Field(description="The share of the window that is in use.")
     compactions: int = Field(description="How often it was compacted.")
     at: Moment = Field(description="When it said so.")
-    level: str = Field(description="`fine`, `warning`, `compaction`, `emergency` or `bytes`.")
+    level: str = Field(description="`fine`, `warning`, `compaction` or `emergency`.")
     fires: str | None = Field(description="The trigger that fires now; null if none does.")
     action: str | None = Field(description="What it starts: `flush` or `compact`.")
     why: str = Field(description="Why, or why not.")
@@ -149,13 +149,15 @@ class TriggerShown(Document):
 class EventShown(Document):
     """One time that a trigger fired."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     id: str = Field(description="Its id.")
-    session: str = Field(description="The session.")
+    session: str = Field(validation_alias="session_id", description="The session.")
     agent: str = Field(description="Its agent, or who reported it.")
-    project: str = Field(description="Its project; empty if it was not known.")
+    project: str = Field(validation_alias="project_id", description="Its project; empty if it was not known.")
     kind: str = Field(description="What fired.")
     action: str = Field(description="What it started: `flush` or `compact`.")
-    share: float = Field(description="The share of the window that was in use.")
+    share: Share = Field(description="The share of the window that was in use.")
     compactions: int = Field(description="How often the session had been compacted.")
     fired_at: Moment = Field(description="When it fired.")
     fired_by: str = Field(description="Who noticed.")
@@ -170,21 +172,4 @@ def events_shown(store: Store, most: int) -> list[EventShown]:
         return []
     with store.reading() as tx:
         events = tx.triggers.newest(most)
-    return [
-        EventShown(
-            id=event.id,
-            session=event.session_id,
-            agent=event.agent,
-            project=event.project_id,
-            kind=event.kind,
-            action=event.action,
-            share=round(event.share, 4),
-            compactions=event.compactions,
-            fired_at=event.fired_at,
-            fired_by=event.fired_by,
-            reason=event.reason,
-            outcome=event.outcome,
-            done_at=event.done_at,
-        )
-        for event in events
-    ]
+    return [EventShown.model_validate(event) for event in events]

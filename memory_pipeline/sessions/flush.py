@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Literal
+from typing import Any, Literal
 
 from memory_pipeline.reading.extraction import Found, settle
 from memory_pipeline.reading.marks import Noted, noted_in, own_sentences
@@ -28,7 +28,6 @@ _LEAST_WORDS = 4
 #: The parts, in the order in which they stand.
 _ASKED, _DECIDED, _RULES, _DONE, _GIVEN_UP, _OPEN = "Asked", "Decided", "Rules", "Done", "Given up", "Open"
 Kind = Literal["decision", "rule", "dead_end", "fact", "config", "done", "open"]
-Priority = Literal["HIGH", "MEDIUM", "LOW"]
 #: How sure it is: what was marked, what was written down as a fact, and what else was said.
 CURATED, NOTED, OTHER = 0.95, 0.85, 0.7
 NOT_STATED = "not stated"
@@ -98,15 +97,9 @@ class Flush:
         """The days on which something was said that is kept."""
         return sorted({one.day for one in self.kept})
 
-    @property
-    def proposed(self) -> int:
-        """How much of what is kept a model proposed."""
-        return sum(one.is_proposed for one in self.kept)
-
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> Counter[Kind]:
         """How much is kept of each kind."""
-        counts = Counter(one.kind for one in self.kept)
-        return {kind: counts[kind] for kind in SECTIONS}
+        return Counter(one.kind for one in self.kept)
 
 
 def flush_of(session: Session, found: Found) -> Flush:
@@ -122,8 +115,8 @@ def flush_of(session: Session, found: Found) -> Flush:
             kept.append(_kept_of(one, kind, by_id[one.turn_id]))
     kept = _once([one for one in kept if not _steers(one.speaker, one.text)])
     curated = [noted.text for turn, noted in notes if noted.is_curated and not _steers(turn.speaker, noted.text)]
-    texts = {_key(one.text) for one in kept}
-    missed = tuple(text for text in curated if _key(text) not in texts)
+    texts = {content_hash(one.text) for one in kept}
+    missed = tuple(text for text in curated if content_hash(text) not in texts)
     return Flush(session, tuple(_newest_progress(kept)), session.temporary, missed)
 
 
@@ -200,17 +193,13 @@ def _of_notes(notes: Iterable[tuple[Turn, Noted]]) -> Iterator[Kept]:
         )
 
 
-def _key(text: str) -> str:
-    return content_hash(text)
-
-
 def _once(found: Iterable[Kept]) -> list[Kept]:
     """Each thing once, in the order in which it was said: the newest value of a setting, and of two that say the same
     the one that says why. What is a decision, a rule or a fact is not also progress."""
     best: dict[tuple[str, str], Kept] = {}
     for one in found:
         own = one.kind if one.kind in ("decision", "config") else "words"
-        key = (own, _key(one.text))
+        key = (own, content_hash(one.text))
         before = best.get(key)
         if before is None:
             best[key] = one
@@ -283,17 +272,17 @@ def flush_text(flush: Flush, day: date) -> str:
     return "\n".join(text)
 
 
-def terse_text(flush: Flush, day: date, note: str = "") -> str:
-    """What is kept of a day with a mark for each entry, and without headings and sources. `note`: stands at its end."""
+def terse_text(flush: Flush, day: date) -> str:
+    """What is kept of a day with a mark for each entry, and without headings and sources."""
     entries = [
         _terse(one, f"{mark}-{number:03d}" if mark else _PROGRESS[kind].rstrip(":"))
         for kind, (_, mark) in SECTIONS.items()
         for number, one in enumerate(flush.of(kind, day), 1)
     ]
-    if not entries and not note:
+    if not entries:
         return ""
     at = max(turn.said_at for turn in flush.session.turns if turn.day == day)
-    return "\n".join([f"## Memory Flush: {at:%Y-%m-%d %H:%M}", "", *entries, *([f"- {note}"] if note else [])])
+    return "\n".join([f"## Memory Flush: {at:%Y-%m-%d %H:%M}", "", *entries])
 
 
 def _terse(one: Kept, mark: str) -> str:
@@ -332,44 +321,16 @@ class Kept:
     is_proposed: bool = False
 
     @property
-    def priority(self) -> Priority:
-        """How much it matters that it is kept."""
-        if self.kind in ("done", "open"):
-            return "LOW"
-        return "MEDIUM" if self.kind == "config" or self.is_curated else "HIGH"
-
-    @property
     def source(self) -> str:
         """Who said it, and in which line of the transcript."""
         return f"{self.speaker}, line {self.line}"
 
 
-def keep(
-    turn: Turn,
-    kind: Kind,
-    text: str,
-    *,
-    confidence: float = 1.0,
-    rationale: str = "",
-    value: str = "",
-    is_curated: bool = False,
-    is_marked: bool = False,
-    is_proposed: bool = False,
-) -> Kept:
+def keep(turn: Turn, kind: Kind, text: str, *, rationale: str = "", value: str = "", **more: Any) -> Kept:
     """What a turn says of a kind, with its words, its reason and its value each on one line."""
-    return Kept(
-        kind=kind,
-        text=one_line(text),
-        day=turn.day,
-        speaker=turn.speaker,
-        line=turn.line,
-        confidence=confidence,
-        rationale=one_line(rationale),
-        value=one_line(value),
-        is_curated=is_curated,
-        is_marked=is_marked,
-        is_proposed=is_proposed,
-    )
+    text, rationale, value = map(one_line, (text, rationale, value))
+    place: dict[str, Any] = {"day": turn.day, "speaker": turn.speaker, "line": turn.line}
+    return Kept(kind=kind, text=text, rationale=rationale, value=value, **place, **more)
 
 
 def one_line(text: str) -> str:
@@ -399,26 +360,23 @@ def summary_of(flush: Flush, day: date, most_tokens: int, count: Callable[[str],
         _GIVEN_UP: [one.text for one in flush.of("dead_end", day)],
         _OPEN: [one.text for one in flush.of("open", day)],
     }
-    taken: set[tuple[str, int]] = set()
-    for name, number in _in_order_of_worth(parts):
-        if count(_text(head, parts, {*taken, (name, number)})) <= most_tokens:
-            taken.add((name, number))
     if count("\n".join(head)) > most_tokens:
         return ""
-    return _text(head, parts, taken)
-
-
-def _in_order_of_worth(parts: dict[str, list[str]]) -> Iterator[tuple[str, int]]:
-    for name in (_OPEN, _DECIDED, _RULES, _ASKED, _GIVEN_UP, _DONE):
-        yield from ((name, number) for number in reversed(range(len(parts[name]))))
+    text, taken = "\n".join(head), set[tuple[str, int]]()
+    for part in (_OPEN, _DECIDED, _RULES, _ASKED, _GIVEN_UP, _DONE):
+        for number in reversed(range(len(parts[part]))):
+            more = _text(head, parts, {*taken, (part, number)})
+            if count(more) <= most_tokens:
+                text = more
+                taken.add((part, number))
+    return text
 
 
 def _text(head: Sequence[str], parts: dict[str, list[str]], taken: set[tuple[str, int]]) -> str:
     lines = list(head)
     for name, texts in parts.items():
         own = [f"- {_short(text)}" for number, text in enumerate(texts) if (name, number) in taken]
-        if own:
-            lines += ["", f"**{name}:**", "", *own]
+        lines += ["", f"**{name}:**", "", *own] if own else []
     return "\n".join(lines)
 
 
@@ -442,42 +400,16 @@ _WORTH: Sequence[Kind] = ("done", "open", "config", "fact", "dead_end", "decisio
 
 
 def fitted_logs(
-    flush: Flush,
-    days: Sequence[date],
-    room: int,
-    is_in_memory: Callable[[Kept], bool],
-    count: Callable[[str], int],
+    flush: Flush, days: Sequence[date], room: int, is_in_memory: Callable[[Kept], bool], count: Callable[[str], int]
 ) -> dict[date, str]:
-    """The text of each day's log, in the fullest form that has room, and in the shortest if none has.
-
-    `is_in_memory`: whether something stands in `MEMORY.md`; `room`: tokens for all of them.
-    """
-    logs: dict[date, str] = {}
-    for logs in _forms(flush, days, is_in_memory):
-        if sum(count(text) for text in logs.values()) <= room:
-            break
+    """The text of each day's log, in full if there is room for so many tokens, else as terse as it can be: then what
+    stands in `MEMORY.md` goes first, and what matters least."""
+    logs = {day: flush_text(flush, day) for day in days}
+    left = sorted(
+        flush.kept, key=lambda one: (not is_in_memory(one), _WORTH.index(one.kind), one.is_marked, one.confidence)
+    )
+    while left and sum(map(count, logs.values())) > room:
+        rest = replace(flush, kept=tuple(one for one in flush.kept if one in left))
+        logs = {day: terse_text(rest, day) for day in days}
+        left.pop(0)
     return logs
-
-
-def _forms(flush: Flush, days: Sequence[date], is_in_memory: Callable[[Kept], bool]) -> Iterator[dict[date, str]]:
-    yield {day: flush_text(flush, day) for day in days}
-    yield {day: terse_text(flush, day) for day in days}
-    left = [one for one in flush.kept if not is_in_memory(one)]
-    for _ in range(len(left) + 1):
-        rest = replace(flush, kept=tuple(left))
-        yield {day: terse_text(rest, day, _told(flush, rest, day, is_in_memory)) for day in days}
-        if left:
-            left.remove(min(left, key=_worth))
-
-
-def _worth(one: Kept) -> tuple[int, bool, float]:
-    return _WORTH.index(one.kind), one.is_marked, one.confidence
-
-
-def _told(flush: Flush, rest: Flush, day: date, is_in_memory: Callable[[Kept], bool]) -> str:
-    """How much of a day stands elsewhere, and how much found no room."""
-    gone = [one for one in flush.kept if one.day == day and one not in rest.kept]
-    elsewhere = sum(is_in_memory(one) for one in gone)
-    parts = [f"{elsewhere} in MEMORY.md"] if elsewhere else []
-    parts += [f"{len(gone) - elsewhere} left out"] if len(gone) > elsewhere else []
-    return ", ".join(parts)

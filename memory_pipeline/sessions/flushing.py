@@ -6,10 +6,10 @@ from __future__ import annotations
 import hashlib
 import logging
 import uuid
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 from time import monotonic
+from typing import Any, NamedTuple
 
 from memory_pipeline.config.exports import LOGS, PROMOTIONS
 from memory_pipeline.config.settings import Settings
@@ -25,7 +25,7 @@ from memory_pipeline.reading.extraction import Found, found_by_classifier
 from memory_pipeline.reading.question import Reading
 from memory_pipeline.sessions.documents import FlushedFile, FlushedSession
 from memory_pipeline.sessions.flush import Flush, Kept, flush_of, flush_text
-from memory_pipeline.sessions.transcripts import Session, read_session_file
+from memory_pipeline.sessions.transcripts import Session
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.workspace.contents import BY_AGENT
@@ -72,43 +72,34 @@ def flushed_files(settings: Settings, session: Session, files: Iterable[str], do
     return shown
 
 
-def flush_sessions(
-    settings: Settings, transcripts: Iterable[str], project: str | None = None, *, preview: bool = False
-) -> Iterator[FlushedSession]:
-    """Flush the sessions in these transcripts, one after the other. With `preview`, nothing is written.
-
-    `project`: the project of what is kept, in the place of the session's own. Raises InputError for what is no
-    transcript, and OutputError for a log that cannot be written.
-    """
-    for transcript in transcripts:
-        yield flush_session(settings, read_session_file(transcript, settings, project), preview=preview)
+def told_of(session: Session) -> dict[str, Any]:
+    """The fields of a session in what is told of its flush or its compaction."""
+    return {
+        "session": session.name,
+        "agent": session.agent,
+        "project": session.project,
+        "transcript": session.place,
+        "turns": len(session.turns),
+    }
 
 
 def flush_session(settings: Settings, session: Session, *, preview: bool = False) -> FlushedSession:
     """Flush one session that was read."""
-    read = read_session(settings, session)
-    flush, told = flush_of(session, read.found), read.told
-    name = block_name(session)
+    found, told = read_session(settings, session)
+    flush = flush_of(session, found)
+    counts, name = flush.counts(), block_name(session)
     logs = {(daily_log(day), name): flush_text(flush, day) for day in flush.days}
+    named = [file for file, _ in logs]
+    run: SessionRun | None = None
     if preview:
-        files = [FlushedFile(file=page_of(settings, session, file), outcome="previewed") for file, _ in logs]
-        return flushed(flush, files).model_copy(update={"model": told})
-    kept = tuple((*where, text) for where, text in logs.items())
-    made = SessionRun(project=session.project, what=f"the flush of session {session.name}", logs=kept)
-    run, written = write_session(settings, made)
-    files = flushed_files(settings, session, [file for file, _ in logs], written)
-    return flushed(flush, files, run.run_id if run else None).model_copy(update={"model": told})
-
-
-def flushed(flush: Flush, files: Iterable[FlushedFile], run_id: str | None = None) -> FlushedSession:
-    """A flush as a document. `run_id`: what takes it back."""
-    session, counts = flush.session, flush.counts()
+        files = [FlushedFile(file=page_of(settings, session, file), outcome="previewed") for file in named]
+    else:
+        kept = tuple((*where, text) for where, text in logs.items())
+        made = SessionRun(project=session.project, what=f"the flush of session {session.name}", logs=kept)
+        run, written = write_session(settings, made)
+        files = flushed_files(settings, session, named, written)
     return FlushedSession(
-        session=session.name,
-        agent=session.agent,
-        project=session.project,
-        transcript=session.place,
-        turns=len(session.turns),
+        **told_of(session),
         decisions=counts["decision"],
         rules=counts["rule"],
         dead_ends=counts["dead_end"],
@@ -116,9 +107,10 @@ def flushed(flush: Flush, files: Iterable[FlushedFile], run_id: str | None = Non
         configurations=counts["config"],
         progress=counts["done"] + counts["open"],
         temporary=flush.temporary,
+        model=told,
         files=tuple(files),
-        run_id=run_id,
-        text="\n\n".join(flush_text(flush, day) for day in flush.days),
+        run_id=run.run_id if run else None,
+        text="\n\n".join(logs.values()),
     )
 
 
@@ -145,8 +137,7 @@ def promotion_of(one: Kept) -> Promotion:
     return Promotion.of(section, one.day, f"{one.text}{why}{by}", one.confidence, is_curated=one.is_curated)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadSession:
+class ReadSession(NamedTuple):
     """What was found in a session, and what is to be told of a model: None if none is asked."""
 
     found: Found

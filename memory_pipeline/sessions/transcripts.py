@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -16,9 +16,10 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.ingest.candidates import Candidate, Item, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
-from memory_pipeline.ingest.formats.claude_code import ClaudeCodeImporter
+from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
 from memory_pipeline.ingest.formats.openclaw_sessions import events_of
+from memory_pipeline.ingest.importer import OneFile
 from memory_pipeline.ingest.sqlite_files import reading
 from memory_pipeline.ingest.text_files import json_records, opened
 from memory_pipeline.ingest.turns import Transcripts
@@ -37,8 +38,8 @@ _DEFAULT_PROJECT = "workspace"
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What was said in a session since its last compaction. `first` and `last`: where that stands in its file; `said`:
-    the turns as its importer reads them; `temporary`: how many entries its turns lack because they are marked so."""
+    """What was said in a session since its last compaction. `said`: the turns as its importer reads them; `temporary`:
+    how many entries its turns lack because they are marked so."""
 
     name: str
     agent: str
@@ -46,8 +47,6 @@ class Session:
     place: str
     turns: tuple[Turn, ...]
     compactions: int = 0
-    first: int = 0
-    last: int = 0
     said: tuple[Candidate, ...] = field(default=(), repr=False, compare=False)
     temporary: int = 0
 
@@ -79,7 +78,7 @@ def _of_claude(file: Path, settings: Settings, project: str | None) -> Session:
     since = boundaries[-1] if boundaries else 0
     all_turns = settings.import_.model_copy(update={"scripted_sessions": True})
     rules = settings.model_copy(update={"import_": all_turns})
-    items = ClaudeCodeImporter().read(file, zone(all_turns.timezone), datetime.now(UTC), rules, Skipped())
+    items = read_format("claude-code", file, zone(all_turns.timezone), datetime.now(UTC), rules, Skipped())
     return _session(file.stem, "claude-code", str(file), items, since, len(boundaries), settings, project)
 
 
@@ -106,7 +105,7 @@ def _of_openclaw(file: Path, settings: Settings, project: str | None) -> Session
 
 def _of_database(file: Path, session: str, settings: Settings, project: str | None) -> Session:
     with reading(file) as connection:
-        events = events_of(connection, session, file.name, MAX_LINE_BYTES)
+        events = events_of(connection, session, file.name)
         return _of_events(events, session, f"{file}#{session}", settings, project)
 
 
@@ -115,10 +114,9 @@ def _of_events(events: Events, session: str, place: str, settings: Settings, pro
     for item in events():
         if not isinstance(item, Rejected) and item[1].get("type") == "compaction":
             since, compactions = item[0], compactions + 1
-    transcripts = Transcripts(
-        "openclaw-sessions", zone(settings.import_.timezone), datetime.now(UTC), settings, Skipped()
-    )
-    items = read_session(events, session, session, transcripts)
+    path = Path(place.partition("#")[0])
+    file = OneFile(path, path.name, zone(settings.import_.timezone), datetime.now(UTC), settings, Skipped())
+    items = read_session(events, session, session, Transcripts("openclaw-sessions", file))
     return _session(session, "openclaw", place, items, since, compactions, settings, project)
 
 
@@ -137,14 +135,15 @@ def _session(
     counts = Counter(one.project_id for one in said if one.project_id)
     source = source_of(settings, agent, place)
     named = project or (counts.most_common(1)[0][0] if counts else (source and source.project) or _DEFAULT_PROJECT)
-    mask: Callable[[str], str] = (lambda words: redact(words)[0]) if settings.import_.redact else (lambda words: words)
-    turns = [_turn(one, named, f"{agent}:{name}", mask) for one in said]
-    lines = [turn.line for turn in turns]
-    first, last = min(lines, default=0), max(lines, default=0)
-    lasting = [(turn, *blank_temporary(turn.words)) for turn in turns]
-    left = tuple(replace(turn, words=words) for turn, words, _ in lasting if words.strip())
-    temporary = sum(count for *_, count in lasting)
-    return Session(name, agent, named, place, left, compactions, first, last, tuple(said), temporary)
+    turns, temporary = [], 0
+    for one in said:
+        whole = redact(one.content)[0] if settings.import_.redact else one.content
+        words, count = blank_temporary(whole)
+        temporary += count
+        if words.strip():
+            turn = _turn(one, named, f"{agent}:{name}", whole)
+            turns.append(replace(turn, words=words))
+    return Session(name, agent, named, place, tuple(turns), compactions, tuple(said), temporary)
 
 
 def source_of(settings: Settings, agent: str, place: str) -> SourceTable | None:
@@ -156,8 +155,7 @@ def source_of(settings: Settings, agent: str, place: str) -> SourceTable | None:
     return None
 
 
-def _turn(one: Candidate, project: str, conversation: str, mask: Callable[[str], str]) -> Turn:
-    words = mask(one.content)
+def _turn(one: Candidate, project: str, conversation: str, words: str) -> Turn:
     at = one.created_at or datetime.now(UTC)
     line = one.source.line or 0
     return Turn(

@@ -1,24 +1,41 @@
-"""When a live session is flushed or compacted: at levels of its context, at a share of its window, and after a time.
+"""The live sessions, and when one is flushed or compacted: at levels of its context, at a share of its window, and
+after a time.
 
-Of a context between two compactions, a trigger fires once, and not if one that asks for as much has fired before: what
-was compacted at 0.7 of the window is not flushed again at 0.8. A run that failed or was lost may be tried again.
+Sessions are those of the sources of the store, of usage files, and those that report by the API. Of a context between
+two compactions, a trigger fires once, and not if one that asks for as much has fired before: what was compacted at 0.7
+of the window is not flushed again at 0.8. A run that failed or was lost may be tried again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.night import check_interval
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.records import TriggerEvent, derived_id
+from memory_pipeline.errors import InputError, MemoryPipelineError
+from memory_pipeline.files.writing import cause_and_mend
+from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.formats.claude_code import ClaudeCodeImporter
+from memory_pipeline.ingest.importer import ALL_FILES
+from memory_pipeline.records import SessionUsage, TriggerEvent, derived_id
 from memory_pipeline.records.conversation import TriggerAction, TriggerKind
-from memory_pipeline.sessions.usage import ContextUsage, Level, level_of
+from memory_pipeline.sessions.documents import TriggerShown
+from memory_pipeline.sessions.usage import (
+    ContextUsage,
+    Level,
+    level_of,
+    read_claude,
+    read_openclaw,
+    read_usage_file,
+)
+from memory_pipeline.store import Store
 
 #: How much each trigger asks for; of one context, what asks for no more than what has fired does not fire.
 RANK: dict[TriggerKind, int] = {
-    "bytes": 0,
     "warning": 1,
     "tokens": 2,
     "time": 2,
@@ -28,7 +45,6 @@ RANK: dict[TriggerKind, int] = {
     "emergency": 4,
 }
 ACTIONS: dict[TriggerKind, TriggerAction] = {
-    "bytes": "flush",
     "warning": "flush",
     "tokens": "compact",
     "time": "compact",
@@ -36,7 +52,7 @@ ACTIONS: dict[TriggerKind, TriggerAction] = {
     "emergency": "flush",
 }
 #: The triggers of the two sensors.
-CONTEXT: frozenset[TriggerKind] = frozenset(("bytes", "warning", "compaction", "emergency"))
+CONTEXT: frozenset[TriggerKind] = frozenset(("warning", "compaction", "emergency"))
 HYBRID: frozenset[TriggerKind] = frozenset(("tokens", "time"))
 #: After which a run that failed is tried again, and one of which nothing was heard counts as lost.
 _AGAIN, _LOST = timedelta(minutes=10), timedelta(minutes=30)
@@ -92,9 +108,7 @@ def _due(
     since: datetime | None,
 ) -> Iterable[tuple[TriggerKind, str]]:
     rules = settings.compression
-    if level == "bytes":
-        yield "bytes", f"its transcript grew by {usage.bytes_since:,} bytes without a compaction"
-    elif level != "fine":
+    if level != "fine":
         yield level, _state(usage)
     if rules.trigger in ("token", "both") and not usage.is_stale and usage.share >= rules.token_threshold:
         yield "tokens", _state(usage)
@@ -152,7 +166,7 @@ def _covers(event: TriggerEvent, kind: TriggerKind, rules: Settings) -> bool:
 def _rank(event: TriggerEvent) -> int:
     """How much was done: a flush by hand is no compaction."""
     by_hand = event.kind in ("hook", "command")
-    return RANK["warning"] if by_hand and event.action == "flush" else RANK[event.kind]
+    return RANK["warning"] if by_hand and event.action == "flush" else RANK.get(event.kind, 0)
 
 
 def event_of(verdict: Verdict, now: datetime, by: str) -> TriggerEvent:
@@ -182,3 +196,114 @@ def make_event(
         fired_by=by,
         reason=reason,
     )
+
+
+#: Sessions that have been quiet for longer are left alone.
+ACTIVE_FOR = timedelta(hours=12)
+
+
+@dataclass
+class Watched:
+    """Live sessions, the fullest first, and what could not be read."""
+
+    usages: list[ContextUsage] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def find_sessions(settings: Settings, now: datetime, reported: Iterable[SessionUsage] = ()) -> Watched:
+    """How full the contexts of the sessions are that were active within ACTIVE_FOR. `reported`: what sessions reported
+    to the API. Of several reports about one session, the newest counts. A source that cannot be read is a problem, and
+    no error."""
+    watched = Watched()
+    since = now - ACTIVE_FOR
+    found: list[ContextUsage] = [_of_report(one) for one in reported]
+    for name in settings.compaction.usage_files:
+        try:
+            found += read_usage_file(Path(name).expanduser(), settings.compaction)
+        except MemoryPipelineError as error:
+            watched.problems.append(str(error))
+    for source in settings.sources_of_store:
+        try:
+            if source.format == "claude-code":
+                found += _of_claude(source, settings, since)
+            elif source.format == "openclaw-sessions":
+                found += read_openclaw(Path(source.path), settings.compaction)
+        except MemoryPipelineError as error:
+            watched.problems.append(f"{source.name}: {error}")
+        except OSError as error:
+            watched.problems.append(f"{source.name}: {cause_and_mend(error)}")
+    newest: dict[str, ContextUsage] = {}
+    for usage in found:
+        before = newest.get(usage.session)
+        newest[usage.session] = usage if before is None else _newer(before, usage)
+    live = [usage for usage in newest.values() if usage.at >= since]
+    watched.usages = sorted(live, key=lambda usage: (-usage.share, usage.session))
+    return watched
+
+
+def named_session(name: str, watched: Sequence[ContextUsage]) -> str:
+    """The transcript of a session: a file, or one of the live sessions by the beginning of its name.
+
+    Raises InputError if there is none, or several.
+    """
+    if ".sqlite#" in name or Path(name).expanduser().is_file():
+        return str(Path(name).expanduser())
+    fitting = [usage for usage in watched if usage.session.startswith(name)]
+    if len(fitting) == 1 and fitting[0].transcript:
+        return fitting[0].transcript
+    if len(fitting) > 1:
+        raise InputError(f"several sessions begin with '{name}': {', '.join(one.session for one in fitting)}")
+    known = ", ".join(usage.session for usage in watched if usage.transcript) or "none"
+    raise InputError(f"'{name}' is no transcript, and no live session with one is called so; live are: {known}")
+
+
+def _of_report(one: SessionUsage) -> ContextUsage:
+    return ContextUsage(
+        session=one.session_id,
+        agent="api",
+        tokens=one.tokens_used,
+        window=one.window_tokens,
+        at=one.reported_at,
+        project=one.project_id,
+        place=one.reported_by,
+    )
+
+
+def _of_claude(source: SourceTable, settings: Settings, since: datetime) -> Iterator[ContextUsage]:
+    for _, file in ClaudeCodeImporter().files(Path(source.path), ALL_FILES, Skipped()):
+        if file.suffix != ".jsonl" or datetime.fromtimestamp(file.stat().st_mtime, UTC) < since:
+            continue
+        if usage := read_claude(file, settings.compaction):
+            yield usage
+
+
+def _newer(one: ContextUsage, other: ContextUsage) -> ContextUsage:
+    """The newer of two reports about a session, with what only the other one knows."""
+    older, newer = sorted((one, other), key=lambda usage: usage.at)
+    return replace(
+        newer,
+        transcript=newer.transcript or older.transcript,
+        project=newer.project or older.project,
+        compactions=max(newer.compactions, older.compactions),
+    )
+
+
+def look_at_sessions(settings: Settings, store: Store, now: datetime) -> tuple[list[TriggerShown], list[str]]:
+    """What would fire now for each live session, and what could not be read. The time of a session that was never
+    compacted is counted from when a sensor first sees it, so it fires nothing here."""
+    reported: list[SessionUsage] = []
+    if store.exists():
+        with store.reading() as tx:
+            reported = tx.sessions.reported_since(now - ACTIVE_FOR)
+    watched = find_sessions(settings, now, reported)
+    events: list[TriggerEvent] = []
+    if store.exists():
+        with store.reading() as tx:
+            events = tx.triggers.of_sessions([usage.session for usage in watched.usages])
+    shown = []
+    for usage in watched.usages:
+        verdict = judge(usage, settings, events, now)
+        fields = {name: getattr(usage, name) for name in TriggerShown.model_fields if hasattr(usage, name)}
+        fields |= {name: getattr(verdict, name) for name in ("level", "fires", "action", "why")}
+        shown.append(TriggerShown.model_validate(fields))
+    return shown, watched.problems

@@ -6,36 +6,35 @@ an agent has not counted yet is estimated from its text.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from memory_pipeline.config.night import Compaction
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend
-from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, database_in, forgotten_sessions
+from memory_pipeline.ingest.formats.claude_code import project_by_place
+from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, agents_in, deleted_sessions
 from memory_pipeline.ingest.sqlite_files import columns_of, reading, rows
+from memory_pipeline.ingest.values import at, first_line, text_at
 from memory_pipeline.records.conversation import MOST_TOKENS
 
 #: A longer line is a picture or a result that its program cuts before the model reads it; tokens of such a line.
 _LONGEST_LINE, _CUT_TOKENS = 4_000_000, 25_000
-_FIRST_BYTES = 256
 _SYNTHETIC = "<synthetic>"
 _LARGEST = 50_000_000
 #: Tokens of a context are told in one of these.
 _NEEDED = {"session_key", "session_id", "entry_json"}
 Agent = Literal["claude-code", "openclaw", "usage-file", "api"]
-Level = Literal["fine", "warning", "compaction", "emergency", "bytes"]
+Level = Literal["fine", "warning", "compaction", "emergency"]
 _LARGEST_FILE = 10_000_000
 #: Bytes of English text that make a token, and tokens of a picture.
 _BYTES_PER_TOKEN, PICTURE_TOKENS = 4, 1600
-#: Bytes of a transcript since its last compaction at which its session is flushed, whatever its count of tokens says.
-MOST_BYTES = 8_000_000
 #: Times before this are counted in seconds, later ones in milliseconds.
 _MOST_SECONDS = 10**11
 
@@ -44,9 +43,8 @@ _MOST_SECONDS = 10**11
 class ContextUsage:
     """How full the context of a session is.
 
-    `compactions`: how often it was compacted before; `estimated`: how many of the tokens are estimated; `bytes_since`:
-    bytes of its transcript since the last compaction; `place`: the file that tells it, `transcript` the one with its
-    words. `is_stale`: its agent says that the count is an old one.
+    `compactions`: how often it was compacted before; `estimated`: how many of the tokens are estimated; `place`: the
+    file that tells it, `transcript` the one with its words. `is_stale`: its agent says that the count is an old one.
     """
 
     session: str
@@ -56,7 +54,6 @@ class ContextUsage:
     at: datetime
     compactions: int = 0
     estimated: int = 0
-    bytes_since: int = 0
     model: str = ""
     project: str = ""
     place: str = ""
@@ -70,7 +67,7 @@ class ContextUsage:
 
 
 def level_of(usage: ContextUsage, settings: Compaction) -> Level:
-    """How full a context is. By its bytes, only if its tokens say nothing else."""
+    """How full a context is; an old count says nothing."""
     for level, share in (
         ("emergency", settings.emergency),
         ("compaction", settings.threshold),
@@ -78,12 +75,28 @@ def level_of(usage: ContextUsage, settings: Compaction) -> Level:
     ):
         if usage.share >= share and not usage.is_stale:
             return level  # type: ignore[return-value]
-    return "bytes" if usage.bytes_since >= MOST_BYTES else "fine"
+    return "fine"
 
 
 def estimated_tokens(text: str) -> int:
     """About how many tokens a text has; more for scripts whose characters have more bytes."""
     return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
+
+
+class _Reported(BaseModel):
+    """An entry of a usage file."""
+
+    session: str = Field(min_length=1)
+    tokens: int = Field(strict=True, ge=0, le=MOST_TOKENS)
+    window: int | None = Field(None, strict=True, gt=0, le=MOST_TOKENS)
+    at: datetime | None = None
+    model: str = ""
+    compactions: int = Field(0, ge=0, le=MOST_TOKENS)
+    project: str = ""
+    transcript: str = ""
+
+
+_USAGE = TypeAdapter(list[_Reported])
 
 
 def read_usage_file(path: Path, settings: Compaction) -> list[ContextUsage]:
@@ -98,70 +111,36 @@ def read_usage_file(path: Path, settings: Compaction) -> list[ContextUsage]:
             raise InputError(f"'{path}' is larger than {_LARGEST_FILE} bytes; that is no usage file")
         written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
         text = path.read_bytes().decode("utf-8-sig")
+        try:
+            whole = json.loads(text)
+        except ValueError:
+            whole = [json.loads(line) for line in text.split("\n") if line.strip()]
+        entries = _USAGE.validate_python(whole if isinstance(whole, list) else [whole])
     except OSError as error:
         raise InputError(f"'{path}' cannot be read: {cause_and_mend(error)}") from error
-    except UnicodeDecodeError:
-        raise InputError(f"'{path}' is not UTF-8") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        number, *field = first["loc"]
+        place = f"entry {int(number) + 1}{f', {field[0]}' if field else ''}"
+        raise InputError(f"'{path}' is no usage file that can be read: {place}: {first['msg']}") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"'{path}' is no usage file, since it is no JSON: {first_line(error)}") from None
     newest: dict[str, ContextUsage] = {}
-    for number, told in enumerate(_objects(path, text), start=1):
-        usage = _told(path, number, told, written, settings)
+    for entry in entries:
+        told = entry.model_dump()
+        told["at"] = moment_of(entry.at.isoformat()) if entry.at else written
+        told["window"] = entry.window or settings.window_of(entry.model, entry.tokens)
+        usage = ContextUsage(agent="usage-file", place=str(path), **told)
         before = newest.get(usage.session)
         if before is None or before.at <= usage.at:
             newest[usage.session] = usage
     return list(newest.values())
 
 
-def _objects(path: Path, text: str) -> Iterator[Mapping[str, Any]]:
-    try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError):
-        whole = [_line(path, number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    for one in whole if isinstance(whole, list) else [whole]:
-        if not isinstance(one, Mapping):
-            raise InputError(f"'{path}' is no usage file: it has something that is no JSON object")
-        yield one
-
-
-def _line(path: Path, number: int, line: str) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        raise InputError(f"line {number} of the usage file '{path}' is not JSON") from None
-
-
-def _told(path: Path, number: int, told: Mapping[str, Any], written: datetime, settings: Compaction) -> ContextUsage:
-    where = f"entry {number} of the usage file '{path}'"
-    session = text_in(told, "session")
-    if not session:
-        raise InputError(f"{where} names no session; write it as 'session'")
-    tokens = whole_number(told.get("tokens"))
-    if tokens is None:
-        raise InputError(f"{where} has no number of tokens from 0 to {MOST_TOKENS}; write it as 'tokens'")
-    model = text_in(told, "model")
-    window = whole_number(told.get("window"))
-    if told.get("window") is not None and not window:
-        raise InputError(f"{where} has a window of {told['window']!r}; write the number of tokens")
-    at = moment_of(told.get("at"))
-    if told.get("at") is not None and at is None:
-        raise InputError(f"{where} has the time {told['at']!r}; write it like 2026-03-14T09:30Z")
-    return ContextUsage(
-        session=session,
-        agent="usage-file",
-        tokens=tokens,
-        window=window or settings.window_of(model, tokens),
-        at=at or written,
-        compactions=whole_number(told.get("compactions")) or 0,
-        model=model,
-        project=text_in(told, "project"),
-        place=str(path),
-        transcript=text_in(told, "transcript"),
-    )
-
-
 def text_in(told: Mapping[str, Any], name: str) -> str:
-    """A text in what a program wrote; empty if it is none."""
-    value = told.get(name)
-    return value.strip() if isinstance(value, str) and value.isprintable() else ""
+    """A name in what a program wrote; empty if it is none."""
+    text = text_at(told, name)
+    return text if text.isprintable() else ""
 
 
 def whole_number(value: object) -> int | None:
@@ -193,17 +172,11 @@ def read_openclaw(path: Path, settings: Compaction) -> list[ContextUsage]:
     Raises InputError for a file that cannot be read.
     """
     found: dict[tuple[str, str], ContextUsage] = {}
-    for agent in _agents_in(path):
-        for usage in (*_of_file(agent, settings), *_of_database(agent, settings)):  # the database is the newer one
+    for agent, database, _ in agents_in(path):
+        # The database is the newer one.
+        for usage in (*_of_file(agent, settings), *(_of_database(database, settings) if database else ())):
             found[agent.name, usage.session] = usage
     return list(found.values())
-
-
-def _agents_in(path: Path) -> list[Path]:
-    top = path / "agents" if (path / "agents").is_dir() else path
-    if (top / "sessions").is_dir() or database_in(top) is not None:
-        return [top]
-    return sorted(entry for entry in top.glob("*") if entry.is_dir())
 
 
 def _of_file(agent: Path, settings: Compaction) -> Iterator[ContextUsage]:
@@ -221,47 +194,24 @@ def _of_file(agent: Path, settings: Compaction) -> Iterator[ContextUsage]:
             usage = _usage(str(key), entry, file, settings)
             if usage is not None:
                 transcript = agent / "sessions" / f"{Path(usage.session).name}.jsonl"
-                yield _with_bytes(usage, transcript)
+                yield replace(usage, transcript=str(transcript)) if transcript.is_file() else usage
 
 
-def _of_database(agent: Path, settings: Compaction) -> Iterator[ContextUsage]:
-    database = database_in(agent)
-    if database is None:
-        return
+def _of_database(database: Path, settings: Compaction) -> Iterator[ContextUsage]:
     with reading(database) as connection:
         if not set(columns_of(connection, "session_entries")) >= _NEEDED:
             return
-        forgotten = forgotten_sessions(connection)
+        deleted = deleted_sessions(connection)
         for key, session, text in rows(connection, "select session_key, session_id, entry_json from session_entries"):
             try:
                 entry = json.loads(text) if isinstance(text, str) else None
             except (ValueError, RecursionError):
                 continue
-            if not isinstance(entry, Mapping) or session in forgotten:
+            if not isinstance(entry, Mapping) or session in deleted:
                 continue
             usage = _usage(str(key), {"sessionId": session, **entry}, database, settings)
             if usage is not None:
-                since = _bytes_in(connection, usage.session) if usage.is_stale else 0
-                yield replace(usage, transcript=f"{database}#{usage.session}", bytes_since=since)
-
-
-def _bytes_in(connection: sqlite3.Connection, session: str) -> int:
-    """The bytes of a session's events since its last compaction; 0 without a table of events. They are asked for only
-    where the count of tokens is an old one."""
-    columns = columns_of(connection, "transcript_events")
-    if not {"session_id", "seq", "event_json"} <= set(columns):
-        return 0
-    packed = " + coalesce(length(event_zstd), 0)" if "event_zstd" in columns else ""
-    statement = f"""
-        select coalesce(sum(coalesce(length(cast(event_json as blob)), 0){packed}), 0)
-        from transcript_events
-        where session_id = :session and seq > (
-            select coalesce(max(seq), -1)
-            from transcript_events
-            where session_id = :session and event_json like '%"firstKeptEntryId"%' and event_json like '%"compaction"%'
-        )
-        """
-    return int(connection.execute(statement, {"session": session}).fetchone()[0])
+                yield replace(usage, transcript=f"{database}#{usage.session}")
 
 
 def _usage(key: str, entry: Mapping[str, Any], file: Path, settings: Compaction) -> ContextUsage | None:
@@ -283,128 +233,87 @@ def _usage(key: str, entry: Mapping[str, Any], file: Path, settings: Compaction)
     )
 
 
-def _with_bytes(usage: ContextUsage, transcript: Path) -> ContextUsage:
-    """With the bytes of the transcript since its last compaction."""
-    if not transcript.is_file():
-        return usage
-    since, offset = 0, 0
-    with transcript.open("rb") as file:
-        for line in file:
-            offset += len(line)
-            if b'"compaction"' in line[:4000] and b'"firstKeptEntryId"' in line:
-                since = offset
-    return replace(usage, transcript=str(transcript), bytes_since=offset - since)
+def read_claude(path: Path, settings: Compaction) -> ContextUsage | None:
+    """How full the context of a session of Claude Code is, by its transcript; None before there is anything in it. A
+    last line that is not written to its end waits. Raises OSError if the file cannot be read."""
+    context = _Context()
+    with path.open("rb") as file:
+        while line := file.readline(_LONGEST_LINE):
+            length, last = len(line), line
+            while last and not last.endswith(b"\n"):
+                last = file.readline(_LONGEST_LINE)
+                length += len(last)
+            if not last:
+                break
+            if length > len(line):
+                context.after += min(_CUT_TOKENS, length // 4)
+            else:
+                context.add(line)
+    if context.counted is None and not context.after:
+        return None
+    tokens = (context.counted or 0) + context.after
+    return ContextUsage(
+        session=context.session or path.stem,
+        agent="claude-code",
+        tokens=tokens,
+        window=settings.window_of(context.model, context.counted or 0),
+        at=moment_of(context.at) or datetime.fromtimestamp(path.stat().st_mtime, UTC),
+        compactions=context.compactions,
+        estimated=context.after if context.counted is not None else tokens,
+        model=context.model,
+        project=project_by_place(path.parent)(context.cwd or None) or "",
+        place=str(path),
+        transcript=str(path),
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class Followed:
-    """What was read of a transcript up to `offset`, in numbers alone.
+@dataclass
+class _Context:
+    """What was read of a transcript. `counted`: what the last answer says, None before the first one of a context;
+    `answer`: that answer's id; `after`: the estimate of it and of what came after it."""
 
-    `begins`: a hash of its first bytes, by which another file of the same name is known; `counted`: what the last
-    answer says, None before the first one of a context; `answer`: that answer's id; `after`: the estimate of it and of
-    what came after it; `since`: where the last compaction ends.
-    """
-
-    begins: str = ""
-    offset: int = 0
     counted: int | None = None
     answer: str = ""
     after: int = 0
     compactions: int = 0
-    since: int = 0
     session: str = ""
     model: str = ""
     cwd: str = ""
     at: str = ""
 
-    def as_json(self) -> dict[str, Any]:
-        """Its fields, for a cursor."""
-        return asdict(self)
-
-    @classmethod
-    def of_json(cls, told: object) -> Followed:
-        """What a cursor kept; nothing for what is none."""
+    def add(self, line: bytes) -> None:
+        """Take a line into account."""
         try:
-            return cls(**told) if isinstance(told, Mapping) else cls()
-        except TypeError:
-            return cls()
-
-
-def follow(path: Path, before: Followed | None = None) -> Followed:
-    """Read a transcript on from where `before` left it; from its beginning if it is another file now. A last line
-    that is not written to its end waits. Raises OSError if the file cannot be read."""
-    with path.open("rb") as file:
-        begins = hashlib.sha256(file.read(_FIRST_BYTES).partition(b"\n")[0]).hexdigest()[:16]
-        size = path.stat().st_size
-        seen = before if before and before.begins == begins and before.offset <= size else Followed(begins=begins)
-        file.seek(seen.offset)
-        while True:
-            line, length, is_whole = _next_line(file)
-            if not is_whole:
-                return seen
-            seen = replace(_with_line(seen, line, length), offset=seen.offset + length)
-
-
-def _next_line(file: BinaryIO) -> tuple[bytes | None, int, bool]:
-    """A line, None in the place of one that is too long, with its length and whether it has its end."""
-    line = file.readline(_LONGEST_LINE)
-    length, is_long = len(line), False
-    last = line
-    while last and not last.endswith(b"\n"):
-        last = file.readline(_LONGEST_LINE)
-        length += len(last)
-        is_long = is_long or bool(last)
-    return (None if is_long else line), length, last.endswith(b"\n")
-
-
-def _with_line(seen: Followed, line: bytes | None, length: int) -> Followed:
-    if line is None:
-        return replace(seen, after=seen.after + min(_CUT_TOKENS, length // 4))
-    try:
-        told = json.loads(line)
-    except (ValueError, RecursionError):
-        return seen
-    if not isinstance(told, Mapping) or told.get("isSidechain") is True or told.get("agentId"):
-        return seen
-    seen = replace(
-        seen,
-        session=text_in(told, "sessionId") or seen.session,
-        cwd=text_in(told, "cwd") or seen.cwd,
-        at=text_in(told, "timestamp") or seen.at,
-    )
-    kind = told.get("type")
-    if kind == "system" and told.get("subtype") == "compact_boundary":
-        facts = told.get("compactMetadata")
-        left = whole_number(facts.get("postTokens")) if isinstance(facts, Mapping) else None
-        return replace(
-            seen,
-            counted=left,
-            answer="",
-            after=0,
-            compactions=seen.compactions + 1,
-            since=seen.offset + length,
-        )
-    message = told.get("message")
-    if kind not in ("user", "assistant") or not isinstance(message, Mapping):
-        return seen
-    if told.get("isCompactSummary") is True and seen.counted is not None:
-        return seen  # the count after the compaction has it
-    size = _tokens_in(message.get("content"))
-    if kind == "user" or message.get("model") == _SYNTHETIC or told.get("isApiErrorMessage") is True:
-        return replace(seen, after=seen.after + size)
-    counted = _counted(message.get("usage"))
-    answer = text_in(message, "id") or text_in(told, "uuid")
-    if counted is None or (answer and answer == seen.answer):
-        return replace(seen, after=seen.after + size)
-    return replace(seen, counted=counted, answer=answer, after=size, model=text_in(message, "model") or seen.model)
+            told = json.loads(line)
+        except (ValueError, RecursionError):
+            return
+        if not isinstance(told, Mapping) or told.get("isSidechain") is True or told.get("agentId"):
+            return
+        self.session = text_in(told, "sessionId") or self.session
+        self.cwd = text_in(told, "cwd") or self.cwd
+        self.at = text_in(told, "timestamp") or self.at
+        kind, message = told.get("type"), told.get("message")
+        if kind == "system" and told.get("subtype") == "compact_boundary":
+            self.counted = whole_number(at(told, "compactMetadata", "postTokens"))
+            self.answer, self.after, self.compactions = "", 0, self.compactions + 1
+        if kind not in ("user", "assistant") or not isinstance(message, Mapping):
+            return
+        if told.get("isCompactSummary") is True and self.counted is not None:
+            return  # the count after the compaction has it
+        self.after += _tokens_in(message.get("content"))
+        if kind == "user" or message.get("model") == _SYNTHETIC or told.get("isApiErrorMessage") is True:
+            return
+        counted = _counted(message.get("usage"))
+        answer = text_in(message, "id") or text_in(told, "uuid")
+        if counted is not None and not (answer and answer == self.answer):
+            self.counted, self.answer, self.after = counted, answer, _tokens_in(message.get("content"))
+            self.model = text_in(message, "model") or self.model
 
 
 def _counted(usage: object) -> int | None:
     """What went into an answer; None if it does not say, or nothing did."""
-    if not isinstance(usage, Mapping):
-        return None
     names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    return sum(whole_number(usage.get(name)) or 0 for name in names) or None
+    return sum(whole_number(at(usage, name)) or 0 for name in names) or None
 
 
 def _tokens_in(content: object) -> int:
@@ -426,24 +335,3 @@ def _tokens_in(content: object) -> int:
         return estimated_tokens(json.dumps(content.get("input"), ensure_ascii=False, default=str))
     text = content.get("text")
     return estimated_tokens(text) if isinstance(text, str) else 0
-
-
-def usage_in(path: Path, seen: Followed, settings: Compaction, project: str = "") -> ContextUsage | None:
-    """How full the context is as what was read says; None before there is anything in it."""
-    if not seen.offset or (seen.counted is None and not seen.after):
-        return None
-    tokens = (seen.counted or 0) + seen.after
-    return ContextUsage(
-        session=seen.session or path.stem,
-        agent="claude-code",
-        tokens=tokens,
-        window=settings.window_of(seen.model, seen.counted or 0),
-        at=moment_of(seen.at) or datetime.fromtimestamp(path.stat().st_mtime, UTC),
-        compactions=seen.compactions,
-        estimated=seen.after if seen.counted is not None else tokens,
-        bytes_since=seen.offset - seen.since,
-        model=seen.model,
-        project=project,
-        place=str(path),
-        transcript=str(path),
-    )

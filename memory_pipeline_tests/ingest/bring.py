@@ -8,8 +8,11 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.ingest import import_memories, importer_of, read_format
-from memory_pipeline.ingest.candidates import Candidate, ImportSummary, Rejected, Skipped
+import pytest
+
+from memory_pipeline.ingest import import_memories, importer_of, openclaw, read_format
+from memory_pipeline.ingest.candidates import Candidate, ImportSummary, Item, Rejected, Skipped
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Memory
 from memory_pipeline.store import Store
@@ -41,6 +44,23 @@ def read(path: Path, name: str, zone: tzinfo = UTC, now: datetime = NOW, **chang
     items = list(read_format(name, path, zone, now, settings, skipped))
     candidates = [item for item in items if isinstance(item, Candidate)]
     return Found(candidates, [item for item in items if isinstance(item, Rejected)], skipped)
+
+
+def read_openclaw(
+    root: Path,
+    zone: tzinfo,
+    now: datetime,
+    most: int,
+    skipped: Skipped,
+    choice: FileChoice = ALL_FILES,
+    *,
+    mask: bool = True,
+) -> list[Item]:
+    """What a workspace holds, in entries of at most so many tokens."""
+    settings = settings_for(Path("none.duckdb"), import__redact=mask)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(openclaw, "MAX_ENTRY_TOKENS", most)
+        return list(read_format("openclaw", root, zone, now, settings, skipped, choice))
 
 
 def bring(store: Store, path: Path, name: str, now: datetime = NOW, zone: tzinfo = UTC) -> ImportSummary:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from datetime import datetime, tzinfo
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import IMPORTERS, importer_of
-from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected
 from memory_pipeline.ingest.formats import recognise, the_format_of
-from memory_pipeline.ingest.importer import Importer
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, Importer, OneFile
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.setup import import_into, nothing_was_read
 from memory_pipeline.records import Source
@@ -32,8 +30,8 @@ class Diary(Importer):
     takes = "a directory of days"
     takes_directory = True
 
-    def read(self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped) -> Reading:
-        for file in sorted(path.glob("*.day")):
+    def read(self, place: OneFile, choice: FileChoice = ALL_FILES) -> Reading:
+        for file in sorted(place.path.glob("*.day")):
             text = file.read_text()
             yield (
                 Candidate(content=text, source=Source(self.name, file.name))
@@ -49,9 +47,6 @@ class Diary(Importer):
 
     def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
         return f"diary:{candidate.source.file}"
-
-    def guess(self, path: Path, rejected: Sequence[Rejected]) -> str:
-        return "; did you write nothing?"
 
 
 @pytest.fixture
@@ -109,4 +104,4 @@ def test_help_errors_and_reference_name_it(store: Store, days: Path) -> None:
     for day in days.iterdir():
         day.write_text("")
     nothing = import_into(settings, store, "diary", days, None, None, lambda *_: None)
-    assert (nothing_was_read(nothing, "diary", days) or "").endswith("the reasons are above; did you write nothing?")
+    assert (nothing_was_read(nothing, "diary", days) or "").endswith("the reasons are above")

@@ -35,9 +35,7 @@ def test_each_item_is_read_whatever_it_holds(tmp_path: Path, text: bytes, items:
     assert not [one for one in found if isinstance(one, Broken)]
 
 
-@pytest.mark.parametrize(
-    "text", [b"", b"[1, 2", b"[1, 2, nonsense]", b"[1, 2, NaNa]", b"[1, 2, 1e99999999999999999999]", b"[1, 2]]"]
-)
+@pytest.mark.parametrize("text", [b"", b"[1, 2", b"[1, 2, nonsense]", b"[1, 2, NaNa]", b"[1, 2]]"])
 def test_a_document_that_breaks_off_gives_what_came_before(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "a.json").write_bytes(text)
     *before, last = json_items(tmp_path / "a.json", "", "results")
@@ -65,17 +63,17 @@ def test_whatever_the_pieces_are_in_which_a_document_is_read_the_items_are_the_s
 
 
 def test_what_goes_beyond_a_limit_costs_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_files, "LONGEST_TEXT", 100)
-    monkeypatch.setattr(text_files, "LARGEST_VALUE", 1000)
-    long, deep = "\\u00e9" * 80, "[" * 501 + '"]"' + "]" * 501
-    values = [f'{{"a": "{long}"}}', f'{{"{long}": 1}}', deep, f'{{"a": {deep}, "b": 1}}', json.dumps([1] * 500)]
+    monkeypatch.setattr(text_files, "LARGEST_VALUE", 20_000)
+    monkeypatch.setattr(text_files, "_MOST_PARTS", 5_000)
+    long, deep = "\\u00e9" * 8000, "[" * 5000 + '"]"' + "]" * 5000
+    values = [f'{{"a": "{long}"}}', f'{{"{long}": 1}}', deep, f'{{"a": {deep}, "b": 1}}', json.dumps([1] * 6000)]
     (tmp_path / "a.json").write_text(f"[0, {', 1, '.join(values)}, 2]")
     for size in (1, 7, 64):
         monkeypatch.setattr(text_files, "_CHUNK", size)
         told = [one[1] for one in json_items(tmp_path / "a.json", "") if not isinstance(one, Broken)]
         reasons = [one.reason for one in told if isinstance(one, Unreadable)]
         assert [one for one in told if not isinstance(one, Unreadable)] == [0, 1, 1, 1, 1, 2]
-        assert ["text" in why or "deeper" in why or "longer" in why for why in reasons] == [True] * 5
+        assert ["deeply" in why or "parts" in why or "longer" in why for why in reasons] == [True] * 5
 
 
 @pytest.mark.slow

@@ -130,7 +130,7 @@ def test_the_own_words_of_an_entry_are_found_again(lead_in: str, content: str) -
 
 def as_read_before(store: Store, words: str, file: str = "memory/2026-05-04.md") -> Memory:
     """A memory that an earlier version read: of its own words, with the id that follows from these."""
-    from memory_pipeline.ingest.openclaw import entry_id
+    from memory_pipeline.ingest.importer import entry_id
 
     native = entry_id("agent", file, words)
     at = datetime(2026, 5, 4, tzinfo=UTC)

@@ -9,8 +9,8 @@ import pytest
 
 from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.dates import begins_with_time, leading_time
-from memory_pipeline.ingest.openclaw import read_openclaw
 from memory_pipeline_tests.build import NOW
+from memory_pipeline_tests.ingest.bring import read_openclaw
 
 DAY = date(2026, 2, 8)
 

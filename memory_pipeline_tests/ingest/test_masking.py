@@ -16,11 +16,11 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import export_memories, import_memories, read_format
 from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.gate import mask_id
-from memory_pipeline.ingest.openclaw import read_openclaw
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import NOW, candidate, fill, settings_for
+from memory_pipeline_tests.ingest.bring import read_openclaw
 
 _RANDOM = random.Random(7)
 TOKEN = DISTINCTIVE["GitHub classic"][1](_RANDOM)
@@ -30,7 +30,7 @@ MAIL = "dana.field@example.com"
 
 def bring(store: Store, path: Path, name: str = "jsonl") -> dict[str, object]:
     reading = read_format(name, path, ZoneInfo("UTC"), NOW, settings_for(store), Skipped())
-    return import_memories(store, reading, project="p", embedder=Lexical(), now=NOW).as_report().as_json()
+    return import_memories(store, reading, project="p", embedder=Lexical(), now=NOW).as_json()
 
 
 def everything(store: Store, directory: Path) -> str:

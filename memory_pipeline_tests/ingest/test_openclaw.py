@@ -17,9 +17,9 @@ from memory_pipeline.ingest.candidates import Candidate, ImportSummary, Rejected
 from memory_pipeline.ingest.formats import the_format_of
 from memory_pipeline.ingest.importer import ALL_FILES
 from memory_pipeline.ingest.markdown import parse_note
-from memory_pipeline.ingest.openclaw import read_openclaw
 from memory_pipeline.ingest.openclaw_files import workspace_files
 from memory_pipeline_tests.build import NOW
+from memory_pipeline_tests.ingest.bring import read_openclaw
 
 
 def read(root: Path, skipped: Skipped | None = None, zone: str = "UTC", cap: int = 1000) -> list[Candidate]:

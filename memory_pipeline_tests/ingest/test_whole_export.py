@@ -24,7 +24,7 @@ from memory_pipeline.consolidation.review.decisions import find_proposals, rejec
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import export_memories, import_memories, read_format
-from memory_pipeline.ingest.candidates import ImportSummary, Rejected, Skipped
+from memory_pipeline.ingest.candidates import ImportSummary, Skipped
 from memory_pipeline.ingest.exporting import json_line
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.store import RECORD_NAMES, Store
@@ -290,7 +290,7 @@ def test_an_unsound_store_is_exported_and_what_holds_comes_back(store: Store, tm
     copy = Store(tmp_path / "copy.duckdb")
     summary = bring(copy, exported(store))
     assert "row by row" in summary.notes[0] and _ids(copy) == {"good"}
-    assert [type(one) for one in summary.rejected] == [Rejected]
+    assert len(summary.rejected) == 1
 
 
 def test_an_export_of_a_newer_program_is_refused(original: Store, tmp_path: Path) -> None:

@@ -342,7 +342,7 @@ def test_a_night_is_loaded_without_importers_and_masking() -> None:
 
 def test_the_command_line_starts_without_what_few_commands_need() -> None:
     """With Dagster and the server stack, every command would take seconds."""
-    heavy = "{'dagster', 'fastapi', 'uvicorn', 'pandas', 'anthropic', 'ijson', 'sentencex'}"
+    heavy = "{'dagster', 'fastapi', 'uvicorn', 'pandas', 'anthropic', 'sentencex'}"
     code = f"import sys, memory_pipeline.interfaces.cli; print(*sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""

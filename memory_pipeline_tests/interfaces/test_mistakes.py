@@ -209,6 +209,16 @@ def test_an_import_that_reads_no_row_ends_with_an_error_and_a_guess(tmp_path: Pa
     assert command("import", "jsonl", _file(tmp_path, "")).code == 0
 
 
+@pytest.mark.parametrize("wrap", ['{"results": [%s]}', "[%s]"])
+def test_a_file_of_another_program_is_told_with_its_format(tmp_path: Path, wrap: str) -> None:
+    path = tmp_path / "memories.json"
+    path.write_text(wrap % '{"id": "m-1", "memory": "Dana prefers CSV.", "user_id": "dana"}', encoding="utf-8")
+    done = command("import", "chatgpt", path)
+    assert done.code == 1 and "it looks like mem0, since it has memories" in done.err
+    assert f"'memory-pipeline import mem0 {path}'" in done.err
+    assert "no conversation of ChatGPT" in done.out or "no mapping of its messages" in done.out
+
+
 def _file(directory: Path, text: str) -> Path:
     path = directory / "rows.jsonl"
     path.write_text(text, encoding="utf-8")

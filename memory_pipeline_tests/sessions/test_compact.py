@@ -15,10 +15,9 @@ from memory_pipeline.consolidation.review.rollback import RollbackResult, Rollba
 from memory_pipeline.errors import AlreadyRolledBackError, InputError, OutputError
 from memory_pipeline.reading.extraction import Found
 from memory_pipeline.sessions import compacting
-from memory_pipeline.sessions.compacting import compact_session
+from memory_pipeline.sessions.compacting import Gate, compact_session
 from memory_pipeline.sessions.documents import CompactedSession
 from memory_pipeline.sessions.flush import flush_of, summary_of
-from memory_pipeline.sessions.gates import Gate
 from memory_pipeline.sessions.transcripts import read_session_file
 from memory_pipeline.sessions.usage import estimated_tokens
 from memory_pipeline.store import Store

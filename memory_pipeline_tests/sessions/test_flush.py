@@ -12,15 +12,16 @@ from pathlib import Path
 import pytest
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.ingest import importer_of
+from memory_pipeline.ingest import read_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.reading.extraction import found_by_reader, item_of
 from memory_pipeline.reading.question import Reading
 from memory_pipeline.records import Statement
+from memory_pipeline.sessions.documents import FlushedSession
 from memory_pipeline.sessions.flush import Flush, flush_of, flush_text
-from memory_pipeline.sessions.flushing import flush_sessions, read_session
-from memory_pipeline.sessions.live import find_sessions, named_session
+from memory_pipeline.sessions.flushing import flush_session, read_session
 from memory_pipeline.sessions.transcripts import read_session_file
+from memory_pipeline.sessions.triggers import find_sessions, named_session
 from memory_pipeline.workspace.directory import pages_of
 from memory_pipeline_tests.build import NOW
 from memory_pipeline_tests.interfaces.in_process import bytes_of, command
@@ -33,6 +34,10 @@ DAY = date(2026, 3, 1)
 def flushed(path: Path) -> Flush:
     session = read_session_file(str(path), Settings())
     return flush_of(session, read_session(Settings(), session).found)
+
+
+def flush_sessions(settings: Settings, transcripts: list[str]) -> list[FlushedSession]:
+    return [flush_session(settings, read_session_file(one, settings)) for one in transcripts]
 
 
 def texts(flush: Flush, kind: str) -> list[str]:
@@ -79,7 +84,7 @@ def test_a_model_says_what_holds_in_the_end_what_was_done_and_what_is_open(tmp_p
     assert texts(flush, "config") == ["EXPORT_RETRIES"]
     assert "Open: check the certificate of api.example.org." in texts(flush, "open")
     assert "The export was moved." in texts(flush, "done")
-    assert flush.proposed == 4
+    assert sum(one.is_proposed for one in flush.kept) == 4
 
 
 def test_what_is_temporary_is_not_kept(tmp_path: Path) -> None:
@@ -148,7 +153,7 @@ def test_what_a_flush_writes_is_never_read_back_as_a_memory(tmp_path: Path) -> N
     (pages / "MEMORY.md").write_text("# Memory\n\n- Mine stays.\n")
     from zoneinfo import ZoneInfo
 
-    found = importer_of("openclaw").read(pages, ZoneInfo("UTC"), NOW, settings, Skipped())
+    found = read_format("openclaw", pages, ZoneInfo("UTC"), NOW, settings, Skipped())
     assert [getattr(one, "content", "") for one in found] == ["Mine stays."]
 
 

@@ -13,9 +13,9 @@ from memory_pipeline.config.night import Destinations
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.files.markers import with_block
 from memory_pipeline.ingest.candidates import Skipped
-from memory_pipeline.ingest.openclaw import read_openclaw
 from memory_pipeline.ingest.sources import workspace_of
 from memory_pipeline.workspace.directory import MEMORY_FILE, daily_log, daily_summary, folder_of
+from memory_pipeline_tests.ingest.bring import read_openclaw
 
 DAY = date(2026, 3, 2)
 

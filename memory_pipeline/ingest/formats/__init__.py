@@ -79,9 +79,10 @@ def read_format(
     """Open `path` as format `name`. Raises InputError for an unknown format or a path of the wrong kind."""
     importer = importer_of(name)
     check_path(importer, path)
+    place = OneFile(path, readable_name(path.name), default_zone, now, settings, skipped)
     if importer.takes_directory is False and is_full_export(path, name):
-        return FullExport(OneFile(path, readable_name(path.name), default_zone, now, settings, skipped), name)
-    return importer.read_chosen(path, default_zone, now, settings, skipped, choice)
+        return FullExport(place, name)
+    return importer.read(place, choice)
 
 
 def check_path(importer: Importer, path: Path) -> None:
@@ -150,6 +151,15 @@ def the_format_of(path: Path, command: str = "memory-pipeline import {format} {p
         f"'{path}' is a {kind} that no format knows; if it is of one, name it: {_filled(command, 'FORMAT', path)}, "
         f"where FORMAT is {known}"
     )
+
+
+def looks_like(path: Path, name: str) -> str:
+    """Which other format a path that gave nothing as `name` seems to be of, as the end of a sentence."""
+    others = [one for one in recognise(path) if one.importer.name != name]
+    if not others:
+        return ""
+    command = _filled("memory-pipeline import {format} {path}", others[0].importer.name, path)
+    return f"; it looks like {others[0].importer.name}, since it has {others[0].evidence}: {command}"
 
 
 def _filled(command: str, name: str, path: Path) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from contextlib import suppress
+from datetime import UTC, datetime, tzinfo
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,16 +18,15 @@ from typing import Any
 from memory_pipeline.files.writing import real_path
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped, dated
-from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.dates import names_a_day, parse_moment
 from memory_pipeline.ingest.foreign import foreign_id, project_of_directory, slug
 from memory_pipeline.ingest.importer import FileChoice, FilesImporter, OneFile, chosen_files, readable_name
-from memory_pipeline.ingest.markdown import Entry, Page, parse_note, parts_of_entry, split_front_matter
+from memory_pipeline.ingest.markdown import Page, parse_note, parts_of_entry, split_front_matter
 from memory_pipeline.ingest.openclaw_files import note_text
 from memory_pipeline.ingest.text_files import beginning
 from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
-from memory_pipeline.text.redaction import redact
 
 #: A single sign in brackets is a task's, and a clock time that of a transcript.
 _OBSERVATION = re.compile(
@@ -71,7 +70,7 @@ class BasicMemoryImporter(FilesImporter):
         text = note_text(file)
         if text is None:
             return
-        text, masked = redact(text, keep_lines=True) if file.masks else (text, {})
+        text, masked = file.masked(text, keep_lines=True)
         page = split_front_matter(text) or Page({}, text, 1)
         try:
             moment, quality = _time(page.fields, file)
@@ -79,16 +78,34 @@ class BasicMemoryImporter(FilesImporter):
         except RowError as error:
             yield Rejected(file.name, 1, str(error))
             return
-        permalink = page.fields.get("permalink")
-        key = permalink if isinstance(permalink, str) and permalink.strip() else file.name.removesuffix(".md")
-        yield from _Note(file, key, page, tags, moment, quality, tuple(sorted(masked.items()))).memories()
+        key = values.text_at(page.fields, "permalink") or file.name.removesuffix(".md")
+        subject = values.text_at(page.fields, "title")
+        for entry in parse_note(page.body).entries:
+            if entry.text.startswith(("```", "~~~")) or is_relation(entry.text):
+                file.skipped.add("relations to other notes" if is_relation(entry.text) else "blocks of code")
+                continue
+            category, words, own_tags = observation_in(entry.text)
+            path = [heading for heading in entry.above if heading.strip().lower() not in _OF_FORMAT]
+            for said in parts_of_entry(entry, MAX_ENTRY_TOKENS, file.skipped, words.strip()):
+                part = said.own_words
+                digest = hashlib.sha256(f"{category}\x1f{part}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+                found = Candidate(
+                    content=part,
+                    source=Source(self.name, file.name, page.first_line + entry.first_line - 1),
+                    native_id=foreign_id(self.name, f"{key}#{digest}"),
+                    memory_type=kind_of(part, (subject, *path, category), "fact"),
+                    categories=tuple(dict.fromkeys(filter(None, map(slug, (category, subject))))),
+                    tags=tuple(dict.fromkeys((*tags, *own_tags)))[: values.MAX_LABELS],
+                    effective_date=_holds(words, moment.tzinfo or UTC, file.now),
+                    masked=masked,
+                    **dated(moment, quality),
+                )
+                yield said.describe(found)
+                masked = ()
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """A note with a permalink and an observation or a relation."""
-        try:
-            found = [path] if path.is_file() else list(islice(path.rglob("*.md"), _LOOKED_AT)) if path.is_dir() else []
-        except OSError:
-            return None
+        found = [path] if path.is_file() else list(islice(path.rglob("*.md"), _LOOKED_AT)) if path.is_dir() else []
         return "a note with the permalink of basic-memory" if any(map(_has_permalink, found)) else None
 
     def default_project(self, path: Path) -> str:
@@ -103,59 +120,12 @@ def _has_permalink(path: Path) -> bool:
     return page is not None and isinstance(page.fields.get("permalink"), str)
 
 
-@dataclass
-class _Note:
-    """One note with what its front matter says."""
-
-    file: OneFile
-    key: str
-    page: Page
-    tags: tuple[str, ...]
-    moment: datetime
-    quality: str
-    masked: tuple[tuple[str, int], ...]
-
-    def memories(self) -> Reading:
-        """Its observations and other entries."""
-        for entry in parse_note(self.page.body).entries:
-            if entry.text.startswith(("```", "~~~")):
-                self.file.skipped.add("blocks of code")
-            elif is_relation(entry.text):
-                self.file.skipped.add("relations to other notes")
-            else:
-                yield from self._of_entry(entry)
-
-    def _holds(self, words: str) -> datetime | None:
-        """When an observation begins to hold, if it says so and that has come; the time of the note otherwise."""
-        said = _HOLDS.match(words) or _EFFECTIVE.search(words)
-        if said is None:
-            return None
-        try:
-            return parse_moment(said[1], self.moment.tzinfo or UTC, self.file.now)
-        except RowError:
-            return None
-
-    def _of_entry(self, entry: Entry) -> Iterator[Candidate]:
-        category, words, own_tags = observation_in(entry.text)
-        title = self.page.fields.get("title")
-        subject = title if isinstance(title, str) else ""
-        path = [heading for heading in entry.above if heading.strip().lower() not in _OF_FORMAT]
-        for said in parts_of_entry(entry, MAX_ENTRY_TOKENS, self.file.skipped, words.strip()):
-            part = said.own_words
-            digest = hashlib.sha256(f"{category}\x1f{part}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
-            found = Candidate(
-                content=part,
-                source=Source(BasicMemoryImporter.name, self.file.name, self.page.first_line + entry.first_line - 1),
-                native_id=foreign_id(BasicMemoryImporter.name, f"{self.key}#{digest}"),
-                memory_type=kind_of(part, (subject, *path, category), "fact"),
-                categories=tuple(dict.fromkeys(filter(None, map(slug, (category, subject))))),
-                tags=tuple(dict.fromkeys((*self.tags, *own_tags)))[: values.MAX_LABELS],
-                effective_date=self._holds(words),
-                masked=self.masked,
-                **dated(self.moment, self.quality),
-            )
-            yield said.describe(found)
-            self.masked = ()
+def _holds(words: str, zone: tzinfo, now: datetime) -> datetime | None:
+    """When an observation begins to hold, if it says so and that has come."""
+    said = _HOLDS.match(words) or _EFFECTIVE.search(words)
+    with suppress(RowError):
+        return parse_moment(said[1], zone, now) if said else None
+    return None
 
 
 def is_relation(text: str) -> bool:
@@ -186,5 +156,4 @@ def _time(fields: Mapping[str, Any], file: OneFile) -> tuple[datetime, str]:
     moment = parse_moment(told, file.zone, file.now, "created")
     if moment is None:
         return file.undated
-    is_day = (isinstance(told, date) and not isinstance(told, datetime)) or (isinstance(told, str) and len(told) == 10)
-    return moment, "date" if is_day else "exact"
+    return moment, "date" if names_a_day(told) else "exact"

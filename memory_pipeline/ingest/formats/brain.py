@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import InputError, StoreBusyError
+from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Finding, Reading, Rejected, RowError, dated
 from memory_pipeline.ingest.dates import parse_moment
@@ -74,15 +74,12 @@ class BrainImporter(Importer):
             yield from _pins(connection, file)
             yield from _atoms(connection, file)
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """Its table of memories."""
         if not is_sqlite(path):
             return None
-        try:
-            with reading(path) as connection:
-                table = memory_table(connection)
-        except (InputError, StoreBusyError):
-            return None
+        with reading(path) as connection:
+            table = memory_table(connection)
         return f"a table '{table}' of memories with their categories" if table else None
 
     def default_path(self, settings: Settings) -> Path | None:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone, tzinfo
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from memory_pipeline.ingest.formats.brain import (
     DIMENSION,
@@ -97,8 +97,7 @@ def _is_of_a_brain(memory: Memory | None) -> bool:
     return memory is not None and memory.source.connector == BrainImporter.name
 
 
-@dataclass(frozen=True, slots=True)
-class BrainRow:
+class BrainRow(NamedTuple):
     """A row of the brain that is a memory of the store: `key` is its id there, and `place` that of this row alone."""
 
     key: object
@@ -108,24 +107,23 @@ class BrainRow:
     ours: ArchivedHere | None
 
 
-@dataclass(frozen=True, slots=True)
-class NewRow:
-    """An abstraction to be added, with what it was made from, and its row of the log."""
+class NewRow(NamedTuple):
+    """An abstraction to be added, with the rows that it was made from."""
 
     memory: Memory
     source_ids: tuple[str, ...]
-    log: LogRow
-    vector: Vectors | None
 
 
-@dataclass(frozen=True, slots=True)
-class Marking:
-    """A row to be archived or made active again: its key and its place, and the new values."""
+Verb = Literal["archive", "make active again", "retire"]
 
-    key: object
-    place: object
-    archived_by: str | None
+
+class Marking(NamedTuple):
+    """What is to be done with a row, and the new values."""
+
+    verb: Verb
     memory: Memory
+    row: BrainRow
+    archived_by: str | None
     importance: float
 
 
@@ -134,15 +132,12 @@ class BrainPlan:
     """What is to be written, and what is left alone, by reason."""
 
     add: list[NewRow] = field(default_factory=list)
-    archive: list[Marking] = field(default_factory=list)
-    restore: list[Marking] = field(default_factory=list)
-    retire: list[Marking] = field(default_factory=list)
+    mark: list[Marking] = field(default_factory=list)
     left: Counter[str] = field(default_factory=Counter)
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether the brain has all of it already."""
-        return not (self.add or self.archive or self.restore or self.retire)
+    def count(self, verb: Verb) -> int:
+        """How many rows that is done with."""
+        return sum(one.verb == verb for one in self.mark)
 
 
 def plan_brain(connection: sqlite3.Connection, table: str, side: StoreSide) -> BrainPlan:
@@ -152,63 +147,50 @@ def plan_brain(connection: sqlite3.Connection, table: str, side: StoreSide) -> B
     # What the brain's own log has was written once, and is not written again after it was deleted there.
     written = {str(row["id"]) for row in records(connection, "compression_log", ("id",), {})} if has_log else set()
     plan = BrainPlan()
-    for memory_id in sorted(side.raw):
+    for memory_id, raw in sorted(side.raw.items()):
         memory = side.memories[memory_id]
         if memory_id in standing or memory.archived_at or memory.rolled_back_at:
             continue
-        if side.raw[memory_id] and not all(one in standing for one in side.raw[memory_id]):
+        if not all(one in standing for one in raw):
             plan.left["abstractions of memories that are not all in this brain"] += 1
-        elif any(standing[one].ours and not side.archived(one, standing[one]) for one in side.raw[memory_id]):
+        elif any(standing[one].ours and not side.archived(one, standing[one]) for one in raw):
             plan.left["abstractions of memories that another store archived"] += 1
         elif log_row(side, memory).id in written:
             plan.left["abstractions that were deleted there"] += 1
         else:
-            plan.add.append(_new_row(side, memory, standing))
+            # Earlier versions of an abstraction never were in the brain: the raw rows stand in their place.
+            direct = side.direct.get(memory_id, [])
+            named = direct if all(one in standing for one in direct) else raw
+            plan.add.append(NewRow(memory, tuple(str(standing[one].key) for one in named)))
     there: set[str | None] = {*standing, *(new.memory.id for new in plan.add)}
     for memory_id, row in standing.items():
         memory = side.memories[memory_id]
-        _mark(plan, side, memory, row, there, standing.get(memory.consolidated_into_id or ""))
+        if why := _why_left(side, memory, row, there):
+            plan.left[why] += 1
+        elif memory.archived_at is None:
+            if row.ours:
+                plan.mark.append(Marking("make active again", memory, row, None, row.ours.importance))
+        elif not row.ours or row.ours.by != (memory.archived_by or "night"):
+            before = row.ours.importance if row.ours else row.importance
+            into = standing.get(memory.consolidated_into_id or "")
+            mark = archived_mark(memory.archived_by or "night", before, into.key if into else None)
+            plan.mark.append(Marking("retire" if memory.rolled_back_at else "archive", memory, row, mark, before))
     return plan
 
 
-def _new_row(side: StoreSide, memory: Memory, standing: Mapping[str, BrainRow]) -> NewRow:
-    # Earlier versions of an abstraction never were in the brain: the raw rows stand in their place.
-    direct = side.direct.get(memory.id, [])
-    named = direct if all(one in standing for one in direct) else side.raw[memory.id]
-    keys = tuple(str(standing[one].key) for one in named)
-    return NewRow(memory, keys, log_row(side, memory), side.vectors.get(memory.id))
-
-
-def _mark(
-    plan: BrainPlan,
-    side: StoreSide,
-    memory: Memory,
-    row: BrainRow,
-    there: Collection[str | None],
-    into: BrainRow | None,
-) -> None:
+def _why_left(side: StoreSide, memory: Memory, row: BrainRow, there: Collection[str | None]) -> str | None:
+    """Why a row is left alone that is not as its memory in the store is; None if it is not."""
     if row.ours and not side.archived(memory.id, row):
-        plan.left["memories that another store archived"] += 1
-        return
+        return "memories that another store archived"
     if memory.archived_at is None:
-        if row.ours:
-            plan.restore.append(Marking(row.key, row.place, None, memory, row.ours.importance))
-        return
+        return None
     if row.archived_by is not None and row.ours is None:
-        plan.left["memories that another program archived"] += 1
-        return
+        return "memories that another program archived"
     if memory.archived_by == EXPIRED:
-        plan.left["memories that have expired there"] += 1
-        return
+        return "memories that have expired there"
     if memory.rolled_back_at is None and side.replaced_by.get(memory.id) not in there:
-        plan.left["archived memories whose replacement is not in this brain"] += 1
-        return
-    by = memory.archived_by or "night"
-    if row.ours and row.ours.by == by:
-        return
-    before = row.ours.importance if row.ours else row.importance
-    marking = Marking(row.key, row.place, archived_mark(by, before, into.key if into else None), memory, before)
-    (plan.retire if memory.rolled_back_at else plan.archive).append(marking)
+        return "archived memories whose replacement is not in this brain"
+    return None
 
 
 def _standing(connection: sqlite3.Connection, table: str, side: StoreSide) -> Iterator[tuple[str, BrainRow]]:
@@ -220,18 +202,9 @@ def _standing(connection: sqlite3.Connection, table: str, side: StoreSide) -> It
         row: dict[str, Any] = dict(zip(wanted, values, strict=True))
         memory = _memory_of(row, side)
         if memory is not None:
-            importance = row.get("importance")
-            archived_by = row.get("archived_by")
-            yield (
-                memory.id,
-                BrainRow(
-                    row["id"],
-                    place,
-                    importance if isinstance(importance, int | float) else 1.0,
-                    None if archived_by is None else str(archived_by),
-                    archived_here(archived_by),
-                ),
-            )
+            importance, by = row.get("importance"), row.get("archived_by")
+            weight = importance if isinstance(importance, int | float) else 1.0
+            yield memory.id, BrainRow(row["id"], place, weight, None if by is None else str(by), archived_here(by))
 
 
 def row_name(connection: sqlite3.Connection, table: str) -> str:

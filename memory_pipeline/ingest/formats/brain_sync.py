@@ -25,9 +25,18 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, OutputError, StoreBusyError
 from memory_pipeline.files.writing import cause_and_mend, new_file
 from memory_pipeline.ingest.formats.brain import MODEL, made_mark, table_in
-from memory_pipeline.ingest.formats.brain_plan import BrainPlan, Marking, NewRow, StoreSide, plan_brain, row_name
+from memory_pipeline.ingest.formats.brain_plan import (
+    BrainPlan,
+    Marking,
+    NewRow,
+    StoreSide,
+    log_row,
+    plan_brain,
+    row_name,
+)
 from memory_pipeline.ingest.sqlite_files import columns_of, holders_of, is_busy, is_sqlite, quoted, reading
 from memory_pipeline.killpoints import reached
+from memory_pipeline.records import Memory
 from memory_pipeline.store import Store, snapshot_directory
 
 #: What an archived memory weighs.
@@ -69,15 +78,15 @@ def sync_brain(
     with reading(path, wait_s) as connection:
         plan = plan_brain(connection, table_in(connection, path), side)
     copy = None
-    if not plan.is_empty and not dry_run:
+    if (plan.add or plan.mark) and not dry_run:
         plan, copy = _write(store, path, side, zone, now, wait_s, keep)
     return BrainSync(
         brain=str(path),
         dry_run=dry_run,
         added=len(plan.add),
-        archived=len(plan.archive),
-        restored=len(plan.restore),
-        retired=len(plan.retire),
+        archived=plan.count("archive"),
+        restored=plan.count("make active again"),
+        retired=plan.count("retire"),
         left=dict(sorted(plan.left.items())),
         copy_=str(copy) if copy else None,
         changes=_in_words(plan),
@@ -92,8 +101,7 @@ def _in_words(plan: BrainPlan) -> tuple[str, ...]:
     told = [
         f"add {new.memory.id[:8]}, of {len(new.source_ids)} memories: {_begin(new.memory.content)}" for new in plan.add
     ]
-    for verb, markings in (("archive", plan.archive), ("make active again", plan.restore), ("retire", plan.retire)):
-        told += [f"{verb} {one.key}: {_begin(one.memory.content)}" for one in markings]
+    told += [f"{one.verb} {one.row.key}: {_begin(one.memory.content)}" for one in plan.mark]
     return tuple(told[:_SHOWN])
 
 
@@ -110,12 +118,12 @@ def _write(
             try:
                 table = table_in(connection, path)
                 plan = plan_brain(connection, table, side)
-                if plan.is_empty:
+                if not plan.add and not plan.mark:
                     connection.execute("rollback")
                     return plan, None
                 copy = _copied(store, path, table, now, keep)
                 reached("sync.copied")
-                _Writing(connection, table, side.zone_of_brain(zone)).write(plan, now)
+                _Writing(connection, table, side, zone).write(plan, now)
                 reached("sync.written")
                 connection.execute("commit")
                 reached("sync.committed")
@@ -167,28 +175,23 @@ def _copied(store: Store, path: Path, table: str, now: datetime, keep: int) -> P
 class _Writing:
     """The changes of one transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, table: str, zone: Callable[[datetime], tzinfo]) -> None:
-        self._connection, self._table = connection, table
+    def __init__(self, connection: sqlite3.Connection, table: str, side: StoreSide, zone: tzinfo) -> None:
+        self._connection, self._table, self._side = connection, table, side
         self._has_numbers = _has_numbers(connection, table)
         self._row = quoted(row_name(connection, table))
-        self._time = _written_time(connection, table, zone)
+        self._time = _written_time(connection, table, side.zone_of_brain(zone))
 
     def write(self, plan: BrainPlan, now: datetime) -> None:
         """Everything of a plan."""
         self._add_columns()
         for new in plan.add:
             key = self._add(new)
-            self._log(new, key)
-            self._embed(new, key, now)
-        for marking in (*plan.archive, *plan.retire):
-            self._archive(marking)
-        for marking in plan.restore:
-            self._restore(marking)
-        for marking in plan.retire:
-            self._run(
-                "update compression_log set status = 'failed', reason = 'rolled back' where compressed_memory_id = ?",
-                [marking.key],
-            )
+            log = log_row(self._side, new.memory)
+            row = {**asdict(log), "compressed_memory_id": key, "created_at": self._time(log.created_at)}
+            self._insert("compression_log", row)
+            self._embed(new.memory, key, now)
+        for marking in plan.mark:
+            (self._restore if marking.verb == "make active again" else self._archive)(marking)
 
     def _add_columns(self) -> None:
         present = columns_of(self._connection, self._table)
@@ -242,25 +245,18 @@ class _Writing:
             self._connection.set_authorizer(None)
         return found
 
-    def _log(self, new: NewRow, key: object) -> None:
-        log = new.log
-        self._insert(
-            "compression_log",
-            {**asdict(log), "compressed_memory_id": key, "created_at": self._time(log.created_at)},
-        )
-
-    def _embed(self, new: NewRow, key: object, now: datetime) -> None:
+    def _embed(self, memory: Memory, key: object, now: datetime) -> None:
         """Its vector, if the brain has a table for it and the store has one of the brain's model."""
-        columns = columns_of(self._connection, "embeddings")
-        if new.vector is None or not columns:
+        vector = self._side.vectors.get(memory.id)
+        if vector is None or not columns_of(self._connection, "embeddings"):
             return
-        value = new.vector.astype("<f4").tobytes()
+        value = vector.astype("<f4").tobytes()
         row = {
-            "id": f"emb_{hashlib.sha256(new.memory.id.encode()).hexdigest()[:12]}",
+            "id": f"emb_{hashlib.sha256(memory.id.encode()).hexdigest()[:12]}",
             "source_type": "stm",
             "source_id": key,
             "memory_id": key,
-            "content": new.memory.content[:1000],
+            "content": memory.content[:1000],
             "embedding": value,
             "vector": value,
             "model": MODEL,
@@ -274,8 +270,13 @@ class _Writing:
             f"update {quoted(self._table)} set archived_by = ?1, archived_at = ?2, importance = case "
             "when typeof(importance) in ('integer', 'real') then min(importance, ?3) else importance end "
             f"where {self._row} = ?4",
-            [marking.archived_by, None if at is None else self._time(at), _ARCHIVED_IMPORTANCE, marking.place],
+            [marking.archived_by, None if at is None else self._time(at), _ARCHIVED_IMPORTANCE, marking.row.place],
         )
+        if marking.verb == "retire":
+            self._run(
+                "update compression_log set status = 'failed', reason = 'rolled back' where compressed_memory_id = ?",
+                [marking.row.key],
+            )
 
     def _restore(self, marking: Marking) -> None:
         """Make it active again; an importance that its agent has set since stays."""
@@ -283,12 +284,12 @@ class _Writing:
             f"update {quoted(self._table)} set archived_by = null, archived_at = null, "
             "importance = case when importance = min(?1, ?2) then ?1 else importance end "
             f"where {self._row} = ?3",
-            [marking.importance, _ARCHIVED_IMPORTANCE, marking.place],
+            [marking.importance, _ARCHIVED_IMPORTANCE, marking.row.place],
         )
         self._run(
             "update compression_log set status = 'compressed', reason = null "
             "where compressed_memory_id = ? and reason = 'rolled back'",
-            [marking.key],
+            [marking.row.key],
         )
 
     def _insert(self, table: str, row: Mapping[str, object]) -> int | None:

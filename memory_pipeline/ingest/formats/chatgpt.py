@@ -1,29 +1,24 @@
 """Reads the export of ChatGPT: `conversations.json`, its parts, or the archive as it comes.
 
-The file is one line of any length; it is read as a stream, one message at a time.
+The file is one line of any length; it is read as a stream, one conversation at a time.
 """
 
 from __future__ import annotations
 
-import pickle
 import re
-import sqlite3
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-import ijson
-
 from memory_pipeline.errors import InputError
-from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
+from memory_pipeline.ingest.candidates import Item, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import file_of_part, foreign_id, part_name
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, readable_name
-from memory_pipeline.ingest.text_files import Event, Unreadable, events, items_of, pass_over, value_of
+from memory_pipeline.ingest.text_files import Broken, Unreadable, json_items
 from memory_pipeline.ingest.turns import (
     AGENT,
     CALLS,
@@ -35,7 +30,7 @@ from memory_pipeline.ingest.turns import (
     is_nobody,
     speaker_of,
 )
-from memory_pipeline.ingest.values import first_line
+from memory_pipeline.ingest.values import at, text_at
 
 DRAFTS = "messages of branches that were given up"
 _FILES = "images and other files"
@@ -52,13 +47,9 @@ _OF_KIND = {
     "user_editable_context": OF_SYSTEM,
     "model_editable_context": OF_SYSTEM,
 }
-_SPOKEN = "audio_transcription"
 #: Marks of citations, which lead to nothing outside of ChatGPT.
 _CITATIONS = re.compile(r"\ue200[^\ue200\ue201]{0,400}\ue201|【[^【】\n]{0,40}†[^【】\n]{0,80}】")
-#: Messages of a conversation that are read, and what each counts for beside its id, in characters.
-_MOST_NODES, _NODE = 300_000, 100
 _PART = re.compile(r"(?:.*/)?conversations(?:-\d{1,6})?\.json")
-_FIELDS = frozenset(("id", "conversation_id", "current_node", "create_time", "is_do_not_remember"))
 _BEGINNING = 100_000
 
 
@@ -73,10 +64,13 @@ class ChatGptImporter(FilesImporter):
 
     def read_file(self, file: OneFile) -> Reading:
         """Every turn."""
-        transcripts = Transcripts.of(self.name, file)
+        transcripts = Transcripts(self.name, file)
         with _opened(file.path) as parts:
+            count = 0
             for part in parts:
-                yield from _read_part(part, file, transcripts)
+                count += yield from _read_part(part, file, transcripts)
+        if not count:
+            raise InputError("it holds no conversation of ChatGPT")
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """The file, or the parts in a directory that are chosen."""
@@ -91,7 +85,7 @@ class ChatGptImporter(FilesImporter):
                 else:
                     choice.count_left_out(name, skipped)
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """Conversations with a tree of messages."""
         for name, file in self.files(path, ALL_FILES, Skipped()):
             try:
@@ -117,85 +111,72 @@ class ChatGptImporter(FilesImporter):
         return self.name
 
 
-def _read_part(part: IO[bytes], file: OneFile, transcripts: Transcripts) -> Reading:
-    """The turns of one list of conversations. Where it is no JSON, what was read until then stays."""
+def _read_part(part: IO[bytes], file: OneFile, transcripts: Transcripts) -> Generator[Item, None, int]:
+    """The turns of one list of conversations, of which the number is returned. Where it is no JSON, what was read until
+    then stays."""
     number = 0
-    try:
-        for number, item in enumerate(items_of(events(part), "", "conversations", take=_conversation), start=1):
-            if item is None:
-                yield Rejected(file.name, number, "the conversation is not an object")
-                continue
-            with closing(item):
-                yield from _turns_of(item, number, file, transcripts)
-    except (ijson.JSONError, ValueError) as error:  # a number of thousands of digits is a ValueError
-        why = f"the file is no JSON behind conversation {number}, so the rest is not read: {first_line(error)}"
-        yield Rejected(file.name, number, why)
+    for item in json_items(part, "", "conversations"):
+        if isinstance(item, Broken):
+            yield Rejected(file.name, number + 1, f"the rest is not read: {item.reason}")
+            return number + 1
+        number, conversation = item
+        yield from _turns_of(conversation, number, file, transcripts)
+    return number
 
 
-def _turns_of(conversation: Conversation, number: int, of: OneFile, transcripts: Transcripts) -> Reading:
+def _turns_of(conversation: object, number: int, of: OneFile, transcripts: Transcripts) -> Reading:
     name, skipped = of.name, of.skipped
-    if conversation.is_forgotten:
+    if not isinstance(conversation, Mapping):
+        why = f"cannot be read: {conversation.reason}" if isinstance(conversation, Unreadable) else "is not an object"
+        yield Rejected(name, number, f"the conversation {why}")
+        return
+    if conversation.get("is_do_not_remember") is True:
         skipped.add("conversations that are not to be remembered")
         return
-    session = conversation.session or str(number)
-    if conversation.is_too_large:
-        yield Rejected(name, number, f"conversation {session[:80]} has more messages than can be read")
-        return
-    if not conversation.has_tree:
+    session = text_at(conversation, "id") or text_at(conversation, "conversation_id") or str(number)
+    nodes = conversation.get("mapping")
+    if not isinstance(nodes, Mapping):
         yield Rejected(name, number, f"conversation {session[:80]} has no mapping of its messages")
         return
     file = part_name(name, readable_name(session.replace("#", "-"))[:200])
-    transcripts.undated = of.undated
-    try:
-        began = parse_moment(conversation.created, of.zone, of.now)
-        transcripts.undated = (began, "date") if began else of.undated
-    except RowError:
-        pass  # each message has its own time
-    for line, item in enumerate(conversation.shown(skipped), start=1):
-        if isinstance(item, str):
-            yield Rejected(file, line, item)
+    transcripts.undated = None
+    with suppress(RowError):  # each message has its own time
+        began = parse_moment(conversation.get("create_time"), of.zone, of.now)
+        transcripts.undated = (began, "date") if began else None
+    branch = _branch(nodes, conversation.get("current_node"))
+    if branch is None:
+        why = "the messages of the conversation lead in a circle, so that nobody knows where it began"
+        yield Rejected(file, 1, why)
+        return
+    line = 0
+    for node in branch:
+        try:
+            message = _told(nodes[node], skipped)
+            line += message is not None
+        except RowError as error:
+            line += 1
+            yield Rejected(file, line, str(error))
             continue
-        native_id = foreign_id(transcripts.connector, item.message_id) if item.message_id else None
-        yield from transcripts.memories(item.speaker, item.words, file, line, told_at=item.told_at, native_id=native_id)
+        if message:
+            native_id = foreign_id(transcripts.connector, message.message_id) if message.message_id else None
+            yield from transcripts.memories(
+                message.speaker, message.words, file, line, told_at=message.told_at, native_id=native_id
+            )
+    for node in nodes.keys() - set(branch):
+        with suppress(RowError):
+            skipped.add(DRAFTS, _told(nodes[node], Skipped()) is not None)
 
 
-def _node(kind: str, value: Any, told: Iterator[Event]) -> Any:
-    """A node of the tree, without its other fields."""
-    if kind != "start_map":
-        return value_of(kind, value, told)
-    node: dict[str, Any] = {}
-    for kind, key in told:
-        if kind == "end_map":
-            break
-        kind, value = next(told)
-        if key in ("parent", "message"):
-            node[key] = value_of(kind, value, told)
-        else:
-            pass_over(kind, told)
-    return node
-
-
-def _conversation(kind: str, _: Any, told: Iterator[Event]) -> Conversation | None:
-    """A conversation that begins with an event; None for what is no object."""
-    if kind != "start_map":
-        pass_over(kind, told)
-        return None
-    conversation = Conversation()
-    for kind, key in told:
-        if kind == "end_map":
-            break
-        kind, value = next(told)
-        if key == "mapping" and kind == "start_map":
-            conversation.has_tree = True
-            for inner, node_id in told:
-                if inner == "end_map":
-                    break
-                conversation.add(node_id, _node(*next(told), told))
-        elif key in _FIELDS and not kind.startswith("start_"):
-            conversation.tell(key, value)
-        else:
-            pass_over(kind, told)
-    return conversation
+def _branch(nodes: Mapping[str, object], current: object) -> list[str] | None:
+    """The nodes from the root to the current one, or else to the last one; None if they lead in a circle."""
+    place = current if isinstance(current, str) and current in nodes else next(iter([*nodes][-1:]), None)
+    path: dict[str, None] = {}
+    while isinstance(place, str) and place in nodes:
+        if place in path:
+            return None
+        path[place] = None
+        place = at(nodes[place], "parent")
+    return list(reversed(path))
 
 
 @contextmanager
@@ -218,103 +199,24 @@ def _opened(path: Path) -> Iterator[Iterator[IO[bytes]]]:
 class Message(NamedTuple):
     """A message of somebody. `told_at`: its time as the export tells it."""
 
-    message_id: str | None
+    message_id: str
     speaker: Speaker
     told_at: object
     words: str
 
 
-@dataclass
-class Conversation:
-    """What is read of a conversation so far: its tree is in memory, its messages are in a file."""
-
-    session: str | None = None
-    current: str | None = None
-    created: object = None
-    is_forgotten: bool = False
-    has_tree: bool = False
-    _parents: dict[str, str | None] = field(default_factory=dict)
-    _weight: int = 0
-
-    def __post_init__(self) -> None:
-        self._messages = sqlite3.connect("")  # SQLite's own file, on disk when it is large
-        self._messages.execute("create table messages (node text primary key, message blob)")
-
-    def tell(self, name: str, value: object) -> None:
-        """Take over a field of the conversation."""
-        if name == "id" or (name == "conversation_id" and self.session is None):
-            self.session = value if isinstance(value, str) and value.strip() else self.session
-        elif name == "current_node":
-            self.current = value if isinstance(value, str) else None
-        elif name == "create_time":
-            self.created = value
-        elif name == "is_do_not_remember":
-            self.is_forgotten = value is True
-
-    def add(self, node_id: str, node: object) -> None:
-        """Take over a node of the tree."""
-        self._weight += len(node_id) + _NODE
-        if self.is_too_large:
-            self._parents = {}
-            return
-        parent, message = (node.get("parent"), node.get("message")) if isinstance(node, Mapping) else (None, None)
-        self._parents[node_id] = parent if isinstance(parent, str) else None
-        packed = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-        self._messages.execute("insert or replace into messages values (?, ?)", [node_id, packed])
-
-    @property
-    def is_too_large(self) -> bool:
-        """Whether it has more messages than can be read."""
-        return self._weight > _MOST_NODES * _NODE
-
-    def shown(self, skipped: Skipped) -> Iterator[Message | str]:
-        """The messages of the branch that ends in the current node, in their order; for one that cannot be read, why.
-        What is left out is counted."""
-        path, is_circle = self._path()
-        if is_circle:
-            yield "the messages of the conversation lead in a circle, so that nobody knows where it began"
-            return
-        yield from filter(None, (self._message(node_id, skipped) for node_id in path))
-        others = self._parents.keys() - set(path)
-        skipped.add(DRAFTS, sum(isinstance(self._message(node_id, Skipped()), Message) for node_id in others))
-
-    def _message(self, node_id: str, skipped: Skipped) -> Message | str | None:
-        query = "select message from messages where node = ?"
-        (packed,) = self._messages.execute(query, [node_id]).fetchone()
-        try:
-            return _told(pickle.loads(packed), skipped)
-        except RowError as error:
-            return str(error)
-
-    def close(self) -> None:
-        """Free what is on disk."""
-        self._messages.close()
-
-    def _path(self) -> tuple[list[str], bool]:
-        """The nodes from the root to the current one, or else to the last one, and whether they have no root, but lead
-        back to one of themselves."""
-        at = self.current if self.current in self._parents else next(reversed(self._parents), None)
-        path: dict[str, None] = {}
-        while at is not None and at in self._parents and at not in path:
-            path[at] = None
-            at = self._parents[at]
-        return list(reversed(path)), at in path
-
-
-def _told(message: object, skipped: Skipped) -> Message | None:
-    """What a message says; None if it is nobody's. Raises RowError for one that makes no sense."""
+def _told(node: object, skipped: Skipped) -> Message | None:
+    """What the message of a node says; None if it is nobody's. Raises RowError for one that makes no sense."""
+    message = at(node, "message")
     if message is None:
         return None
-    if isinstance(message, Unreadable):
-        raise RowError(f"the message cannot be read: {message.reason}")
     if not isinstance(message, Mapping):
         raise RowError("the message is not an object")
-    author, metadata, content = message.get("author"), message.get("metadata"), message.get("content")
-    role = author.get("role") if isinstance(author, Mapping) else None
-    if speaker_of(role) is None and not is_nobody(role):
-        raise RowError("the message has no author that is known")
+    content, role = message.get("content"), at(message, "author", "role")
     speaker = speaker_of(role)
-    is_hidden = isinstance(metadata, Mapping) and metadata.get("is_visually_hidden_from_conversation") is True
+    if speaker is None and not is_nobody(role):
+        raise RowError("the message has no author that is known")
+    is_hidden = at(message, "metadata", "is_visually_hidden_from_conversation") is True
     if speaker is None or is_hidden or message.get("weight") == 0:
         skipped.add(RESULTS if role == "tool" else OF_SYSTEM)
         return None
@@ -326,8 +228,7 @@ def _told(message: object, skipped: Skipped) -> Message | None:
     words = _words_of(content, skipped)
     if not words.strip():
         return None
-    own = message.get("id")
-    return Message(own if isinstance(own, str) and own.strip() else None, speaker, message.get("create_time"), words)
+    return Message(text_at(message, "id"), speaker, message.get("create_time"), words)
 
 
 def _words_of(content: Mapping[str, Any], skipped: Skipped) -> str:
@@ -345,7 +246,7 @@ def _words_of(content: Mapping[str, Any], skipped: Skipped) -> str:
     for part in parts or ():
         if isinstance(part, str):
             texts.append(part)
-        elif isinstance(part, Mapping) and part.get("content_type") == _SPOKEN and isinstance(part.get("text"), str):
+        elif at(part, "content_type") == "audio_transcription" and isinstance(at(part, "text"), str):
             texts.append(part["text"])
         elif part is not None:
             skipped.add(_FILES)

@@ -21,16 +21,23 @@ from memory_pipeline.files.places import QUESTIONS
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, Skipped, dated
 from memory_pipeline.ingest.foreign import foreign_id, project_name, project_of_directory, slug
 from memory_pipeline.ingest.formats.claude_transcripts import read_transcript
-from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, readable_name
+from memory_pipeline.ingest.importer import (
+    ALL_FILES,
+    FileChoice,
+    FilesImporter,
+    OneFile,
+    chosen_files,
+    entry_id,
+    readable_name,
+)
 from memory_pipeline.ingest.markdown import Page, parse_note, parts_of, parts_of_entry, split_front_matter
 from memory_pipeline.ingest.openclaw_files import note_text
 from memory_pipeline.ingest.text_files import beginning, json_records, opened
 from memory_pipeline.ingest.turns import Transcripts, without_put_in
-from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LINE_BYTES
+from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LINE_BYTES, text_at
 from memory_pipeline.records import Source
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.kinds import kind_of
-from memory_pipeline.text.redaction import redact
 
 INDEX = "MEMORY.md"
 #: The types of facts in Claude Code, and the memory type of each; None for one that the words tell.
@@ -75,10 +82,10 @@ class ClaudeCodeImporter(FilesImporter):
         if not _is_transcript(file.path):
             return _memories(file, folder)
         return read_transcript(
-            file.path, file.name, MAX_LINE_BYTES, Transcripts.of(self.name, file), project_by_place(folder)
+            file.path, file.name, MAX_LINE_BYTES, Transcripts(self.name, file), project_by_place(folder)
         )
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """A line of a transcript, or a fact with a type of Claude Code's."""
         for name, file in islice(self.files(path, ALL_FILES, Skipped()), _FIRST_LINES):
             if _is_transcript(file):
@@ -118,10 +125,7 @@ class ClaudeCodeImporter(FilesImporter):
 
     def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
         """Of notes without an id: derived from the file's name and the words, as in a workspace."""
-        from memory_pipeline.ingest.openclaw import entry_id
-
-        file = PurePosixPath(candidate.source.file or "").name
-        return entry_id(project, file, content).replace("openclaw:", f"{self.name}:", 1)
+        return entry_id(project, PurePosixPath(candidate.source.file or "").name, content, self.name)
 
 
 def _is_transcript(file: Path) -> bool:
@@ -202,36 +206,31 @@ def _directory_on_disk(directory: Path, name: str) -> Path | None:
     return None
 
 
-def _place_in(line: Mapping[str, object], folder: str) -> str | None:
-    place = line.get("cwd")
-    return place if isinstance(place, str) and _folder_name(place) == folder else None
+def _place_in(line: Mapping[str, object], folder: str) -> str:
+    place = text_at(line, "cwd")
+    return place if _folder_name(place) == folder else ""
 
 
-def _is_transcript_line(line: Mapping[str, object]) -> str | None:
-    """Whether a line is one of a transcript."""
-    session = line.get("sessionId")
-    return session if isinstance(session, str) and line.get("type") in _KINDS else None
+def _is_transcript_line(line: Mapping[str, object]) -> str:
+    """The session of a line of a transcript; empty for another line."""
+    return text_at(line, "sessionId") if line.get("type") in _KINDS else ""
 
 
-def _first_line(path: Path, tell: Callable[[Mapping[str, object]], str | None]) -> str | None:
+def _first_line(path: Path, tell: Callable[[Mapping[str, object]], str]) -> str:
     """What the first line tells that tells anything; only the beginning of the file is read."""
     if not path.is_file():
-        return None
+        return ""
     with suppress(InputError), opened(path) as file:
         for record in islice(json_records(file, path.name, _LINE_BYTES, Skipped()), _FIRST_LINES):
             if not isinstance(record, Rejected) and (found := tell(record[1])):
                 return found
-    return None
+    return ""
 
 
 def _is_fact(path: Path) -> bool:
     """Whether a file has front matter with a type of Claude Code's."""
     page = split_front_matter(beginning(path, _LINE_BYTES))
-    if page is None or "name" not in page.fields:
-        return False
-    metadata = page.fields.get("metadata")
-    told = metadata.get("type") if isinstance(metadata, Mapping) else page.fields.get("type")
-    return isinstance(told, str) and told in TYPES
+    return page is not None and "name" in page.fields and _stated_type(page.fields) in TYPES
 
 
 def _memories(file: OneFile, folder: Path) -> Reading:
@@ -239,12 +238,12 @@ def _memories(file: OneFile, folder: Path) -> Reading:
     text = note_text(file)
     if text is None:
         return
-    text, masked = redact(text) if file.masks else (text, {})
+    text, masked = file.masked(text)
     as_found = Candidate(
         content="",
         source=Source(ClaudeCodeImporter.name, file.name, 1),
         project_id=_project_of_folder(folder),
-        masked=tuple(sorted(masked.items())),
+        masked=masked,
         **dated(*file.undated),
     )
     page = split_front_matter(text)
@@ -259,27 +258,22 @@ def _memories(file: OneFile, folder: Path) -> Reading:
 
 def _stated_type(fields: Mapping[str, Any]) -> str | None:
     """The type that a file states, in its `metadata` or beside it."""
-    metadata = fields.get("metadata")
-    for told in (metadata.get("type") if isinstance(metadata, Mapping) else None, fields.get("type")):
-        if isinstance(told, str) and told.strip():
-            return told.strip().lower()[:40]
-    return None
+    told = text_at(fields, "metadata", "type") or text_at(fields, "type")
+    return told.lower()[:40] or None
 
 
 def _fact(page: Page, stated: str | None, as_found: Candidate, native_id: str, skipped: Skipped) -> Reading:
     """The one memory of a file with front matter, in parts if it is long. Without a text of its own, its description
     is what it says."""
     body = page.body.strip()
-    described = page.fields.get("description")
-    words = body or (described.strip() if isinstance(described, str) else "")
+    words = body or text_at(page.fields, "description")
     first = page.first_line + len(page.body[: len(page.body) - len(page.body.lstrip())].split("\n")) - 1
     if not words:
         file = as_found.source.file or ""
         yield Rejected(file, 1, "the file has front matter, but no text and no description")
         return
     kind = TYPES.get(stated or "") or kind_of(words, (stated or "",), "fact")
-    name = page.fields.get("name")
-    category = slug(name) if isinstance(name, str) else ""
+    category = slug(text_at(page.fields, "name"))
     for number, part in enumerate(parts_of(words, MAX_ENTRY_TOKENS, skipped), start=1):
         yield replace(
             as_found,

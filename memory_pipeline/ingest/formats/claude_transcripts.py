@@ -15,6 +15,7 @@ from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipp
 from memory_pipeline.ingest.foreign import Blocks, foreign_id
 from memory_pipeline.ingest.text_files import json_records, opened
 from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speaker, Transcripts, texts_in
+from memory_pipeline.ingest.values import at, text_at
 
 _SUBAGENTS = "lines of subagents"
 _COMMANDS = "commands and what they printed"
@@ -37,7 +38,6 @@ _NOBODYS = (
     ("isSynthetic", OF_SYSTEM),
     ("isApiErrorMessage", OF_SYSTEM),
 )
-_SYNTHETIC_MODEL = "<synthetic>"
 _COMPACTED = "This session is being continued from a previous conversation"
 _PRINTED_IN = (
     "local-command-stdout local-command-stderr bash-input bash-stdout bash-stderr task-notification user-memory-input "
@@ -69,8 +69,8 @@ def read_transcript(
     path: Path, name: str, limit: int, transcripts: Transcripts, project_of: Callable[[object], str | None]
 ) -> Reading:
     """The turns of a transcript. `project_of`: the project of a line by its `cwd`."""
-    skipped = transcripts.skipped
-    takes_all, is_scripted = transcripts.settings.import_.scripted_sessions, False
+    skipped = transcripts.file.skipped
+    takes_all, is_scripted = transcripts.file.settings.import_.scripted_sessions, False
     with opened(path) as file:
         for record in json_records(file, name, limit, skipped, _why_left_out):
             if isinstance(record, Rejected):
@@ -89,8 +89,7 @@ def read_transcript(
             if is_scripted and not takes_all and words.strip():
                 skipped.add(_OF_PROGRAMS)
                 continue
-            own = line.get("uuid")
-            native_id = foreign_id(transcripts.connector, own) if isinstance(own, str) and own.strip() else None
+            native_id = foreign_id(transcripts.connector, line["uuid"]) if text_at(line, "uuid") else None
             project = project_of(line.get("cwd"))
             yield from transcripts.memories(
                 speaker, words, name, number, told_at=line.get("timestamp"), native_id=native_id, project=project
@@ -102,10 +101,9 @@ def _is_scripted(line: Mapping[str, Any], before: bool) -> bool:
 
     Editors and the desktop application are programs too, but a human types there: their `entrypoint` tells them apart.
     """
-    origin, entrypoint = line.get("origin"), line.get("entrypoint")
-    if isinstance(origin, Mapping) and origin.get("kind") == "human":
+    if at(line, "origin", "kind") == "human":
         return False
-    if isinstance(entrypoint, str):
+    if entrypoint := text_at(line, "entrypoint"):
         return entrypoint.startswith("sdk")
     told = {str(line.get(name)) for name in ("promptSource", "turnOrigin")}
     if line.get("type") != "user" or told <= {"None", "system", "task_notification"}:
@@ -133,7 +131,7 @@ def _said(line: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str] | No
     message = line.get("message")
     if not isinstance(message, Mapping):
         raise RowError("the line has no message")
-    if message.get("model") == _SYNTHETIC_MODEL or message.get("role", kind) != kind:
+    if message.get("model") == "<synthetic>" or message.get("role", kind) != kind:
         skipped.add(OF_SYSTEM)
         return None
     texts = texts_in(message.get("content"), skipped)
@@ -143,13 +141,12 @@ def _said(line: Mapping[str, Any], skipped: Skipped) -> tuple[Speaker, str] | No
 def _typed_meanwhile(attachment: object, skipped: Skipped) -> tuple[Speaker, str] | None:
     """What the human typed while the agent was at work, which has no line of its own; other attachments are none."""
     if (
-        isinstance(attachment, Mapping)
-        and attachment.get("type") == "queued_command"
-        and attachment.get("commandMode", "prompt") == "prompt"
-        and attachment.get("isMeta") is not True
+        at(attachment, "type") == "queued_command"
+        and at(attachment, "commandMode") in (None, "prompt")
+        and at(attachment, "isMeta") is not True
         and _why_no_human(attachment) is None
     ):
-        return _said_by_human(texts_in(attachment.get("prompt"), skipped), skipped)
+        return _said_by_human(texts_in(at(attachment, "prompt"), skipped), skipped)
     skipped.add(_OTHER)
     return None
 
@@ -158,13 +155,11 @@ def _said_by_human(texts: Sequence[str], skipped: Skipped) -> tuple[Speaker, str
     return HUMAN, "\n".join(filter(None, (humans_own(text, skipped) for text in texts)))
 
 
-def _why_no_human(line: Mapping[str, Any]) -> str | None:
+def _why_no_human(line: object) -> str | None:
     """Why no human typed what stands in a line, if it says so."""
-    origin = line.get("origin")
-    kind = origin.get("kind") if isinstance(origin, Mapping) else None
-    if kind == "human":
-        return None
-    return OF_SYSTEM if kind is not None or line.get("promptSource") == "system" else None
+    kind = at(line, "origin", "kind")
+    is_of_system = kind is not None or at(line, "promptSource") == "system"
+    return OF_SYSTEM if is_of_system and kind != "human" else None
 
 
 def humans_own(words: str, skipped: Skipped) -> str:

@@ -7,7 +7,7 @@ directory of the thread that they come from, where the file tells them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -15,7 +15,7 @@ from pathlib import Path
 from memory_pipeline.ingest.candidates import Candidate, Reading, RowError, Skipped, dated
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import project_name
-from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, entry_id
 from memory_pipeline.ingest.markdown import Entry, parse_note, parts_of_entry
 from memory_pipeline.ingest.openclaw_files import note_text
 from memory_pipeline.ingest.text_files import beginning
@@ -24,7 +24,6 @@ from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.moments import FIRST_MEMORY
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
-from memory_pipeline.text.redaction import redact
 
 _NAMED = ("MEMORY.md", "raw_memories.md", "memory_summary.md")
 _SUMMARIES = "rollout_summaries"
@@ -51,14 +50,14 @@ _TASK = re.compile(r"#{2,3} Task (\d{1,3})\b")
 _NOTHING = re.compile(r"No raw memories yet\.?|Merged stage-1 raw memories\b.*:|-{3,}|\.\.\.|<!--.*-->", re.DOTALL)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Origin:
     """Where the entries from a line on come from: the project, the time of the thread, and those of its tasks."""
 
     line: int
     project: str | None = None
     moment: datetime | None = None
-    tasks: Mapping[int, datetime] = field(default_factory=dict)
+    tasks: dict[int, datetime] = field(default_factory=dict)
 
     def time_of(self, entry: Entry) -> datetime | None:
         """The newest time of the tasks that an entry names, or below whose heading it stands; else the thread's."""
@@ -95,8 +94,7 @@ class CodexImporter(FilesImporter):
         skipped = file.skipped
         undated, quality = _named_time(file.path.name, file.now) or file.undated
         text = without_put_in(text, skipped)
-        text, counts = redact(text) if file.masks else (text, {})
-        masked = tuple(sorted(counts.items()))
+        text, masked = file.masked(text)
         lines, origins = _without_fields(text.split("\n"), file.zone, file.now, skipped)
         origin = iter(origins)
         current, following = next(origin), next(origin, None)
@@ -127,7 +125,7 @@ class CodexImporter(FilesImporter):
                 )
                 masked = ()
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """The way in which Codex writes its files."""
         signs = {"raw_memories.md": "# Raw Memories", "memory_summary.md": "v1\n", "MEMORY.md": "# Task Group:"}
         for name, file in self.files(path, ALL_FILES, Skipped()):
@@ -142,10 +140,8 @@ class CodexImporter(FilesImporter):
 
     def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
         """Derived from the file and the words, as in a workspace."""
-        from memory_pipeline.ingest.openclaw import entry_id
-
         file = (candidate.source.file or "").removeprefix("memories/")
-        return entry_id(project, file, candidate.own_words or content).replace("openclaw:", f"{self.name}:", 1)
+        return entry_id(project, file, candidate.own_words or content, self.name)
 
 
 def _without_fields(lines: list[str], zone: tzinfo, now: datetime, skipped: Skipped) -> tuple[list[str], list[_Origin]]:
@@ -171,19 +167,18 @@ def _without_fields(lines: list[str], zone: tzinfo, now: datetime, skipped: Skip
         if told:
             described = told["value"].strip() if told["name"] == "description" else ""
             kept[number - 1] = f"- {described}" if described else ""
-        if place and (project := _project_of(place)) and not origins[-1].project:
-            origins[-1] = replace(origins[-1], project=project)
+        origin = origins[-1]
+        origin.project = origin.project or (_project_of(place) if place else None)
         for time in times:
             try:
                 moment = parse_moment(time.strip().rstrip("`"), zone, now, "updated_at")
             except RowError:
                 skipped.add("times that cannot be read")
                 continue
-            newest = max(filter(None, (origins[-1].moment, moment)), default=None)
-            tasks = dict(origins[-1].tasks)
-            if task is not None and moment is not None:
-                tasks[task] = max(moment, tasks.get(task, moment))
-            origins[-1] = replace(origins[-1], moment=newest, tasks=tasks)
+            if moment is not None:
+                origin.moment = max(moment, origin.moment or moment)
+                if task is not None:
+                    origin.tasks[task] = max(moment, origin.tasks.get(task, moment))
     return kept, origins
 
 

@@ -56,7 +56,7 @@ class LangGraphImporter(Importer):
             except RowError as error:
                 yield Rejected.of(name, line, str(error), value if isinstance(value, str) else "")
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """Its table of values."""
         return "a LangGraph table 'store' of values" if shows_table(path, ("store", NEEDED)) else None
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,28 +21,26 @@ from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import Blocks, foreign_id, project_name, slug
 from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.markdown import parse_note, parts_of_entry
-from memory_pipeline.ingest.text_files import beginning
+from memory_pipeline.ingest.text_files import beginning, json_document
 from memory_pipeline.ingest.turns import (
     AGENT,
     CALLS,
     OF_SYSTEM,
     RESULTS,
     THOUGHTS,
+    Speaker,
     Transcripts,
     speaker_of,
     words_in,
 )
-from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
+from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, at, listed, text_at
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
 from memory_pipeline.text.normalise import clean_text
-from memory_pipeline.text.redaction import redact
 
-#: Real agent files have up to 1.2 MB, most of it sources of tools.
-_MOST_BYTES, _MOST_PARTS = 32_000_000, 2_000_000
 _BEGINNING = 400_000
 #: Agents that only tend the memory of another one.
-_BACKGROUND = frozenset({"sleeptime_agent", "voice_sleeptime_agent"})
+_BACKGROUND = ("sleeptime_agent", "voice_sleeptime_agent")
 #: The tool with which agents of the first kinds spoke; what they wrote beside it were thoughts.
 _SPEAKS = "send_message"
 _PUT_IN = Blocks(anywhere=("system-reminder",))
@@ -59,7 +56,7 @@ class LettaImporter(Importer):
         """Every entry of every block, every turn, and every passage."""
         return _Reader(file).read()
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """Agents with blocks, or passages."""
         start = beginning(path, _BEGINNING).lstrip()
         if not start.startswith(("{", '"{', "[")):
@@ -84,49 +81,27 @@ class _Reader:
 
     def read(self) -> Reading:
         """All of it, of whichever version."""
-        document = self._document()
+        document = json_document(self.path)
+        if isinstance(document, str):  # some are a text that is JSON itself
+            document = _parsed(document)
         if isinstance(document, list):
             yield from self._passages(document)
             return
-        if not isinstance(document, Mapping):
+        first_version = isinstance(at(document, "core_memory"), list)
+        if not first_version and not any(isinstance(at(document, name), list) for name in ("agents", "passages")):
             raise InputError(f"'{self.path}' is neither an agent file of Letta nor a list of passages; check the path")
-        if isinstance(document.get("agents"), list):
-            agents = [agent for agent in document["agents"] if isinstance(agent, Mapping)]
-            blocks = self._blocks_of(document, agents)
-        elif isinstance(document.get("core_memory"), list):
-            agents, blocks = [document], list(document["core_memory"])
-        elif isinstance(document.get("passages"), list):
-            agents, blocks = [], []
-        else:
-            raise InputError(f"'{self.path}' has neither agents nor core_memory of Letta; check the path")
+        agents = [document] if first_version else [one for one in listed(document, "agents") if isinstance(one, dict)]
+        blocks = listed(document, "core_memory") if first_version else self._blocks_of(document, agents)
         # When the file was exported: no block is younger.
         exported = self._told_time(document, "updated_at") or self._told_time(document, "created_at")
         undated = (exported, "mtime") if exported else self.file.undated
         for number, block in enumerate(blocks, 1):
             yield from self._block(block, number, undated)
-        yield from self._passages(document.get("passages"))
-        files = document.get("files")
-        if isinstance(files, list):
-            self.skipped.add("files that were attached", len(files))
+        yield from self._passages(listed(document, "passages"))
+        self.skipped.add("files that were attached", len(listed(document, "files")))
         line = 0
         for agent in agents:
             line = yield from self._messages(agent, document, line, undated)
-
-    def _document(self) -> Any:
-        """The file as JSON; some are a text that is JSON itself."""
-        try:
-            if self.path.stat().st_size > _MOST_BYTES:
-                raise InputError(f"'{self.path}' has more than {_MOST_BYTES:,} bytes; an agent file never does")
-            data = self.path.read_bytes()
-            if sum(map(data.count, (b"{", b"[", b","))) > _MOST_PARTS:
-                raise InputError(f"'{self.path}' has more than {_MOST_PARTS:,} values; an agent file never does")
-            document = json.loads(data.decode("utf-8-sig", "surrogateescape"))
-            del data
-            return json.loads(document) if isinstance(document, str) else document
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"'{self.path}' is not JSON that can be read ({str(error)[:200]})") from error
-        except OSError as error:
-            raise InputError(f"'{self.path}' cannot be read: {error.strerror or error}") from error
 
     def _told_time(self, told: Mapping[str, Any], name: str) -> datetime | None:
         """A time as it stands there; None for none that can be read."""
@@ -137,23 +112,11 @@ class _Reader:
 
     def _blocks_of(self, document: Mapping[str, Any], agents: Sequence[Mapping[str, Any]]) -> list[Any]:
         """The blocks of the file and those within its agents, but for those of agents that only tend memories."""
-        given = document.get("blocks")
-        blocks = list(given) if isinstance(given, list) else []
-        background: set[str] = set()
-        used: set[str] = set()
-        for agent in agents:
-            own = agent.get("memory_blocks")
-            blocks += own if isinstance(own, list) else []
-            named = agent.get("block_ids")
-            ids = {one for one in named if isinstance(one, str)} if isinstance(named, list) else set()
-            (background if _is_background(agent) else used).update(ids)
-        kept = []
-        for block in blocks:
-            block_id = block.get("id") if isinstance(block, Mapping) else None
-            if isinstance(block_id, str) and block_id in background - used:
-                self.skipped.add("blocks of background agents")
-            else:
-                kept.append(block)
+        used = [one for agent in agents if not _is_background(agent) for one in listed(agent, "block_ids")]
+        background = [one for agent in agents if _is_background(agent) for one in listed(agent, "block_ids")]
+        blocks = [*listed(document, "blocks"), *(one for agent in agents for one in listed(agent, "memory_blocks"))]
+        kept = [one for one in blocks if at(one, "id") in used or at(one, "id") not in background]
+        self.skipped.add("blocks of background agents", len(blocks) - len(kept))
         return kept
 
     def _block(self, block: object, line: int, undated: tuple[datetime, str]) -> Reading:
@@ -174,9 +137,7 @@ class _Reader:
         created = self._told_time(block, "created_at")
         newest = self._told_time(block, "updated_at") if created else None
         moment, quality = (created, "exact") if created else undated
-        text, masked = redact(clean_text(text)) if self.file.masks else (clean_text(text), {})
-        counts = tuple(sorted(masked.items()))
-        category = slug(label)
+        text, counts = self.file.masked(clean_text(text))
         for entry in parse_note(text).entries:
             for said in parts_of_entry(entry, MAX_ENTRY_TOKENS, self.skipped):
                 part = said.own_words
@@ -186,7 +147,7 @@ class _Reader:
                     source=Source(LettaImporter.name, self.name, line),
                     native_id=foreign_id(LettaImporter.name, project_name(self.path.stem), f"{label}#{digest}"),
                     memory_type=kind_of(part, (label, *entry.above), "fact"),
-                    categories=(category,) if category else (),
+                    categories=tuple(filter(None, [slug(label)])),
                     effective_date=max(moment, newest).astimezone(UTC) if newest else None,
                     masked=counts,
                     **dated(moment, quality),
@@ -194,11 +155,11 @@ class _Reader:
                 yield said.describe(found)
                 counts = ()
 
-    def _passages(self, passages: object) -> Reading:
-        for line, passage in enumerate(passages if isinstance(passages, list) else (), 1):
-            text = passage.get("text") if isinstance(passage, Mapping) else None
+    def _passages(self, passages: list[Any]) -> Reading:
+        for line, passage in enumerate(passages, 1):
+            text = at(passage, "text")
             try:
-                if not isinstance(passage, Mapping) or not isinstance(text, str):
+                if not isinstance(text, str):
                     raise RowError("the passage is no object with a text")
                 native_id = values.identifier(passage.get("id"), "id")
                 moment = parse_moment(passage.get("created_at"), self.file.zone, self.file.now)
@@ -218,13 +179,11 @@ class _Reader:
         self, agent: Mapping[str, Any], document: Mapping[str, Any], line: int, undated: tuple[datetime, str]
     ) -> Generator[Item, None, int]:
         """The turns of an agent; returns the line of the last one. Its messages have ids of this file alone."""
-        messages = agent.get("messages")
-        if not isinstance(messages, list):
-            return line
+        messages = listed(agent, "messages")
         if _is_background(agent):
             self.skipped.add("messages of background agents", len(messages))
             return line + len(messages)
-        transcripts = replace(Transcripts.of(LettaImporter.name, self.file), undated=undated)
+        transcripts = Transcripts(LettaImporter.name, self.file, undated)
         through_tool = _speaks_through_tool(agent, document)
         for message in messages:
             line += 1
@@ -238,44 +197,28 @@ class _Reader:
                 yield Rejected.of(self.name, line, str(error), "")
         return line
 
-    def _said(self, message: Mapping[str, Any], through_tool: bool) -> Iterator[tuple[Any, str]]:
+    def _said(self, message: Mapping[str, Any], through_tool: bool) -> Iterator[tuple[Speaker, str]]:
         role = message.get("role")
         speaker = speaker_of(role)
         if speaker is None:
             self.skipped.add(RESULTS if role in ("tool", "function") else OF_SYSTEM)
             return
-        content = message.get("content", message.get("text"))
-        words = without_reminders(words_in(content, self.skipped))
-        if speaker == AGENT:
-            calls = message.get("tool_calls")
-            for call in calls if isinstance(calls, list) else ():
-                spoken = _spoken(call)
-                if spoken is None:
-                    self.skipped.add(CALLS)
-                else:
-                    yield AGENT, spoken
-            if through_tool and words:
-                self.skipped.add(THOUGHTS)
-                return
-        elif words.startswith("{"):
-            words = self._packed(words)
+        words = without_reminders(words_in(message.get("content", message.get("text")), self.skipped))
+        for call in listed(message, "tool_calls") if speaker == AGENT else ():
+            spoken = _parsed(at(call, "function", "arguments")) if at(call, "function", "name") == _SPEAKS else None
+            if isinstance(said := at(spoken, "message"), str):
+                yield AGENT, said
+            else:
+                self.skipped.add(CALLS)
+        if speaker == AGENT and through_tool and words:
+            self.skipped.add(THOUGHTS)
+            return
+        packed = _parsed(words) if speaker != AGENT and words.startswith("{") else None
+        if isinstance(at(packed, "type"), str):  # the server packs what a human said, and notices of its own
+            words = text_at(packed, "message") if at(packed, "type") == "user_message" else ""
+            self.skipped.add(OF_SYSTEM, not words)
         if words:
             yield speaker, words
-
-    def _packed(self, words: str) -> str:
-        """What a human said, of a message that the server packed as JSON with its kind; empty for a notice of its
-        own."""
-        try:
-            packed = json.loads(words)
-        except (ValueError, RecursionError):
-            return words
-        if not isinstance(packed, Mapping) or not isinstance(packed.get("type"), str):
-            return words
-        said = packed.get("message")
-        if packed["type"] == "user_message" and isinstance(said, str):
-            return said
-        self.skipped.add(OF_SYSTEM)
-        return ""
 
 
 def without_reminders(text: str) -> str:
@@ -284,31 +227,19 @@ def without_reminders(text: str) -> str:
 
 
 def _is_background(agent: Mapping[str, Any]) -> bool:
-    kind = agent.get("agent_type")
-    return isinstance(kind, str) and kind in _BACKGROUND
+    return at(agent, "agent_type") in _BACKGROUND
 
 
 def _speaks_through_tool(agent: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
     """Whether an agent has the tool with which it speaks."""
-    own, shared, ids = agent.get("tools"), document.get("tools"), agent.get("tool_ids")
-    tools = own if isinstance(own, list) and own else shared if isinstance(shared, list) else []
-    return any(
-        isinstance(tool, Mapping)
-        and tool.get("name") == _SPEAKS
-        and (not isinstance(ids, list) or not ids or tool.get("id") in ids)
-        for tool in tools
-    )
+    ids = listed(agent, "tool_ids")
+    tools = listed(agent, "tools") or listed(document, "tools")
+    return any(at(tool, "name") == _SPEAKS and (not ids or tool.get("id") in ids) for tool in tools)
 
 
-def _spoken(call: object) -> str | None:
-    """The words that a call of the speaking tool passes on; None for another call."""
-    function = call.get("function") if isinstance(call, Mapping) else None
-    if not isinstance(function, Mapping) or function.get("name") != _SPEAKS:
-        return None
-    arguments = function.get("arguments")
+def _parsed(text: object) -> object:
+    """JSON within a text; what is no text is as it is, and what is no JSON None."""
     try:
-        told = json.loads(arguments) if isinstance(arguments, str) else arguments
+        return json.loads(text) if isinstance(text, str) else text
     except (ValueError, RecursionError):
         return None
-    words = told.get("message") if isinstance(told, Mapping) else None
-    return words if isinstance(words, str) else None

@@ -13,7 +13,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.importer import Importer, OneFile
@@ -51,16 +50,13 @@ class McpMemoryImporter(Importer):
                 except RowError as error:
                     yield Rejected.of(file.name, line, str(error), json.dumps(row, ensure_ascii=False))
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """Entities or relations as the server writes them."""
-        try:
-            with opened(path) as file:
-                for record in islice(json_records(file, path.name, _LONGEST, Skipped()), _FIRST_LINES):
-                    keys = set() if isinstance(record, Rejected) else record[1].keys()
-                    if keys >= _ENTITY or keys >= _RELATION:
-                        return "entities and relations of a knowledge graph, one a line"
-        except InputError:
-            return None
+        with opened(path) as file:
+            for record in islice(json_records(file, path.name, _LONGEST, Skipped()), _FIRST_LINES):
+                keys = set() if isinstance(record, Rejected) else record[1].keys()
+                if keys >= _ENTITY or keys >= _RELATION:
+                    return "entities and relations of a knowledge graph, one a line"
         return None
 
 

@@ -7,18 +7,16 @@ a history alone gives the memories as its last events left them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped, dated
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_of, time_to_come
-from memory_pipeline.ingest.importer import FileChoice, FilesImporter, OneFile, readable_name
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, readable_name
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, reading, rows, shows_table
 from memory_pipeline.ingest.text_files import Broken, Unreadable, first_item, json_items
 from memory_pipeline.records import Source
@@ -51,21 +49,20 @@ class Mem0Importer(FilesImporter):
     takes = "a JSON file, a directory of JSON files, or history.db"
     takes_directory = None
 
-    def read_chosen(
-        self, path: Path, default_zone: tzinfo, now: datetime, settings: Settings, skipped: Skipped, choice: FileChoice
-    ) -> Reading:
-        """The same of the chosen files of a directory.
+    def read(self, place: OneFile, choice: FileChoice = ALL_FILES) -> Reading:
+        """The memories of the chosen files of a directory.
 
         Raises InputError if there is no file of mem0, and as `reading` does if the history cannot be read: what was
         deleted would come back.
         """
+        path = place.path
         deleted = _deleted(path if is_sqlite(path) else (path if path.is_dir() else path.parent) / _HISTORY)
-        files = list(self.files(path, choice, skipped))
+        files = list(self.files(path, choice, place.skipped))
         if not files and choice.among is None:
             raise InputError(f"'{path}' has no JSON file of mem0 and no history.db; give the export's own path")
         exports = [(name, file) for name, file in files if not is_sqlite(file)]
         for name, file in exports or files:
-            export = _Export(OneFile(file, name, default_zone, now, settings, skipped), deleted)
+            export = _Export(replace(place, path=file, name=name), deleted)
             yield from export.read() if exports else export.read_history()
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
@@ -82,12 +79,9 @@ class Mem0Importer(FilesImporter):
         """An export and the history beside it; a history and its log."""
         return beside(file) if file.name == _HISTORY else (file, *beside(file.parent / _HISTORY))
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """The fields of its memories, or the events of its history."""
-        try:
-            found = [path] if path.is_file() else sorted(path.iterdir()) if path.is_dir() else []
-        except OSError:
-            return None
+        found = [path] if path.is_file() else sorted(path.iterdir()) if path.is_dir() else []
         for file in found[:50]:
             if _is_history(file):
                 return "the events of mem0's history"

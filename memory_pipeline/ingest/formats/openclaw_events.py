@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeGuard
+from typing import Any
 
 from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.foreign import Blocks, foreign_id, project_name
 from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speaker, Transcripts, texts_in
+from memory_pipeline.ingest.values import at, text_at
 from memory_pipeline.text.hidden import unwrapped
 
 #: Number and content of each event of a session, or why it cannot be read; called anew for each pass.
@@ -49,7 +50,7 @@ _WHOLE_ID = 32
 
 def read_session(events: Events, session: str, file: str, transcripts: Transcripts) -> Reading:
     """The turns of a session. `file`: what its memories name as their file."""
-    skipped = transcripts.skipped
+    skipped = transcripts.file.skipped
     given_up = _given_up(events)
     project: str | None = None
     to_nobody = False
@@ -60,8 +61,8 @@ def read_session(events: Events, session: str, file: str, transcripts: Transcrip
         number, event = item
         kind = event.get("type")
         if kind == "session":
-            place = event.get("cwd")
-            project = project_name(re.split(r"[/\\]", place.rstrip("/\\"))[-1]) if _is_text(place) else project
+            place = text_at(event, "cwd").rstrip("/\\")
+            project = project_name(re.split(r"[/\\]", place)[-1]) if place else project
             continue
         message = event.get("message")
         if kind != "message" or not isinstance(message, Mapping):
@@ -84,7 +85,10 @@ def read_session(events: Events, session: str, file: str, transcripts: Transcrip
             skipped.add(why)
         elif words.strip():
             told_at = event.get("timestamp") or message.get("timestamp")
-            native_id = _id_of(event.get("id"), session)
+            own = text_at(
+                event, "id"
+            )  # one of its own kind, if it is long; short ones are counted within their session
+            native_id = foreign_id(_FORMAT, *([own] if len(own) >= _WHOLE_ID else [session, own])) if own else None
             yield from transcripts.memories(
                 speaker, words, file, number, told_at=told_at, native_id=native_id, project=project
             )
@@ -138,10 +142,9 @@ def without_what_was_brought(words: str, skipped: Skipped) -> str:
 
 def _is_of_here(message: Mapping[str, Any]) -> bool:
     """Whether a message came from its own human or agent, not from another session, a program or another store."""
-    provenance, ours = message.get("provenance"), message.get("__openclaw")
-    kind = provenance.get("kind") if isinstance(provenance, Mapping) else None
-    is_mirrored = isinstance(ours, Mapping) and (ours.get("mirrorOrigin") or ours.get("beforeAgentRunBlocked"))
-    return kind in (None, "external_user") and not is_mirrored
+    ours = message.get("__openclaw")
+    is_mirrored = at(ours, "mirrorOrigin") or at(ours, "beforeAgentRunBlocked")
+    return at(message, "provenance", "kind") in (None, "external_user") and not is_mirrored
 
 
 def _given_up(events: Events) -> frozenset[str]:
@@ -151,25 +154,14 @@ def _given_up(events: Events) -> frozenset[str]:
     for item in events():
         if isinstance(item, Rejected):
             continue
-        own, parent = item[1].get("id"), item[1].get("parentId")
-        if item[1].get("type") == "session" or not _is_text(own):
+        own = text_at(item[1], "id")
+        if item[1].get("type") == "session" or not own:
             continue
-        parents[own] = parent if _is_text(parent) else None
+        parents[own] = text_at(item[1], "parentId") or None
         first, last = first or own, own
     path: set[str] = set()
-    at = last
-    while at is not None and at in parents and at not in path:
-        path.add(at)
-        at = parents[at]
-    return frozenset(parents.keys() - path) if at is None and first in path else frozenset()
-
-
-def _id_of(event: object, session: str) -> str | None:
-    """The id of a message: its own, if that is one of a kind; short ones are counted within their session."""
-    if not _is_text(event):
-        return None
-    return foreign_id(_FORMAT, event) if len(event) >= _WHOLE_ID else foreign_id(_FORMAT, session, event)
-
-
-def _is_text(value: object) -> TypeGuard[str]:
-    return isinstance(value, str) and bool(value.strip())
+    place = last
+    while place is not None and place in parents and place not in path:
+        path.add(place)
+        place = parents[place]
+    return frozenset(parents.keys() - path) if place is None and first in path else frozenset()

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
@@ -63,7 +63,7 @@ class OpenClawSessionsImporter(FilesImporter):
     def read_file(self, file: OneFile) -> Reading:
         """Every turn of a database or of a transcript."""
         read = _read_database if is_sqlite(file.path) else _read_transcript
-        return read(file, Transcripts.of(self.name, file))
+        return read(file, Transcripts(self.name, file))
 
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
         """Every database and every transcript that is chosen and was not deleted."""
@@ -72,7 +72,7 @@ class OpenClawSessionsImporter(FilesImporter):
                 yield readable_name(path.name), path
             return
         found: list[Path] = []
-        for agent, database, transcripts in _found(path):
+        for agent, database, transcripts in agents_in(path):
             found += [database] if database else []
             found += _left(transcripts, agent, skipped)
         yield from chosen_files(path, found, choice, skipped)
@@ -81,7 +81,7 @@ class OpenClawSessionsImporter(FilesImporter):
         """A database and its write-ahead log."""
         return beside(file) if file.suffix == ".sqlite" else (file,)
 
-    def evidence(self, path: Path) -> str | None:
+    def sign_of(self, path: Path) -> str | None:
         """A table of events, or the first line of a transcript."""
         for name, file in self.files(path, ALL_FILES, Skipped()):
             if is_sqlite(file):
@@ -108,26 +108,21 @@ class OpenClawSessionsImporter(FilesImporter):
 
 def _read_database(file: OneFile, transcripts: Transcripts) -> Reading:
     with reading(file.path) as connection:
-        if not shows_table(file.path, EVENTS):
+        if not EVENTS[1] <= set(columns_of(connection, EVENTS[0])):
             raise InputError(f"'{file.path}' has no table 'transcript_events'")
-        forgotten, deleted = forgotten_sessions(connection), deleted_sessions(connection)
-        for session, has_human in sessions_of(connection):
-            if session in forgotten:
-                file.skipped.add("sessions that were deleted")
-                continue
-            if not has_human:
-                file.skipped.add("sessions of cron jobs, heartbeats and subagents")
-                continue
-            part = part_name(file.name, readable_name(session))
-            yield from read_session(events_of(connection, session, part, MAX_LINE_BYTES), session, part, transcripts)
-        for session, generation in archives_of(connection):
+        deleted = deleted_sessions(connection)
+        live = ((session, has_human, "") for session, has_human in sessions_of(connection).items())
+        for session, has_human, generation in (*live, *_archives_of(connection)):
             part = part_name(file.name, readable_name(session))
             if session in deleted:
                 file.skipped.add("sessions that were deleted")
-                continue
-            yield from read_session(
-                archived_events_of(connection, session, generation, part), session, part, transcripts
-            )
+            elif not has_human:
+                file.skipped.add("sessions of cron jobs, heartbeats and subagents")
+            elif generation:
+                events = _archived_events_of(connection, session, generation, part)
+                yield from read_session(events, session, part, transcripts)
+            else:
+                yield from read_session(events_of(connection, session, part), session, part, transcripts)
         if columns_of(connection, "session_transcript_cold_archives"):  # from where OpenClaw takes back what is opened
             (cold,) = connection.execute("select count(*) from session_transcript_cold_archives").fetchone()
             file.skipped.add("sessions in cold storage", cold)
@@ -135,24 +130,20 @@ def _read_database(file: OneFile, transcripts: Transcripts) -> Reading:
 
 def _read_transcript(file: OneFile, transcripts: Transcripts) -> Reading:
     told = _TRANSCRIPT.fullmatch(file.path.name)
-    session = told["session"] if told else file.path.stem
-    counted = Skipped()
+    passes = iter((Skipped(), file.skipped))  # what the last pass leaves out counts
 
     def events() -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
-        nonlocal counted
-        counted = Skipped()
         with _opened(file.path) as text:
-            yield from json_records(text, file.name, MAX_LINE_BYTES, counted)
+            yield from json_records(text, file.name, MAX_LINE_BYTES, next(passes))
 
-    yield from read_session(events, session, file.name, transcripts)
-    file.skipped.counts.update(counted.counts)  # of the last pass alone
+    yield from read_session(events, told["session"] if told else file.path.stem, file.name, transcripts)
 
 
 def _opened(file: Path) -> AbstractContextManager[TextIO]:
     return opened_packed(file) if file.suffix == ".zst" else opened(file)
 
 
-def _found(path: Path) -> Iterator[tuple[Path, Path | None, list[Path]]]:
+def agents_in(path: Path) -> Iterator[tuple[Path, Path | None, list[Path]]]:
     """The directory of each agent, with its database and its transcripts."""
     if path.name == "sessions" or (path.name == "agent" and database_in(path.parent)):
         agents = [path.parent]
@@ -202,63 +193,52 @@ def _header_of(file: Path) -> Mapping[str, Any]:
     return line if line.get("type") == "session" else {}
 
 
-class Session(NamedTuple):
-    """A session: its id, and whether a human takes part."""
-
-    session_id: str
-    has_human: bool
-
-
-def sessions_of(connection: sqlite3.Connection) -> list[Session]:
-    """Every session with events, in the order of their ids."""
+def sessions_of(connection: sqlite3.Connection) -> dict[str, bool]:
+    """Every session with events, in the order of their ids, and whether a human takes part."""
     columns = set(columns_of(connection, "session_windows"))
-    told: dict[str, tuple[object, object]] = {}
+    told: dict[object, tuple[object, object]] = {}
     if {"session_id", "session_key"} <= columns:
         spawned = "spawned_by" if "spawned_by" in columns else "null"
-        for session, key, by in rows(connection, f"select session_id, session_key, {spawned} from session_windows"):
-            told[str(session)] = (key, by)
-    found = rows(connection, "select distinct session_id from transcript_events order by session_id")
-    sessions = []
-    for (name,) in found:
+        found = rows(connection, f"select session_id, session_key, {spawned} from session_windows")
+        told = {session: (key, by) for session, key, by in found}
+    sessions = {}
+    for (name,) in rows(connection, "select distinct session_id from transcript_events order by session_id"):
         if isinstance(name, str):
             key, by = told.get(name, (None, None))
-            sessions.append(Session(name, not by and not any(part in str(key) for part in WITHOUT_HUMAN)))
+            sessions[name] = not by and not any(part in str(key) for part in WITHOUT_HUMAN)
     return sessions
 
 
 def deleted_sessions(connection: sqlite3.Connection) -> frozenset[str]:
-    """The sessions that the user deleted, or had forgotten."""
+    """The sessions that the user deleted, or had forgotten: their events may still be there."""
     found: set[str] = set()
-    if {"session_id", "reason"} <= set(columns_of(connection, "session_transcript_archives")):
-        statement = "select session_id from session_transcript_archives where reason = 'deleted'"
-        found.update(str(session) for (session,) in rows(connection, statement))
-    return frozenset(found | forgotten_sessions(connection))
+    for table, condition in (
+        ("session_transcript_archives", "where reason = 'deleted'"),
+        ("memory_session_tombstones", ""),
+    ):
+        needed = {"session_id", "reason"} if condition else {"session_id"}
+        if needed <= set(columns_of(connection, table)):
+            found.update(str(name) for (name,) in rows(connection, f"select session_id from {table} {condition}"))
+    return frozenset(found)
 
 
-def forgotten_sessions(connection: sqlite3.Connection) -> frozenset[str]:
-    """The sessions that the user had forgotten, whose events may still be there."""
-    if "session_id" not in columns_of(connection, "memory_session_tombstones"):
-        return frozenset()
-    return frozenset(str(s) for (s,) in rows(connection, "select session_id from memory_session_tombstones"))
-
-
-def archives_of(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-    """Session and generation of what was archived at a reset."""
+def _archives_of(connection: sqlite3.Connection) -> list[tuple[str, bool, str]]:
+    """Session and generation of what was archived at a reset, which is of sessions with a human."""
     needed = {"session_id", "generation", "reason", "encoding", "archive_blob", "created_at"}
     if not needed <= set(columns_of(connection, "session_transcript_archives")):
         return []
     wanted = "reason = 'reset' order by session_id, created_at, generation"
     statement = f"select session_id, generation from session_transcript_archives where {wanted}"
-    return [(str(session), str(generation)) for session, generation in rows(connection, statement)]
+    return [(str(session), True, str(generation)) for session, generation in rows(connection, statement)]
 
 
-def events_of(connection: sqlite3.Connection, session: str, file: str, limit: int) -> Events:
+def events_of(connection: sqlite3.Connection, session: str, file: str) -> Events:
     """The events of a session in their order. No transaction stays open between two pages."""
     columns = columns_of(connection, "transcript_events")
-    packed = unless_longer("event_zstd", limit) if "event_zstd" in columns else "null"
+    packed = unless_longer("event_zstd", MAX_LINE_BYTES) if "event_zstd" in columns else "null"
     moment = quoted("created_at") if "created_at" in columns else "null"
     page = (
-        f"select seq, {unless_longer('event_json', limit)}, {packed}, {moment} from transcript_events "
+        f"select seq, {unless_longer('event_json', MAX_LINE_BYTES)}, {packed}, {moment} from transcript_events "
         f"where session_id = ? and seq > ? order by seq limit {_PAGE}"
     )
 
@@ -266,13 +246,13 @@ def events_of(connection: sqlite3.Connection, session: str, file: str, limit: in
         after = -1
         while found := connection.execute(page, [session, after]).fetchall():
             for seq, text, data, created in found:
-                yield _event(seq, text, data, created, file, limit)
+                yield _event(seq, text, data, created, file)
             after = found[-1][0]
 
     return read
 
 
-def archived_events_of(connection: sqlite3.Connection, session: str, generation: str, file: str) -> Events:
+def _archived_events_of(connection: sqlite3.Connection, session: str, generation: str, file: str) -> Events:
     """The events of a session in an archive: lines of JSON, compressed or not."""
 
     def read() -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
@@ -286,39 +266,32 @@ def archived_events_of(connection: sqlite3.Connection, session: str, generation:
             except InputError as error:
                 yield Rejected(file, 0, f"the archive of the session cannot be read: {error}")
                 continue
-            if text is None:
-                yield Rejected(file, 0, f"the archive of the session is longer than {_MOST_ARCHIVE_BYTES} bytes")
-                continue
             for number, line in enumerate(text.split("\n"), start=1):
                 if line.strip():
-                    yield _event(number, line, None, None, file, MAX_LINE_BYTES)
+                    yield _event(number, line, None, None, file)
 
     return read
 
 
 def _event(
-    seq: object, text: object, data: object, created: object, file: str, limit: int
+    seq: object, text: object, data: object, created: object, file: str
 ) -> tuple[int, Mapping[str, Any]] | Rejected:
-    number = seq if isinstance(seq, int) and 0 <= seq < 2**31 else 0
+    number, told = seq if isinstance(seq, int) and 0 <= seq < 2**31 else 0, ""
     try:
-        told = text if isinstance(text, str) else _text_of(data, True, limit)
-    except InputError as error:
-        return Rejected(file, number, f"the event cannot be read: {error}")
-    if told is None or len(told) > limit:
-        return Rejected(file, number, f"the event is empty, or longer than {limit} bytes")
-    try:
+        told = text if isinstance(text, str) else _text_of(data, True, MAX_LINE_BYTES)
         event = json_object(told, "the event")
-    except RowError as error:
-        return Rejected.of(file, number, str(error), told)
+    except (InputError, RowError) as error:
+        return Rejected.of(file, number, f"the event cannot be read: {error}", told)
     return number, event if event.get("timestamp") or created is None else {**event, "timestamp": created}
 
 
-def _text_of(data: object, is_packed: bool, most_bytes: int) -> str | None:
-    if not isinstance(data, bytes | str):
-        return None
-    if isinstance(data, str):
-        return data
-    return unpacked(data, most_bytes) if is_packed else data.decode("utf-8", "surrogateescape")
+def _text_of(data: object, is_packed: bool, most_bytes: int) -> str:
+    """The text in a value of the database. Raises InputError for none, and for one that is too long."""
+    if isinstance(data, bytes):
+        data = unpacked(data, most_bytes) if is_packed else data.decode("utf-8", "surrogateescape")
+    if not isinstance(data, str) or len(data) > most_bytes:
+        raise InputError(f"it is empty, or longer than {most_bytes} bytes")
+    return data
 
 
 def database_in(agent: Path) -> Path | None:

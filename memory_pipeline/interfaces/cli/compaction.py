@@ -18,8 +18,8 @@ from memory_pipeline.sessions.compacting import compact_session
 from memory_pipeline.sessions.documents import FlushedFile, events_shown
 from memory_pipeline.sessions.documents import instruction as told
 from memory_pipeline.sessions.flushing import flush_session
-from memory_pipeline.sessions.live import find_sessions, look_at_sessions, named_session
 from memory_pipeline.sessions.transcripts import read_session_file
+from memory_pipeline.sessions.triggers import find_sessions, look_at_sessions, named_session
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.workspace.exporting import token_counter

@@ -23,9 +23,9 @@ from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import real_path
 from memory_pipeline.ingest import IMPORTERS, ImportSummary, import_memories, importer_of, read_format, the_format_of
-from memory_pipeline.ingest.candidates import ImportReport, Skipped
+from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.dates import zone
-from memory_pipeline.ingest.formats import AUTO, find_places, the_only_place
+from memory_pipeline.ingest.formats import AUTO, find_places, looks_like, the_only_place
 from memory_pipeline.interfaces.cli.base import Answer, NamesOption, QuietOption, StoreOption, app, settings_of
 from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.cli.nights import (
@@ -59,7 +59,7 @@ Say = Callable[[str], None]
 class InitResult(Document):
     """A workspace that was imported, and the preview of a night."""
 
-    import_: ImportReport = Field(alias="import", description="The result of the import.")
+    import_: ImportSummary = Field(alias="import", description="The result of the import.")
     preview: Report = Field(description="The report of the preview; nothing was archived.")
 
 
@@ -138,7 +138,7 @@ def import_text(summary: ImportSummary, *, verbose: bool = False) -> str:
     if summary.dates:
         words = {"exact": "exact", "date": "day only", "mtime": "file time", "import": "import time"}
         lines.append("Dates: " + ", ".join(f"{n} {words.get(q, q)}" for q, n in sorted(summary.dates.items())) + ".")
-    lines += [*what_was_not_taken(summary.as_report(), 20, verbose=verbose), *summary.notes]
+    lines += [*what_was_not_taken(summary, 20, verbose=verbose), *summary.notes]
     if summary.embedding_error:
         lines.append(f"Not embedded yet: {summary.embedding_error}.")
     return "\n".join(lines)
@@ -148,8 +148,8 @@ def nothing_was_read(summary: ImportSummary, name: str, path: Path) -> str | Non
     """The error of an import that could not read a single row, with a guess at the cause."""
     if not summary.quarantined or summary.quarantined < summary.read:
         return None
-    guess = importer_of(name).guess(path, summary.rejected)
-    return f"not one row of '{redact(str(path))[0]}' could be imported; the reasons are above{guess}"
+    shown, guess = redact(str(path))[0], looks_like(path, name)
+    return f"not one row of '{shown}' could be imported; the reasons are above{guess}"
 
 
 def _reader_lines(settings: Settings) -> list[str | Heading]:
@@ -294,7 +294,7 @@ def init(
         "",
         closing_line(report),
     ]
-    return Answer(InitResult(import_=brought.as_report(), preview=report), text)
+    return Answer(InitResult(import_=brought, preview=report), text)
 
 
 class _ImportCommand(TyperCommand):
@@ -331,4 +331,4 @@ def import_(
     summary = import_into(settings, store, format_, path, project, tz, progress_printer())
     problem = nothing_was_read(summary, format_, path)
     text = import_text(summary, verbose=verbose)
-    return Answer(summary.as_report(), text, failed=InputError(problem) if problem else False)
+    return Answer(summary, text, failed=InputError(problem) if problem else False)

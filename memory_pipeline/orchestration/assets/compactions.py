@@ -1,14 +1,12 @@
 """The compactions of live sessions: the asset, with the gates as asset checks, its job, and the sensors that start it.
 
 What fires is kept in the store before a run is asked for, so that a tick that is repeated, a second sensor or a hook
-finds it there: one trigger, one run. The cursor keeps how far each transcript was read, and since when each session is
-known.
+finds it there: one trigger, one run. The cursor keeps since when each session is known.
 """
 
 import json
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from dagster import (
     AssetCheckResult,
@@ -190,16 +188,13 @@ def look(
     settings: Settings, store: Store, cursor: str | None, now: datetime, kinds: Collection[TriggerKind], name: str
 ) -> tuple[RunRequest | SkipReason, str]:
     """A run for what fires now, or why nothing does, and the next cursor."""
-    from memory_pipeline.sessions.live import ACTIVE_FOR, find_sessions
-    from memory_pipeline.sessions.triggers import event_of, judge
-    from memory_pipeline.sessions.usage import Followed
+    from memory_pipeline.sessions.triggers import ACTIVE_FOR, event_of, find_sessions, judge
 
     kept = _read(cursor)
     with store.reading() as tx:
         reported = tx.sessions.reported_since(now - ACTIVE_FOR)
-    followed = {path: Followed.of_json(told) for path, told in kept["followed"].items()}
-    watched = find_sessions(settings, now, reported, followed)
-    seen = {usage.session: kept["seen"].get(usage.session, now.isoformat()) for usage in watched.usages}
+    watched = find_sessions(settings, now, reported)
+    seen = {usage.session: kept.get(usage.session, now.isoformat()) for usage in watched.usages}
     with store.reading() as tx:
         events = tx.triggers.of_sessions([usage.session for usage in watched.usages])
     verdicts = [
@@ -207,9 +202,7 @@ def look(
         for usage in watched.usages
     ]
     due = [event_of(verdict, now, name) for verdict in verdicts if verdict.fires]
-    told = json.dumps(
-        {"followed": {path: one.as_json() for path, one in watched.followed.items()}, "seen": seen}, sort_keys=True
-    )
+    told = json.dumps({"seen": seen}, sort_keys=True)
     if not due:
         fullest = f"{verdicts[0].usage.session}: {verdicts[0].why}" if verdicts else "no session is live"
         return SkipReason("; ".join([fullest, *watched.problems])), told
@@ -222,11 +215,10 @@ def look(
     return RunRequest(run_key=key, run_config=run_config, tags={HOLDER_TAG: name}), told
 
 
-def _read(cursor: str | None) -> dict[str, dict[str, Any]]:
-    """The cursor as it was written; an unreadable one is empty."""
+def _read(cursor: str | None) -> dict[str, str]:
+    """Since when each session is known; an unreadable cursor is empty."""
     try:
         told = json.loads(cursor or "{}")
-        seen = {str(name): datetime.fromisoformat(at).isoformat() for name, at in dict(told.get("seen", {})).items()}
-        return {"followed": dict(told.get("followed", {})), "seen": seen}
+        return {str(name): datetime.fromisoformat(at).isoformat() for name, at in dict(told.get("seen", {})).items()}
     except (ValueError, AttributeError, TypeError):
-        return {"followed": {}, "seen": {}}
+        return {}
