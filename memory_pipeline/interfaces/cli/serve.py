@@ -55,7 +55,7 @@ def serve(
     json_: JsonOption = False,
 ) -> None:
     """Answer agents over HTTP: search, context, remember, feedback, lineage, consolidation. Ctrl-C stops it."""
-    from memory_pipeline.interfaces.api import serving
+    from memory_pipeline.interfaces.api import app as serving
 
     tokens = Tokens(store.path)
     listening = serving.listen(host, port, tokens)
@@ -195,7 +195,7 @@ def ui(
 
 def check_address(host: str, port: int) -> None:
     """Raises InputError if nothing can listen there, with a free port if another process has this one."""
-    from memory_pipeline.interfaces.api.serving import cannot_listen
+    from memory_pipeline.interfaces.api.app import cannot_listen
 
     error = _why_not(host, port)
     if error is None:
@@ -210,7 +210,7 @@ def check_address(host: str, port: int) -> None:
 
 
 def _why_not(host: str, port: int) -> OSError | None:
-    from memory_pipeline.interfaces.api.serving import bind
+    from memory_pipeline.interfaces.api.app import bind
 
     try:
         bind(host, port)[0].close()
