@@ -11,7 +11,6 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from pydantic import Field
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, MemoryPipelineError, OutputError
 from memory_pipeline.files.json_editing import change_file, with_item, with_value, without_items, without_value
-from memory_pipeline.files.shared_files import change_text, remove_unless_changed
 from memory_pipeline.files.writing import cause_and_mend, directories, real_path, write_text
 from memory_pipeline.ingest.formats.openclaw_sessions import EVENTS, database_in, sessions_of
 from memory_pipeline.ingest.sqlite_files import reading, shows_table
@@ -140,49 +138,12 @@ def remove_hooks(host: str, *, preview: bool = False) -> InstalledHooks:
     if host == "openclaw":
         gone = [path for path in _own_files() if path.is_file() and _is_ours(path)]
     backup, changed = (None, False)
-    if host == "claude-code" and _put_back(file, write=not preview):
-        changed = True
-    elif file.exists() and file.read_bytes().removeprefix(b"\xef\xbb\xbf").strip():
+    if file.exists() and file.read_bytes().removeprefix(b"\xef\xbb\xbf").strip():
         backup, changed = change_file(file, _without_hooks(host), host, write=not preview, option="with --preview")
     if not preview:
         _remove(gone)
     outcome = "previewed" if preview else "removed" if changed or gone else "unchanged"
     return _installed(host, file, entry, gone, outcome, backup)
-
-
-def _put_back(file: Path, *, write: bool) -> bool:
-    """Give a file of settings the bytes that it had before the hooks were put in, if nothing else has changed since;
-    one that was made for them is removed. Returns whether it was so."""
-    try:
-        now = file.read_bytes()
-        tree = json.loads(now.decode("utf-8-sig"))
-        ours = {event: next(item for item in tree["hooks"][event] if _is_our_item(item)) for event in _EVENTS}
-    except (OSError, ValueError, KeyError, TypeError, StopIteration):
-        return False
-    kept = sorted(file.parent.glob(f"{file.name}.before-memory-pipeline-*"), reverse=True)
-    for backup in [*kept, None]:
-        try:
-            before = backup.read_bytes() if backup else b""
-            text = before.decode("utf-8-sig")
-            for event, item in ours.items():
-                text = with_item(text if text.strip() else "{}\n", ("hooks", event), item, _is_our_item)
-        except (OSError, ValueError):
-            continue
-        mark = b"\xef\xbb\xbf" if before.startswith(b"\xef\xbb\xbf") else b""
-        if mark + text.encode() != now:
-            continue
-        if not write:
-            return True
-        if backup is None:
-            return remove_unless_changed(file, now)
-        return change_text(file, partial(_exchanged, now, before)) == "changed"
-    return False
-
-
-def _exchanged(expected: bytes, by: bytes, present: str) -> str:
-    """The text of a file that has the expected bytes by other ones; of another file its own."""
-    is_it = present.encode("utf-8", "surrogateescape") == expected
-    return by.decode("utf-8", "surrogateescape") if is_it else present
 
 
 def _checked(host: str) -> str:

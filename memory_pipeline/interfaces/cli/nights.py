@@ -37,7 +37,7 @@ from memory_pipeline.reporting.summary import summary
 from memory_pipeline.store import Store
 
 if TYPE_CHECKING:
-    from dagster import DagsterInstance, TimeWindowPartitionsDefinition
+    from dagster import DagsterInstance
 
 
 def run_night_job(
@@ -293,33 +293,10 @@ def report(
 def run_ended_periods(instance: DagsterInstance, settings: Settings, day: date) -> dict[str, str]:
     """Run the weekly and monthly steps if the night of `day` was the last one of its period. Returns the outcome in
     words, by job and partition."""
+    from memory_pipeline.orchestration.jobs import PERIOD_JOBS
     from memory_pipeline.orchestration.partitions import periods_ending_with
 
-    return _run_periods(instance, settings, periods_ending_with(day))
-
-
-def run_missing_periods(instance: DagsterInstance, settings: Settings, last_night: date) -> dict[str, str]:
-    """Run the weekly or monthly step of the newest period, up to `last_night`, if it has never run for any. Returns
-    the outcome in words, by job and partition."""
-    from dagster import AssetKey
-
-    from memory_pipeline.orchestration.jobs import PERIOD_ASSETS
-    from memory_pipeline.orchestration.partitions import newest_period
-
-    missing = {}
-    for partitions, asset in PERIOD_ASSETS.items():
-        key = newest_period(partitions, last_night, datetime.now(UTC))
-        if key is not None and not instance.get_materialized_partitions(AssetKey(asset)):
-            missing[partitions] = key
-    return _run_periods(instance, settings, missing)
-
-
-def _run_periods(
-    instance: DagsterInstance, settings: Settings, periods: Mapping[TimeWindowPartitionsDefinition, str]
-) -> dict[str, str]:
-    from memory_pipeline.orchestration.jobs import PERIOD_JOBS
-
-    jobs = ((PERIOD_JOBS[partitions].name, key) for partitions, key in periods.items())
+    jobs = ((PERIOD_JOBS[partitions].name, key) for partitions, key in periods_ending_with(day).items())
     return {f"{name} {key}": _outcome(instance, settings, name, key, {}) for name, key in jobs}
 
 

@@ -28,12 +28,7 @@ from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.formats import AUTO, find_places, the_only_place
 from memory_pipeline.interfaces.cli.base import Answer, NamesOption, QuietOption, StoreOption, app, settings_of
 from memory_pipeline.interfaces.cli.instances import instance_of
-from memory_pipeline.interfaces.cli.nights import (
-    run_ended_periods,
-    run_missing_periods,
-    run_night_job,
-    run_rollups,
-)
+from memory_pipeline.interfaces.cli.nights import run_ended_periods, run_night_job, run_rollups
 from memory_pipeline.interfaces.cli.output import complain, progress_printer, say
 from memory_pipeline.interfaces.cli.settings import save_table
 from memory_pipeline.interfaces.cli.sources import new_source
@@ -213,8 +208,6 @@ def demo(quiet: QuietOption = False, store: StoreOption = None) -> Answer:
             say(f"Night of {day}: {report.verdict}, {closing_line(report)}")
             for period, line in run_ended_periods(instance, settings, day).items():
                 say(f"{period}: {line}")
-        for period, line in run_missing_periods(instance, settings, LAST_DAY).items():
-            say(f"{period}: {line}")
         for level, line in run_rollups(instance, settings, LAST_DAY).items():
             say(f"{level}: {line}")
         from dagster import AssetObservation  # after the first job, which says whose partitions these are
