@@ -27,7 +27,7 @@ from memory_pipeline.consolidation.review.patterns import DescribedPattern
 from memory_pipeline.consolidation.review.proposals import DescribedProposal
 from memory_pipeline.consolidation.review.rollback import RollbackResult
 from memory_pipeline.consolidation.source_checks import CheckedSource
-from memory_pipeline.demo.scorecard import DemoResult
+from memory_pipeline.demo.scoring import DemoResult
 from memory_pipeline.documents import Document
 from memory_pipeline.forgetting.forget import ForgetPreview, Forgotten
 from memory_pipeline.ingest import IMPORTERS

@@ -184,7 +184,7 @@ def _command() -> str:
 @app.command(epilog="Example: memory-pipeline demo")
 def demo(quiet: QuietOption = False, store: StoreOption = None) -> Answer:
     """Run the last seven nights of the demo workspace, and score the results against the truth file."""
-    from memory_pipeline.demo import scorecard, scoring
+    from memory_pipeline.demo import scoring
     from memory_pipeline.demo.generate import LAST_DAY
     from memory_pipeline.demo.workspace import import_demo, last_nights, recorded_answers
 
@@ -220,10 +220,10 @@ def demo(quiet: QuietOption = False, store: StoreOption = None) -> Answer:
     report_file = settings.reports_path / f"compression-{report.run_id}.html"
     card = scoring.score(opened, settings, before)
     read = card if answers else None
-    result = scorecard.DemoResult(without_model=plain or card, with_model=read, report=str(report_file))
+    result = scoring.DemoResult(without_model=plain or card, with_model=read, report=str(report_file))
     shown = _relative(Path(settings.store.path))
     text = (
-        f"{scorecard.as_text(result)}\n\n"
+        f"{scoring.as_text(result)}\n\n"
         f"Report of the last night: {report_file}\n"
         f"See these nights in Dagster: {_command()} ui --store {shown}\n"
         f"Then your own memories:      {_command()} init PATH/TO/WORKSPACE"
