@@ -36,6 +36,7 @@ from memory_pipeline.consolidation.run import take_snapshot
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError, RunStoppedError, SettingError, StoreError, in_words
 from memory_pipeline.orchestration.resources import SKIPPED_TAG, JobResource, as_day, why_held
+from memory_pipeline.orchestration.showing import log_news
 from memory_pipeline.records import MEMORY_TYPES
 from memory_pipeline.store import Store
 from memory_pipeline.store.rows import only_one
@@ -119,8 +120,7 @@ def _consolidate(context: OpExecutionContext) -> Iterator[Output[dict[str, Any]]
             job.keep_going()
             done[phase] = run_phase(job, phase)
             context.instance.add_run_tags(context.run_id, {PHASES_TAG: json.dumps(done)})
-            if told := _in_words(phase, done[phase]):
-                context.log.info(told)
+            log_news(context.log, done[phase], done[phase])
         report_run(job, "job", night.started_at(context.run_id))
     except DagsterExecutionInterruptedError:
         _report(job, night, context.run_id)
@@ -156,12 +156,6 @@ consolidation_job: JobDefinition = _consolidation.to_job(
     ),
     tags={"dagster/max_retries": "0"},
 )
-
-
-def _in_words(phase: str, figures: Mapping[str, int]) -> str:
-    """The figures of a phase of a consolidation job that are not zero."""
-    told = [f"{value:,} {name.removeprefix(f'{phase}_').replace('_', ' ')}" for name, value in figures.items() if value]
-    return f"{phase}: {', '.join(told)}." if told else ""
 
 
 def scheduled_day(now: datetime) -> str:

@@ -31,7 +31,7 @@ from memory_pipeline.orchestration.showing import (
     Seen,
     beside,
     by_status,
-    counted,
+    log_news,
     preview,
     quoted,
     result_of,
@@ -42,7 +42,6 @@ from memory_pipeline.orchestration.showing import (
     unchecked,
 )
 from memory_pipeline.records import PrincipleResult
-from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.quoting import clipped
 
 #: The days of a week or month, of which those before the first memory have no night.
@@ -141,8 +140,7 @@ def principles(context: AssetExecutionContext, night: NightResource) -> Iterator
         raise
     report_run(week, "principles", started)
     seen = _seen(week, results)
-    if seen.sentence:
-        context.log.info(seen.sentence)
+    log_news(context.log, seen.figures)
     broken = misplaced_patterns(week.store, results)
     check = result_of("patterns_stay_active", Found(broken, len(results)))
     yield MaterializeResult(value=results, metadata=seen.figures, check_results=[check])
@@ -156,13 +154,8 @@ def _seen(night: Night, results: Sequence[PrincipleResult]) -> Seen:
     for result in shown:
         why = f"({result.status}: {result.reason})" if result.reason else f"({result.status})"
         rows += beside(texts.members(result.group), [clipped(result.content, LONGEST_MADE), why], "principle")
-    counts = by_status(results, ("created", "skipped", "failed", "settled"))
-    told = f"{how_many(len(results), 'rule')} behind patterns: {counted(counts)}." if results else ""
-    figures = {
-        **{name: counts[name] for name in ("created", "skipped", "failed")},
-        **preview(rows, "No rule that three patterns share was found, or no model is chosen."),
-    }
-    return Seen(figures, told)
+    counts = by_status(results, ("created", "skipped", "failed"))
+    return Seen({**counts, **preview(rows, "No rule that three patterns share was found, or no model is chosen.")})
 
 
 KNOWLEDGE_ASSETS = [principles, knowledge_base]
