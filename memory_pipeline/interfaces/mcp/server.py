@@ -24,7 +24,7 @@ from memory_pipeline import __version__
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.interfaces.api.access import ACCESS, Access
-from memory_pipeline.interfaces.mcp.tools import AccessOf, add_tools
+from memory_pipeline.interfaces.mcp.tools import AccessOf, add_tools, output_schemas
 from memory_pipeline.interfaces.served import ServedMemories, keep_writing
 from memory_pipeline.orchestration.guard import App
 from memory_pipeline.recall.project import in_words
@@ -46,15 +46,10 @@ class MemoryServer(MCPServer[Any]):
 
     async def list_tools(self) -> list[ListedTool]:
         """The tools, with schemas that say nothing twice."""
-        tools = await super().list_tools()
+        answers = output_schemas()
         return [
-            tool.model_copy(
-                update={
-                    "input_schema": slim(tool.input_schema),
-                    "output_schema": outline(tool.output_schema) if tool.output_schema else None,
-                }
-            )
-            for tool in tools
+            tool.model_copy(update={"input_schema": slim(tool.input_schema), "output_schema": answers[tool.name]})
+            for tool in await super().list_tools()
         ]
 
     async def call_tool(
@@ -120,13 +115,6 @@ def slim(schema: dict[str, Any]) -> dict[str, Any]:
         else:
             made[key] = slim(value) if isinstance(value, dict) else value
     return made
-
-
-def outline(schema: dict[str, Any]) -> dict[str, Any]:
-    """The JSON schema of results as the names and types of their fields: what stands in lists and objects, the answers
-    tell."""
-    fields = {name: slim(field) for name, field in schema["properties"].items()}
-    return {"type": "object", "properties": {name: {"type": one.get("type", "object")} for name, one in fields.items()}}
 
 
 #: Where clients reach it.
