@@ -69,7 +69,7 @@ from memory_pipeline.interfaces.mcp.install import InstalledServer
 from memory_pipeline.models.check import FoundModel, ModelCheck
 from memory_pipeline.models.embedders.choose import InstalledModel
 from memory_pipeline.models.embedders.missing import EmbeddedStore
-from memory_pipeline.orchestration.consolidation import JudgedJob
+from memory_pipeline.orchestration.consolidation import JobRecord
 from memory_pipeline.periods.running import MadeRollup
 from memory_pipeline.periods.shown import ListedRollup, ShownRollup
 from memory_pipeline.recall.asking import Reply
@@ -318,7 +318,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     ),
     "Jobs": (
         "`jobs list` prints a list; `jobs show` and `jobs start` print one object, `jobs cancel` too, without verdict.",
-        JudgedJob,
+        JobRecord,
     ),
     "Previews of forgetting": ("`forget` prints one object.", ForgetPreview),
     "Forgettings": ("`forget --yes` prints one object.", Forgotten),

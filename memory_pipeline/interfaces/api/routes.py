@@ -24,7 +24,7 @@ from memory_pipeline.interfaces.operations import (
     SearchRequest,
 )
 from memory_pipeline.interfaces.served import Caller, ServedMemories
-from memory_pipeline.orchestration.consolidation import JudgedJob
+from memory_pipeline.orchestration.consolidation import JobRecord
 from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.context import ConsolidatedContext
 from memory_pipeline.recall.documents import (
@@ -239,7 +239,7 @@ def consolidate_memories(
 @_administration.get("/consolidation-status/{job_id}", responses=errors(404))
 def consolidation_status(
     request: Request, caller: CallerOf, job_id: Annotated[str, Path(description="The job's id.", max_length=100)]
-) -> JudgedJob:
+) -> JobRecord:
     """How a consolidation goes, as Dagster says."""
     caller.access.require("admin")
     consolidations: Consolidations = request.app.state.consolidations
