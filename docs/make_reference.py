@@ -56,12 +56,11 @@ from memory_pipeline.interfaces.api.app import described
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.base import ExportedFile
 from memory_pipeline.interfaces.cli.exports import DescribedExport
-from memory_pipeline.interfaces.cli.model import ModelChoice
 from memory_pipeline.interfaces.cli.nights import BackfillResult, NightResult
 from memory_pipeline.interfaces.cli.recovery import CheckResult, RecoveryResult, RestoredSnapshot, VerifiedSnapshot
 from memory_pipeline.interfaces.cli.review import QuarantinedRow
 from memory_pipeline.interfaces.cli.serve import Address
-from memory_pipeline.interfaces.cli.settings import TrustedSettings
+from memory_pipeline.interfaces.cli.settings import ModelChoice, TrustedSettings
 from memory_pipeline.interfaces.cli.setup import InitResult
 from memory_pipeline.interfaces.cli.sources import DescribedSource, GoneMemory
 from memory_pipeline.interfaces.hooks import InstalledHooks

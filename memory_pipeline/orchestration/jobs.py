@@ -30,9 +30,13 @@ from memory_pipeline.consolidation.review.rollback import (
 )
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.orchestration.assets.compactions import compaction_job
-from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowledge_base_metadata, principles
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
-from memory_pipeline.orchestration.assets.rollups import ROLLUP_ASSETS
+from memory_pipeline.orchestration.assets.periods import (
+    ROLLUP_ASSETS,
+    knowledge_base,
+    knowledge_base_metadata,
+    principles,
+)
 from memory_pipeline.orchestration.assets.sources import imported_notes
 from memory_pipeline.orchestration.consolidation import consolidation_job
 from memory_pipeline.orchestration.location import DUPLICATES_JOB, SOURCES_JOB

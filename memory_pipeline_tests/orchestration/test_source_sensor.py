@@ -11,7 +11,7 @@ import pytest
 from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.imported_notes import import_notes
-from memory_pipeline.orchestration.source_sensor import answer_to, find_changes
+from memory_pipeline.orchestration.sensors import answer_to, find_changes
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import night_of, settings_for
 
