@@ -174,9 +174,8 @@ def rollback_job() -> None:
     roll_back_runs()
 
 
-#: The jobs that run after the last night of a week and of a month, and the asset that each of them makes.
+#: The jobs that run after the last night of a week and of a month.
 PERIOD_JOBS = {WEEKLY: principles_job, MONTHLY: knowledge_base_job}
-PERIOD_ASSETS = {WEEKLY: "principles", MONTHLY: "knowledge_base"}
 #: The job that sums up days, and those that sum up what ends with one.
 daily_rollups_job = _of_days
 ROLLUP_JOBS = {EVERY_WEEK: _of_weeks, MONTHLY: _of_months, YEARLY: _of_years}

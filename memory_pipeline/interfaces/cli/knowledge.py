@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -33,9 +33,6 @@ from memory_pipeline.reporting.summary import Heading
 from memory_pipeline.store import Store
 from memory_pipeline.text.guidance import DescribedGuidance
 from memory_pipeline.text.steering import guiding_entries
-
-if TYPE_CHECKING:
-    pass
 
 series_app = group("series", "Lines that differ only in values: list, show and export their readings.")
 playbook_app = group("playbook", "Guidance from patterns and principles: list.")

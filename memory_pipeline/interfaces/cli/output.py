@@ -12,9 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TextIO
 
-from rich.console import Console
-from rich.progress_bar import ProgressBar
-
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files.writing import cause_and_mend
@@ -201,12 +198,7 @@ def progress_printer() -> Callable[[str, int, int], None]:
 
 def _bar(done: int, total: int) -> str:
     """A progress bar for a terminal, with a space behind it; nothing if the total is not known."""
-    if not total:
-        return ""
-    console = Console(file=sys.stderr)
-    with console.capture() as drawn:
-        console.print(ProgressBar(total=total, completed=done, width=24), end=" ")
-    return drawn.get()
+    return f"[{'#' * (24 * done // total):<24}] " if total else ""
 
 
 def table(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | None = None, none: str = "(none)") -> str:

@@ -7,11 +7,10 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated
 
 import typer
 from pydantic import Field
-from typer.core import TyperArgument, TyperCommand
 
 from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.settings import Settings
@@ -42,9 +41,6 @@ from memory_pipeline.reporting.summary import Heading, summary
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.redaction import redact
-
-if TYPE_CHECKING:
-    pass
 
 _MOST_PROJECTS = 12
 Progress = Callable[[str, int, int], None]
@@ -145,16 +141,6 @@ def nothing_was_read(summary: ImportSummary, name: str, path: Path) -> str | Non
         return None
     guess = importer_of(name).guess(path, summary.rejected)
     return f"not one row of '{redact(str(path))[0]}' could be imported; the reasons are above{guess}"
-
-
-def _reader_lines(settings: Settings) -> list[str | Heading]:
-    """What is on this machine that could read, if no model does."""
-    if has_model(settings):
-        return []
-    found = find_models(settings)
-    if not found:
-        return []
-    return [Heading("Who could read"), *(f"  {model.choose:<60}  {model.what}" for model in found), ""]
 
 
 def _source_of(settings: Settings, root: Path, project: str | None, tz: str | None) -> SourceTable:
@@ -268,6 +254,7 @@ def init(
         instance.report_runless_asset_event(observation_of(source.name, seen))
         request = NightOptions(latest_complete_day(datetime.now(UTC)), "", dry_run=True)
         report = run_night_job(instance, settings, request, progress_printer())
+    readers = [] if has_model(settings) else find_models(settings)
     first = first_day_of(settings) or request.partition
     with store.reading() as tx:
         moment = tx.contents.last_noted()
@@ -275,7 +262,7 @@ def init(
     text = [
         *summary(report),
         "",
-        *_reader_lines(settings),
+        *([Heading("Who could read"), *(f"  {one.choose:<60}  {one.what}" for one in readers), ""] if readers else []),
         Heading("Next"),
         f"  Source '{source.name}' is in {config}; every night reads it first.",
         "  memory-pipeline night --dry-run --verbose       the whole preview",
@@ -290,26 +277,17 @@ def init(
     return Answer(InitResult(import_=brought.as_report(), preview=report), text)
 
 
-class _ImportCommand(TyperCommand):
-    """Adds the formats to its help."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        (argument,) = (parameter for parameter in self.params if parameter.name == "format_")
-        *names, last = IMPORTERS
-        cast(TyperArgument, argument).help = f"auto (told by the content), {', '.join(names)} or {last}."
-        super().format_help(ctx, formatter)
-
-
 @app.command(
     "import",
-    cls=_ImportCommand,
     epilog="Examples: memory-pipeline import auto ~/exports/memories.jsonl; "
     "memory-pipeline import jsonl memories.jsonl --project webshop --tz Europe/Berlin",
 )
 def import_(
     settings: Settings,
     store: Store,
-    format_: Annotated[str, typer.Argument(metavar="FORMAT")],
+    format_: Annotated[
+        str, typer.Argument(metavar="FORMAT", help=f"auto (told by the content), or {', '.join(IMPORTERS)}.")
+    ],
     path: Annotated[
         Path | None,
         typer.Argument(help="A directory, or a file; brain has a default, connectors.brain."),

@@ -36,7 +36,15 @@ from memory_pipeline.interfaces.cli.base import (
     utf8_path,
 )
 from memory_pipeline.interfaces.cli.output import complain, progress_printer, say, table
-from memory_pipeline.interfaces.cli.settings import check_place, drop_table, named_table, new_name, refusal, save_table
+from memory_pipeline.interfaces.cli.settings import (
+    DescribedTable,
+    check_place,
+    drop_table,
+    named_table,
+    new_name,
+    refusal,
+    save_table,
+)
 from memory_pipeline.moments import read_day
 from memory_pipeline.store import Store
 
@@ -177,24 +185,15 @@ def sources_gone(
     return Answer(found, table(rows, none=_NONE_GONE))
 
 
-class DescribedSource(Document):
+class DescribedSource(DescribedTable):
     """A source of the settings."""
 
-    name: str = Field(description="Its name.")
-    format: str = Field(description="Its import format.")
-    problem: str | None = Field(
-        description="Why it cannot be read, or its table in the settings cannot be used; null if nothing is wrong."
-    )
-    path: str = Field(description="The workspace directory, or the file.")
-    project: str = Field(description="The project of its memories that name none.")
-    timezone: str = Field(description="The time zone of its times that name none.")
+    timezone: str = Field(default="", description="The time zone of its times that name none.")
     include: tuple[str, ...] = Field(default=(), description="Patterns of the files that are read; if empty, all.")
     exclude: tuple[str, ...] = Field(
         default=(), description="Patterns of files that are not read, besides those without memories."
     )
-    enabled: bool = Field(default=False, description="Whether nights read it.")
-    store: str = Field(description="The store that it feeds.")
-    feeds_store: bool = Field(default=False, description="Whether that is the store of this command.")
+    feeds_store: bool = Field(default=False, description="Whether it feeds the store of this command.")
     files: int | None = Field(default=None, description="How many files it has now; null if it cannot be read.")
     last_read: Moment | None = Field(default=None, description="As of when a night last read a changed file of it.")
 
@@ -208,27 +207,15 @@ class DescribedSource(Document):
         except InputError as error:
             problem = str(error)
         return cls(
-            name=source.name,
-            format=source.format,
+            **source.model_dump(include={"name", "format", "path", "include", "exclude", "enabled"}),
             problem=problem,
-            path=source.path,
             project=project_of(source) if source.format in IMPORTERS else source.project,
             timezone=source.timezone or settings.import_.timezone,
-            include=source.include,
-            exclude=source.exclude,
-            enabled=source.enabled,
             store=source.store or settings.store.path,
             feeds_store=Path(source.store or settings.store.path) == Path(settings.store.path),
             files=files,
             last_read=last_read,
         )
-
-    @classmethod
-    def of_broken(cls, broken: BrokenSource) -> Self:
-        """A source whose table cannot be used, as far as it tells."""
-        given = {name: value for name, value in broken.given.items() if isinstance(value, str)}
-        told = {name: given.get(name, "") for name in ("format", "path", "project", "timezone", "store")}
-        return cls(name=broken.name, problem=broken.problem, **told)
 
 
 class GoneMemory(Document):
