@@ -90,15 +90,17 @@ def make_demo() -> Demo:
     """All notes of the 45 days, and the truth about them."""
     demo = Demo(random.Random(SEED))
     _lessons(demo)
-    _contradictions_and_chain(demo)
-    _causal(demo)
+    _groups(demo)
     _singles(demo)
     _telemetry(demo)
-    _knowledge(demo)
+    for project, group in KNOWLEDGE:
+        members = [demo.add(project, entry.text, demo.moment()).id for entry in group]
+        demo.truth["knowledge"].append({"project": project, "members": members})
     plain = list(_plain_days(demo))
     _fresh(demo, plain)
     originals = _paraphrases(demo)
-    originals += _plain_notes(demo, plain)
+    room = _TOTAL - len(demo.notes) - _EXACT - _NORMALISED  # plain days until the demo is full
+    originals += [demo.add(project, sentence, demo.moment(0, 30)) for project, sentence in plain[:room]]
     demo.random.shuffle(originals)
     _copies(demo, "exact_duplicates", originals[:_EXACT], lambda text: text)
     disguised = originals[_EXACT : _EXACT + _NORMALISED]
@@ -142,16 +144,14 @@ def _lessons(demo: Demo) -> None:
     ]
 
 
-def _contradictions_and_chain(demo: Demo) -> None:
+def _groups(demo: Demo) -> None:
+    """Contradictions, the chain, and causes with their effects."""
     for pair in texts.CONTRADICTIONS:
         one = demo.add(pair.project, pair.one, demo.moment(0, 20))
         other = demo.add(pair.project, pair.other, demo.moment(21, 42))
         demo.truth["contradictions"].append([one.id, other.id])
     project, chain = texts.CHAIN
     demo.truth["chain"] = [demo.add(project, text, demo.moment()).id for text in chain]
-
-
-def _causal(demo: Demo) -> None:
     for project, episodes in texts.CAUSAL:
         members = [demo.add(project, text, demo.moment()).id for text in episodes]
         demo.truth["causal"].append({"project": project, "members": members})
@@ -187,12 +187,6 @@ def _telemetry(demo: Demo) -> None:
         demo.truth["series"].append({"project": form.project, "members": members, "breaks": breaks})
 
 
-def _knowledge(demo: Demo) -> None:
-    for project, group in KNOWLEDGE:
-        members = [demo.add(project, entry.text, demo.moment()).id for entry in group]
-        demo.truth["knowledge"].append({"project": project, "members": members})
-
-
 def _plain_days(demo: Demo) -> Iterator[tuple[str, str]]:
     """Project and sentence: every activity with different people and reasons."""
     for turn in range(9):
@@ -204,12 +198,6 @@ def _plain_days(demo: Demo) -> Iterator[tuple[str, str]]:
                 outcome, further = texts.OUTCOMES[first], texts.OUTCOMES[(first + place + 5) % len(texts.OUTCOMES)]
                 told = outcome if outcome == further else f"{outcome} {further}"
                 yield project, f"{person} {doing} {reason}. {told}"
-
-
-def _plain_notes(demo: Demo, plain: list[tuple[str, str]]) -> list[Note]:
-    """Plain days until the demo is full."""
-    room = _TOTAL - len(demo.notes) - _EXACT - _NORMALISED
-    return [demo.add(project, sentence, demo.moment(0, 30)) for project, sentence in plain[:room]]
 
 
 def _paraphrases(demo: Demo) -> list[Note]:

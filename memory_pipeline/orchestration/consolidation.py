@@ -225,9 +225,9 @@ def job_record(instance: DagsterInstance, record: RunRecord) -> JobRecord:
     """The record of a job, from its run."""
     run = record.dagster_run
     steps = instance.get_run_step_stats(run.run_id)
-    #: The figures of each phase that the job is done with, in order.
     done: dict[str, dict[str, int]] = json.loads(run.tags.get(PHASES_TAG, "{}"))
-    config = run.run_config.get("resources", {}).get("night", {}).get("config", {})
+    configured: Any = run.run_config
+    config = configured.get("resources", {}).get("night", {}).get("config", {})
     started, ended = record.start_time, record.end_time
     return JobRecord(
         job_id=run.run_id,

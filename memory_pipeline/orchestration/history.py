@@ -224,7 +224,8 @@ class RunHistory(DagsterSqliteStorage):
         # Dagster's processes start at the same time. Two that create the tables of one file would leave it unreadable.
         with portalocker.Lock(history / "opening.lock", timeout=_LONGEST_OPENING_S):
             self._run_storage = _Runs.from_local(str(history))
-            self._event_log_storage = Events(str(history))
+            events: Any = Events(str(history))
+            self._event_log_storage = events
             self._schedule_storage = _Schedules.from_local(str(Path(base_dir) / "schedules"))
         super(DagsterSqliteStorage, self).__init__()  # type: ignore[no-untyped-call]
 

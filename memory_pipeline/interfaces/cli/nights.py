@@ -281,7 +281,7 @@ def report(
     text = summary(found, page)
     if len(others) > 1:
         text.append(f"Runs of this day: {', '.join(others)}")
-    return Answer(found, as_markdown(found) if verbose else text, sort_keys=True)
+    return Answer(found, as_markdown(found) if verbose else text)
 
 
 def run_ended_periods(instance: DagsterInstance, settings: Settings, day: date) -> dict[str, str]:

@@ -46,7 +46,7 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def emit(value: object, *, as_json: bool, text: str | Sequence[str], sort_keys: bool = False) -> None:
+def emit(value: object, *, as_json: bool, text: str | Sequence[str]) -> None:
     """Print one JSON document, or the text for a person, whole or as lines: a terminal shows those that are a `Heading`
     in bold.
 
@@ -55,7 +55,7 @@ def emit(value: object, *, as_json: bool, text: str | Sequence[str], sort_keys: 
     """
     if as_json:
         is_ascii = (sys.stdout.encoding or "").lower().replace("-", "").replace("_", "") != "utf8"
-        written = json.dumps(value, ensure_ascii=is_ascii, default=_as_json, sort_keys=sort_keys)
+        written = json.dumps(value, ensure_ascii=is_ascii, default=_as_json)
         text = UNSEEN.sub(lambda unseen: json.dumps(unseen.group())[1:-1], written)
     elif isinstance(text, str):
         text = _fenced(visible(text))

@@ -3,7 +3,6 @@ years amount to, each made from the one below it through its partitions."""
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -202,52 +201,30 @@ _LINK = re.compile(r"\[([^\[\]]+)\]\(\.\./[^()\s]*\)")
 _MOST_SHOWN = 12
 
 
-@dataclass(frozen=True, slots=True)
-class _Level:
-    name: str
-    level: str
-    partitions: TimeWindowPartitionsDefinition
-    deps: Sequence[str]
-    fresh: FreshnessPolicy
-    description: str
-
-
-_LEVELS = (
-    _Level(
-        DAYS, "day", EVERY_DAY, ("reports",), DAILY_SUMMED,
-        "What each day amounts to, by project: decisions, what nights made of it, facts and lessons, threads that were "
-        "opened or closed, and the figures of its series, within 600 tokens. Told as of the day's end.",
-    ),
-    _Level(
-        WEEKS, "week", EVERY_WEEK, (DAYS,), WEEKLY_FRESH,
-        "What each week (Sunday to Saturday, UTC) amounts to, made from its days: what was archived into something "
-        "else is told by that, and every thread that is open at its end, since when.",
-    ),
-    _Level(
-        MONTHS, "month", MONTHLY, (WEEKS, DAYS), MONTHLY_FRESH,
-        "What each month amounts to, made from the weeks that lie in it and the days beside them.",
-    ),
-    _Level(YEARS, "year", YEARLY, (MONTHS,), YEARLY_SUMMED, "What each year amounts to, made from its months."),
-)  # fmt: skip
-
-
-def _asset_of(one: _Level) -> AssetsDefinition:
+def _rollup(
+    name: str,
+    level: str,
+    partitions: TimeWindowPartitionsDefinition,
+    deps: Sequence[str],
+    fresh: FreshnessPolicy,
+    description: str,
+) -> AssetsDefinition:
     @asset(
-        name=one.name,
-        partitions_def=one.partitions,
-        deps=[AssetDep(name, partition_mapping=_PARTS) for name in one.deps],
+        name=name,
+        partitions_def=partitions,
+        deps=[AssetDep(dep, partition_mapping=_PARTS) for dep in deps],
         group_name=ROLLUPS_GROUP,
         owners=OWNERS,
         kinds={"duckdb", "markdown"},
-        freshness_policy=one.fresh,
+        freshness_policy=fresh,
         backfill_policy=BackfillPolicy.single_run(),
         output_required=False,
-        check_specs=specs_of(_CHECKS, one.name),
+        check_specs=specs_of(_CHECKS, name),
         metadata={"dagster/column_schema": schema_of_rows(MadeRollup)},
-        description=one.description,
+        description=description,
     )
     def rollup(context: AssetExecutionContext, night: NightResource) -> Iterator[Any]:
-        yield from _make(context, night, one.level)
+        yield from _make(context, night, level)
 
     return rollup
 
@@ -332,4 +309,20 @@ def _metadata(tonight: Night, period: Period, made: Sequence[MadeRollup]) -> dic
     }
 
 
-ROLLUP_ASSETS = [_asset_of(one) for one in _LEVELS]
+ROLLUP_ASSETS = [
+    _rollup(
+        DAYS, "day", EVERY_DAY, ("reports",), DAILY_SUMMED,
+        "What each day amounts to, by project: decisions, what nights made of it, facts and lessons, threads that were "
+        "opened or closed, and the figures of its series, within 600 tokens. Told as of the day's end.",
+    ),
+    _rollup(
+        WEEKS, "week", EVERY_WEEK, (DAYS,), WEEKLY_FRESH,
+        "What each week (Sunday to Saturday, UTC) amounts to, made from its days: what was archived into something "
+        "else is told by that, and every thread that is open at its end, since when.",
+    ),
+    _rollup(
+        MONTHS, "month", MONTHLY, (WEEKS, DAYS), MONTHLY_FRESH,
+        "What each month amounts to, made from the weeks that lie in it and the days beside them.",
+    ),
+    _rollup(YEARS, "year", YEARLY, (MONTHS,), YEARLY_SUMMED, "What each year amounts to, made from its months."),
+]  # fmt: skip
