@@ -12,7 +12,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.run import run_night
-from memory_pipeline.demo import scorecard, scoring
+from memory_pipeline.demo import scoring
 from memory_pipeline.demo.generate import FIRST_DAY, TABLES, ZONES
 from memory_pipeline.demo.workspace import NOW, demo_directory, import_demo, last_nights
 from memory_pipeline.ingest import import_memories, read_format
@@ -74,7 +74,7 @@ def main() -> None:
         for day in last_nights():
             run_night(Night(shown, settings_of(shown), NightOptions(day, f"demo-{day}")))
         card = scoring.score(shown, settings_of(shown), before)
-        print(scorecard.as_text(scorecard.DemoResult(without_model=card, with_model=None, report="")))
+        print(scoring.as_text(scoring.DemoResult(without_model=card, with_model=None, report="")))
         print(f"  {time.perf_counter() - start:.1f} s without Dagster\n")
 
         items = read_all(settings_of(shown))

@@ -27,7 +27,7 @@ from memory_pipeline.consolidation.review.patterns import DescribedPattern
 from memory_pipeline.consolidation.review.proposals import DescribedProposal
 from memory_pipeline.consolidation.review.rollback import RollbackResult
 from memory_pipeline.consolidation.source_checks import CheckedSource
-from memory_pipeline.demo.scorecard import DemoResult
+from memory_pipeline.demo.scoring import DemoResult
 from memory_pipeline.documents import Document
 from memory_pipeline.forgetting.forget import ForgetPreview, Forgotten
 from memory_pipeline.ingest import IMPORTERS
@@ -56,12 +56,11 @@ from memory_pipeline.interfaces.api.app import described
 from memory_pipeline.interfaces.cli.app import app
 from memory_pipeline.interfaces.cli.base import ExportedFile
 from memory_pipeline.interfaces.cli.exports import DescribedExport
-from memory_pipeline.interfaces.cli.model import ModelChoice
 from memory_pipeline.interfaces.cli.nights import BackfillResult, NightResult
 from memory_pipeline.interfaces.cli.recovery import CheckResult, RecoveryResult, RestoredSnapshot, VerifiedSnapshot
 from memory_pipeline.interfaces.cli.review import QuarantinedRow
 from memory_pipeline.interfaces.cli.serve import Address
-from memory_pipeline.interfaces.cli.settings import TrustedSettings
+from memory_pipeline.interfaces.cli.settings import ModelChoice, TrustedSettings
 from memory_pipeline.interfaces.cli.setup import InitResult
 from memory_pipeline.interfaces.cli.sources import DescribedSource, GoneMemory
 from memory_pipeline.interfaces.hooks import InstalledHooks
@@ -69,7 +68,7 @@ from memory_pipeline.interfaces.mcp.install import InstalledServer
 from memory_pipeline.models.check import FoundModel, ModelCheck
 from memory_pipeline.models.embedders.choose import InstalledModel
 from memory_pipeline.models.embedders.missing import EmbeddedStore
-from memory_pipeline.orchestration.consolidation import JudgedJob
+from memory_pipeline.orchestration.consolidation import JobRecord
 from memory_pipeline.periods.running import ListedRollup, MadeRollup, ShownRollup
 from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.atoms import DescribedAtom
@@ -317,7 +316,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     ),
     "Jobs": (
         "`jobs list` prints a list; `jobs show` and `jobs start` print one object, `jobs cancel` too, without verdict.",
-        JudgedJob,
+        JobRecord,
     ),
     "Previews of forgetting": ("`forget` prints one object.", ForgetPreview),
     "Forgettings": ("`forget --yes` prints one object.", Forgotten),

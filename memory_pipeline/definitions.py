@@ -3,9 +3,8 @@
 from dagster import Definitions, in_process_executor
 
 from memory_pipeline.orchestration.assets.compactions import session_compactions
-from memory_pipeline.orchestration.assets.knowledge import KNOWLEDGE_ASSETS
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS
-from memory_pipeline.orchestration.assets.rollups import ROLLUP_ASSETS
+from memory_pipeline.orchestration.assets.periods import KNOWLEDGE_ASSETS, ROLLUP_ASSETS
 from memory_pipeline.orchestration.assets.sources import SOURCES
 from memory_pipeline.orchestration.io import night_files
 from memory_pipeline.orchestration.jobs import JOBS

@@ -1,7 +1,6 @@
 """Generates the demo workspace, always identically: two OpenClaw workspaces, two JSONL files, and the truth file.
 
-It may end on any day: its days, and the days in its texts, are then as many days later. Run
-`python -m memory_pipeline.demo.generate DIRECTORY` to generate the shipped one again.
+Run `python -m memory_pipeline.demo.generate DIRECTORY` to generate the shipped one again.
 """
 
 from __future__ import annotations
@@ -14,20 +13,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cache
 from pathlib import Path
-from typing import Literal
 from zoneinfo import ZoneInfo
 
 from memory_pipeline.demo import texts
 from memory_pipeline.demo.texts import KNOWLEDGE, LATE_ENTRY, PARAPHRASES, TELEMETRY
 from memory_pipeline.ingest.importer import entry_id
-from memory_pipeline.records.conversation import Speaker
 from memory_pipeline.text.redaction import redact
 
-_LABEL = re.compile(r"\s*\{([-?]?)([\w+/]+)\}")
 _ROLES = {"u": "user", "a": "assistant"}
-_SPEAKERS: dict[str, Speaker] = {"user": "human", "assistant": "agent"}
 SEED = 20260215
 FIRST_DAY, LAST_DAY = date(2026, 2, 15), date(2026, 3, 31)
 #: The day whose log of the homelab also has a block that another consolidator manages, from the first day on.
@@ -96,15 +90,17 @@ def make_demo() -> Demo:
     """All notes of the 45 days, and the truth about them."""
     demo = Demo(random.Random(SEED))
     _lessons(demo)
-    _contradictions_and_chain(demo)
-    _causal(demo)
+    _groups(demo)
     _singles(demo)
     _telemetry(demo)
-    _knowledge(demo)
+    for project, group in KNOWLEDGE:
+        members = [demo.add(project, entry.text, demo.moment()).id for entry in group]
+        demo.truth["knowledge"].append({"project": project, "members": members})
     plain = list(_plain_days(demo))
     _fresh(demo, plain)
     originals = _paraphrases(demo)
-    originals += _plain_notes(demo, plain)
+    room = _TOTAL - len(demo.notes) - _EXACT - _NORMALISED  # plain days until the demo is full
+    originals += [demo.add(project, sentence, demo.moment(0, 30)) for project, sentence in plain[:room]]
     demo.random.shuffle(originals)
     _copies(demo, "exact_duplicates", originals[:_EXACT], lambda text: text)
     disguised = originals[_EXACT : _EXACT + _NORMALISED]
@@ -148,16 +144,14 @@ def _lessons(demo: Demo) -> None:
     ]
 
 
-def _contradictions_and_chain(demo: Demo) -> None:
+def _groups(demo: Demo) -> None:
+    """Contradictions, the chain, and causes with their effects."""
     for pair in texts.CONTRADICTIONS:
         one = demo.add(pair.project, pair.one, demo.moment(0, 20))
         other = demo.add(pair.project, pair.other, demo.moment(21, 42))
         demo.truth["contradictions"].append([one.id, other.id])
     project, chain = texts.CHAIN
     demo.truth["chain"] = [demo.add(project, text, demo.moment()).id for text in chain]
-
-
-def _causal(demo: Demo) -> None:
     for project, episodes in texts.CAUSAL:
         members = [demo.add(project, text, demo.moment()).id for text in episodes]
         demo.truth["causal"].append({"project": project, "members": members})
@@ -193,12 +187,6 @@ def _telemetry(demo: Demo) -> None:
         demo.truth["series"].append({"project": form.project, "members": members, "breaks": breaks})
 
 
-def _knowledge(demo: Demo) -> None:
-    for project, group in KNOWLEDGE:
-        members = [demo.add(project, entry.text, demo.moment()).id for entry in group]
-        demo.truth["knowledge"].append({"project": project, "members": members})
-
-
 def _plain_days(demo: Demo) -> Iterator[tuple[str, str]]:
     """Project and sentence: every activity with different people and reasons."""
     for turn in range(9):
@@ -210,12 +198,6 @@ def _plain_days(demo: Demo) -> Iterator[tuple[str, str]]:
                 outcome, further = texts.OUTCOMES[first], texts.OUTCOMES[(first + place + 5) % len(texts.OUTCOMES)]
                 told = outcome if outcome == further else f"{outcome} {further}"
                 yield project, f"{person} {doing} {reason}. {told}"
-
-
-def _plain_notes(demo: Demo, plain: list[tuple[str, str]]) -> list[Note]:
-    """Plain days until the demo is full."""
-    room = _TOTAL - len(demo.notes) - _EXACT - _NORMALISED
-    return [demo.add(project, sentence, demo.moment(0, 30)) for project, sentence in plain[:room]]
 
 
 def _paraphrases(demo: Demo) -> list[Note]:
@@ -310,10 +292,9 @@ def _write_workspace(demo: Demo, root: Path, project: str, zone: str) -> None:
         f"# Long-term memory\n\n## People\n- {texts.PEOPLE[0]} and {texts.PEOPLE[1]} run the {project} together\n",
     )
     _write(root / "USER.md", "# User\n\n- Likes short answers with the result first\n")
-    for talk in conversations():
-        if talk.project == project and talk.in_workspace:
-            said = "\n\n".join(f"{turn.role}: {turn.words}" for turn in talk.turns)
-            _write(root / "raw" / f"{talk.day}.md", f"# Conversation {talk.day}\n\n{said}\n")
+    for owner, day_of_talk, said in conversations():
+        if owner == project:
+            _write(root / "raw" / f"{day_of_talk}.md", f"# Conversation {day_of_talk}\n\n{said}\n")
 
 
 def _stamp(project: str, zone: str, at: datetime) -> str:
@@ -327,80 +308,13 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """Words of a turn, at most one of whose sentences is labelled: the last one.
-
-    `ways`: the sets of kinds of which one is to be kept; `may_be`: kinds that may be kept or left out; `looks_like`:
-    the kind that it is not, though it looks like it.
-    """
-
-    words: str
-    ways: tuple[frozenset[str], ...] = ()
-    may_be: frozenset[str] = frozenset()
-    looks_like: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A turn: the role that spoke, and its words."""
-
-    role: Literal["user", "assistant"]
-    parts: tuple[Labelled, ...]
-
-    @property
-    def words(self) -> str:
-        """The turn as it is written."""
-        return "".join(part.words for part in self.parts)
-
-    @property
-    def speaker(self) -> Speaker:
-        """Whose words it is."""
-        return _SPEAKERS[self.role]
-
-
-@dataclass(frozen=True, slots=True)
-class Talk:
-    """A conversation of one day, and whether it stands in the workspace."""
-
-    project: str
-    day: str
-    turns: tuple[Said, ...]
-    in_workspace: bool
-
-
-@cache
-def conversations() -> tuple[Talk, ...]:
-    """All conversations, by day; those of the last day are left for a later night."""
-    talks = []
+def conversations() -> Iterator[tuple[str, str, str]]:
+    """Project, day and words of each conversation; those of the last day are left for a later night."""
     for told in (Path(__file__).parent / "talks.txt").read_text("utf-8").strip().split("\n\n"):
-        head, *lines = told.split("\n")
-        _, project, day, *aside = head.split()
-        turns: list[tuple[str, str]] = []
-        for line in lines:
-            if line[:3] in ("u: ", "a: "):
-                turns.append((_ROLES[line[0]], line[3:]))
-            else:
-                turns[-1] = (turns[-1][0], f"{turns[-1][1]}\n{line}")
-        talks.append(Talk(project, day, tuple(Said(role, _parts(words)) for role, words in turns), not aside))  # type: ignore[arg-type]
-    return tuple(talks)
-
-
-def _parts(words: str) -> tuple[Labelled, ...]:
-    found, start = [], 0
-    for match in _LABEL.finditer(words):
-        said = words[start : match.start()]
-        mark, ways = match[1], tuple(frozenset(way.split("+")) for way in match[2].split("/"))
-        kinds = frozenset().union(*ways)
-        if mark:
-            found.append(
-                Labelled(said, may_be=kinds if mark == "?" else frozenset(), looks_like="" if mark == "?" else match[2])
-            )
-        else:
-            found.append(Labelled(said, ways))
-        start = match.end()
-    rest = words[start:]
-    return (*found, Labelled(rest)) if rest.strip() else tuple(found)
+        head, _, turns = told.partition("\n")
+        _, project, day = head.split()
+        apart = re.sub(r"\n(?=[ua]: )", "\n\n", turns)
+        yield project, day, re.sub(r"^([ua])(?=: )", lambda turn: _ROLES[turn[1]], apart, flags=re.MULTILINE)
 
 
 if __name__ == "__main__":

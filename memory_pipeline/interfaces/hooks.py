@@ -11,7 +11,6 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from pydantic import Field
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, MemoryPipelineError, OutputError
 from memory_pipeline.files.json_editing import change_file, with_item, with_value, without_items, without_value
-from memory_pipeline.files.shared_files import change_text, remove_unless_changed
 from memory_pipeline.files.writing import cause_and_mend, directories, real_path, write_text
 from memory_pipeline.ingest.formats.openclaw_sessions import EVENTS, database_in, sessions_of
 from memory_pipeline.ingest.sqlite_files import reading, shows_table
@@ -134,55 +132,23 @@ def install_hooks(host: str, store: Path, *, write: bool) -> InstalledHooks:
 
 def remove_hooks(host: str, *, preview: bool = False) -> InstalledHooks:
     """Take the hooks of a host out again. Errors as in `install_hooks`."""
-    file = settings_file(_checked(host))
-    entry: dict[str, Any] = {}
-    gone: list[Path] = []
-    if host == "openclaw":
-        gone = [path for path in _own_files() if path.is_file() and _is_ours(path)]
+    file, is_openclaw = settings_file(_checked(host)), host == "openclaw"
+    gone = [path for path in _own_files() if is_openclaw and path.is_file() and _is_ours(path)]
+
+    def without_hooks(text: str) -> str:
+        if is_openclaw:
+            return without_value(text, _ENTRY)
+        for event in reversed(_EVENTS):
+            text = without_items(text, ("hooks", event), _is_our_item)
+        return text
+
     backup, changed = (None, False)
-    if host == "claude-code" and _put_back(file, write=not preview):
-        changed = True
-    elif file.exists() and file.read_bytes().removeprefix(b"\xef\xbb\xbf").strip():
-        backup, changed = change_file(file, _without_hooks(host), host, write=not preview, option="with --preview")
+    if file.exists() and file.read_bytes().removeprefix(b"\xef\xbb\xbf").strip():
+        backup, changed = change_file(file, without_hooks, host, write=not preview, option="with --preview")
     if not preview:
         _remove(gone)
     outcome = "previewed" if preview else "removed" if changed or gone else "unchanged"
-    return _installed(host, file, entry, gone, outcome, backup)
-
-
-def _put_back(file: Path, *, write: bool) -> bool:
-    """Give a file of settings the bytes that it had before the hooks were put in, if nothing else has changed since;
-    one that was made for them is removed. Returns whether it was so."""
-    try:
-        now = file.read_bytes()
-        tree = json.loads(now.decode("utf-8-sig"))
-        ours = {event: next(item for item in tree["hooks"][event] if _is_our_item(item)) for event in _EVENTS}
-    except (OSError, ValueError, KeyError, TypeError, StopIteration):
-        return False
-    kept = sorted(file.parent.glob(f"{file.name}.before-memory-pipeline-*"), reverse=True)
-    for backup in [*kept, None]:
-        try:
-            before = backup.read_bytes() if backup else b""
-            text = before.decode("utf-8-sig")
-            for event, item in ours.items():
-                text = with_item(text if text.strip() else "{}\n", ("hooks", event), item, _is_our_item)
-        except (OSError, ValueError):
-            continue
-        mark = b"\xef\xbb\xbf" if before.startswith(b"\xef\xbb\xbf") else b""
-        if mark + text.encode() != now:
-            continue
-        if not write:
-            return True
-        if backup is None:
-            return remove_unless_changed(file, now)
-        return change_text(file, partial(_exchanged, now, before)) == "changed"
-    return False
-
-
-def _exchanged(expected: bytes, by: bytes, present: str) -> str:
-    """The text of a file that has the expected bytes by other ones; of another file its own."""
-    is_it = present.encode("utf-8", "surrogateescape") == expected
-    return by.decode("utf-8", "surrogateescape") if is_it else present
+    return _installed(host, {}, outcome, backup, gone)
 
 
 def _checked(host: str) -> str:
@@ -203,11 +169,10 @@ def _install_claude(command: Sequence[str], environment: Mapping[str, str], prev
             text = with_item(text, ("hooks", event), item, _is_our_item)
         return text
 
-    file = settings_file("claude-code")
-    backup, changed = change_file(file, with_hooks, "Claude Code", write=not preview)
+    backup, changed = change_file(settings_file("claude-code"), with_hooks, "Claude Code", write=not preview)
     entry = {"hooks": {event: [item] for event, item in items.items()}}
     outcome = "previewed" if preview else "installed" if changed else "unchanged"
-    return _installed("claude-code", file, entry, [], outcome, backup, "Begin a new session; /hooks lists them.")
+    return _installed("claude-code", entry, outcome, backup, note="Begin a new session; /hooks lists them.")
 
 
 def _is_our_item(item: object) -> bool:
@@ -222,15 +187,10 @@ def _is_our_command(command: str) -> bool:
     """Whether a command runs this program's hook and nothing else: a person's own, which also runs it, is the
     person's."""
     try:
-        words = shlex.split(command)
+        words = [word for word in shlex.split(command) if word != "env" and not word.startswith("MEMORY_PIPELINE_")]
     except ValueError:
         return False
-    while words[:1] == ["env"] or (words and words[0].startswith("MEMORY_PIPELINE_") and "=" in words[0]):
-        del words[0]
-    words = [word for word in words if word != "-P"]
-    return (
-        len(words) in (4, 6) and words[1:3] == ["-m", _MODULE] and words[3] in HOSTS and words[4:5] in ([], ["--store"])
-    )
+    return len(words) == 7 and words[1:4] == ["-P", "-m", _MODULE] and words[4] in HOSTS and words[5] == "--store"
 
 
 def _install_openclaw(command: Sequence[str], environment: Mapping[str, str], preview: bool) -> InstalledHooks:
@@ -255,22 +215,9 @@ def _install_openclaw(command: Sequence[str], environment: Mapping[str, str], pr
     except InputError:  # it has comments, as JSON5 may: OpenClaw itself can edit it
         backup, changed = None, False
         note = f"Run 'openclaw hooks enable {_NAME}', since '{file}' has comments; then restart the gateway."
-    entry: Any = {"enabled": True}
-    for name in reversed(_ENTRY):
-        entry = {name: entry}
+    entry = {"hooks": {"internal": {"entries": {_NAME: {"enabled": True}}}}}
     outcome = "previewed" if preview else "installed" if changed or not same else "unchanged"
-    return _installed("openclaw", file, entry, [page, script], outcome, backup, note)
-
-
-def _without_hooks(host: str) -> Any:
-    def without(text: str) -> str:
-        if host == "openclaw":
-            return without_value(text, _ENTRY)
-        for event in reversed(_EVENTS):
-            text = without_items(text, ("hooks", event), _is_our_item)
-        return text
-
-    return without
+    return _installed("openclaw", entry, outcome, backup, [page, script], note)
 
 
 def _own_files() -> tuple[Path, Path]:
@@ -293,17 +240,11 @@ def _remove(files: Sequence[Path]) -> None:
 
 
 def _installed(
-    host: str,
-    file: Path,
-    entry: dict[str, Any],
-    files: Sequence[Path],
-    outcome: str,
-    backup: Path | None,
-    note: str = "",
+    host: str, entry: dict[str, Any], outcome: str, backup: Path | None, files: Sequence[Path] = (), note: str = ""
 ) -> InstalledHooks:
     return InstalledHooks(
         host=host,
-        file=str(file),
+        file=str(settings_file(host)),
         entry=entry,
         files=tuple(str(path) for path in files),
         outcome=outcome,

@@ -7,7 +7,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import anyio
 import anyio.to_thread
@@ -37,7 +36,6 @@ class ServedMemories:
         self._open: OrderedDict[str, ProjectMemory] = OrderedDict()
         self._embedder: Embedder | None = None
         self._lock = threading.Lock()
-        self._is_preparing = False
 
     def of(self, project: str, actor: str) -> ProjectMemory:
         """The memory of a project for someone who reads and writes it; the project need not have memories yet.
@@ -57,7 +55,6 @@ class ServedMemories:
     def prepare(self) -> None:
         """Make the projects ready for search, unless they are more than can be kept so, and load a model that is on
         this machine."""
-        self._is_preparing = True
         try:
             with self.store.reading() as tx:
                 projects = tx.memories.projects()
@@ -65,19 +62,6 @@ class ServedMemories:
                 self.of(project, self._actor).prepare()
         except MemoryPipelineError as error:
             _log.warning("the first search of a project will take longer: %s", error)
-        finally:
-            self._is_preparing = False
-
-    def index_state(self) -> Literal["ready", "being built", "on demand"]:
-        """Whether projects are ready for search, are being made so, or will be by their first search."""
-        if self._is_preparing:
-            return "being built"
-        return "ready" if self.open_projects() else "on demand"
-
-    def generation(self) -> int | None:
-        """The position in the audit log that the indexes of the open projects stand for, the oldest of them; None
-        without any."""
-        return min((memory.generation() for memory in self.open_projects().values()), default=None)
 
     def open_projects(self) -> dict[str, ProjectMemory]:
         """The projects that are ready for search."""

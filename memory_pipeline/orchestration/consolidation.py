@@ -35,6 +35,7 @@ from memory_pipeline.consolidation.run import PHASES, run_phase, take_snapshot
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError, RunStoppedError, SettingError, StoreError, in_words
 from memory_pipeline.orchestration.resources import SKIPPED_TAG, JobResource, as_day, why_held
+from memory_pipeline.orchestration.showing import log_news
 from memory_pipeline.records import MEMORY_TYPES
 from memory_pipeline.store import Store
 from memory_pipeline.store.rows import only_one
@@ -118,8 +119,7 @@ def _consolidate(context: OpExecutionContext) -> Iterator[Output[dict[str, Any]]
             job.keep_going()
             done[phase] = run_phase(job, phase)
             context.instance.add_run_tags(context.run_id, {PHASES_TAG: json.dumps(done)})
-            if told := _in_words(phase, done[phase]):
-                context.log.info(told)
+            log_news(context.log, done[phase], done[phase])
         report_run(job, "job", night.started_at(context.run_id))
     except DagsterExecutionInterruptedError:
         _report(job, night, context.run_id)
@@ -157,12 +157,6 @@ consolidation_job: JobDefinition = _consolidation.to_job(
 )
 
 
-def _in_words(phase: str, figures: Mapping[str, int]) -> str:
-    """The figures of a phase of a consolidation job that are not zero."""
-    told = [f"{value:,} {name.removeprefix(f'{phase}_').replace('_', ' ')}" for name, value in figures.items() if value]
-    return f"{phase}: {', '.join(told)}." if told else ""
-
-
 def scheduled_day(now: datetime) -> str:
     """The newest day whose night has run: the day before the last complete one."""
     return (now.astimezone(UTC) - timedelta(days=2)).date().isoformat()
@@ -190,14 +184,10 @@ class JobRecord(Document):
     skipped: str | None = Field(description="Why it was skipped, for example because a night held the store.")
     retry_count: int = Field(description="How often its phases were retried.")
     max_retries: int = Field(description="Maximum number of retries per phase.")
-
-
-class JudgedJob(JobRecord):
-    """A job with the verdict of its report: a job that Dagster reports as completed may have had errors."""
-
     verdict: str | None = Field(
-        description="PASS, PARTIAL or FAIL; null if the job has no report: it has not ended, or it archived nothing "
-        "and had no error."
+        default=None,
+        description="The verdict of its report: what Dagster reports as completed may have had errors; "
+        "null if the job has none: it has not ended, or it archived nothing and had no error.",
     )
 
 
@@ -234,15 +224,17 @@ def job_record(instance: DagsterInstance, record: RunRecord) -> JobRecord:
     """The record of a job, from its run."""
     run = record.dagster_run
     steps = instance.get_run_step_stats(run.run_id)
-    done = _phases_done(run)
+    done: dict[str, dict[str, int]] = json.loads(run.tags.get(PHASES_TAG, "{}"))
+    configured: Any = run.run_config
+    config = configured.get("resources", {}).get("night", {}).get("config", {})
     started, ended = record.start_time, record.end_time
     return JobRecord(
         job_id=run.run_id,
         status=_STATUS.get(run.status, "pending"),
         trigger=run.tags.get(TRIGGER_TAG, "manual"),
         triggered_by=run.tags.get(BY_TAG, "Dagster"),
-        scope=_scope(run),
-        dry_run=bool(_config(run).get("dry_run", False)),
+        scope=_scope(config),
+        dry_run=bool(config.get("dry_run", False)),
         phases_completed=tuple(done),
         metrics={name: value for figures in done.values() for name, value in figures.items()},
         created_at=record.create_timestamp,
@@ -256,14 +248,14 @@ def job_record(instance: DagsterInstance, record: RunRecord) -> JobRecord:
     )
 
 
-def with_verdicts(settings: Settings, jobs: Sequence[JobRecord]) -> list[JudgedJob]:
+def with_verdicts(settings: Settings, jobs: Sequence[JobRecord]) -> list[JobRecord]:
     """The jobs, each with the verdict of its report; None for all if the store cannot be read."""
     try:
         with Store.of(settings).reading() as tx:
             known = tx.journal.verdicts_of([job.job_id for job in jobs])
     except StoreError:
         known = {}
-    return [JudgedJob(**dict(job), verdict=known.get(job.job_id)) for job in jobs]
+    return [job.model_copy(update={"verdict": known.get(job.job_id)}) for job in jobs]
 
 
 def cancel_job(instance: DagsterInstance, job_id: str, wait_s: float = 30.0) -> JobRecord:
@@ -287,7 +279,7 @@ def cancel_job(instance: DagsterInstance, job_id: str, wait_s: float = 30.0) -> 
 
 def status_text(job: JobRecord) -> str:
     """A job's status, with the verdict of its report if known."""
-    return f"{job.status} ({job.verdict})" if isinstance(job, JudgedJob) and job.verdict else job.status
+    return f"{job.status} ({job.verdict})" if job.verdict else job.status
 
 
 def job_text(job: JobRecord) -> str:
@@ -316,25 +308,11 @@ def _scope_text(scope: Mapping[str, Any]) -> str:
     return ", ".join(filter(None, parts)) or "everything"
 
 
-def _config(run: DagsterRun) -> dict[str, Any]:
-    found: Any = run.run_config
-    for name in ("resources", "night", "config"):
-        found = found.get(name) if isinstance(found, dict) else None
-    return dict(found or {})
-
-
-def _scope(run: DagsterRun) -> dict[str, Any]:
+def _scope(config: Mapping[str, Any]) -> dict[str, Any]:
     """The scope as requested: date_range, memory_types, unconsolidated_only and projects."""
-    config = _config(run)
     given = {name: config[name] for name in _SCOPE if config.get(name)}
     first, last = given.pop("first_day", None), given.pop("last_day", None)
     return {**({"date_range": [first, last]} if first or last else {}), **given}
-
-
-def _phases_done(run: DagsterRun) -> dict[str, dict[str, int]]:
-    """The figures of each phase that a job is done with, in order."""
-    done: dict[str, dict[str, int]] = json.loads(run.tags.get(PHASES_TAG, "{}"))
-    return done
 
 
 def _error(instance: DagsterInstance, run: DagsterRun) -> str | None:

@@ -20,7 +20,6 @@ from dagster._core.storage.event_log.schema import (
     SqlEventLogStorageMetadata,
 )
 from dagster._core.storage.event_log.sqlite.consolidated_sqlite_event_log import ConsolidatedSqliteEventLogStorage
-from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 from dagster._core.storage.runs.schema import RunStorageSqlMetadata
 from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
 from dagster._core.storage.schedules.schema import ScheduleStorageSqlMetadata
@@ -214,21 +213,18 @@ class _Schedules(_KeptOpen, SqliteScheduleStorage):
 class RunHistory(DagsterSqliteStorage):
     """The storage of a Dagster instance, as named in its `dagster.yaml`.
 
-    Except for the events, its files have the locations and schemas of Dagster's own SQLite storage. An existing
-    history with one event file per run keeps that layout.
+    Except for the events, its files have the locations and schemas of Dagster's own SQLite storage.
     """
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
         """Open the history in `base_dir`, or create what is missing of it."""
         self.base_dir, self._inst_data = base_dir, inst_data
         history = Path(base_dir) / "history"
-        file_by_run = history / "runs"
         history.mkdir(parents=True, exist_ok=True)
         # Dagster's processes start at the same time. Two that create the tables of one file would leave it unreadable.
         with portalocker.Lock(history / "opening.lock", timeout=_LONGEST_OPENING_S):
             self._run_storage = _Runs.from_local(str(history))
-            begun_by_run = (file_by_run / "index.db").exists()
-            events: Any = SqliteEventLogStorage(str(file_by_run)) if begun_by_run else Events(str(history))
+            events: Any = Events(str(history))
             self._event_log_storage = events
             self._schedule_storage = _Schedules.from_local(str(Path(base_dir) / "schedules"))
         super(DagsterSqliteStorage, self).__init__()  # type: ignore[no-untyped-call]

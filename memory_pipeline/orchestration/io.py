@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_type_hints
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,64 +12,51 @@ from dagster import Field, InitResourceContext, InputContext, OutputContext, UPa
 from pydantic import TypeAdapter
 from upath import UPath
 
-from memory_pipeline import records
-from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport
 from memory_pipeline.consolidation.run import STEPS
-from memory_pipeline.documents import KeptDocument
+from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import writing_whole
 from memory_pipeline.killpoints import reached
 from memory_pipeline.orchestration.resources import NightResource
-from memory_pipeline.reporting.model import Report
 from memory_pipeline.store import EDGE_SCHEMA
 
-_RECORD = b"memory_pipeline.record"
 #: The latest list of each kind of record with its table: on a quiet day, it is that of the day before.
 _latest: dict[type, tuple[list[Any], pa.Table]] = {}
-_DOCUMENTS: dict[str, type[KeptDocument]] = {kind.__name__: kind for kind in (Report, KnowledgeBaseReport)}
 
 
 def to_table(value: Any) -> pa.Table:
-    """Convert a table, a report or a list of records to a table that records its type."""
+    """Convert a table, a report or a list of records to a table."""
     if isinstance(value, pa.Table):
         return value
-    if isinstance(value, KeptDocument):
-        return _marked(pa.table({"report": [json.dumps(value.as_json(), sort_keys=True)]}), type(value).__name__)
+    if isinstance(value, Document):
+        return pa.table({"report": [json.dumps(value.as_json(), sort_keys=True)]})
     if not isinstance(value, Sequence):
         raise TypeError(f"an asset returned {type(value).__name__}; assets return records, tables or reports")
     if not value:
-        return _marked(pa.table({}), "")
+        return pa.table({})
     record: Any = type(value[0])
     known, table = _latest.get(record, ([], None))
     if table is None or known != list(value):
-        table = _marked(pa.Table.from_pylist(_listed(record).dump_python(list(value))), record.__name__)
+        table = pa.Table.from_pylist(_rows_of(list[record]).dump_python(list(value)))
         _latest[record] = (list(value), table)
     return table
 
 
+def from_table(table: pa.Table, asset: str) -> Any:
+    """The value of a step of the night that `to_table` made a table of. Raises an error of pydantic or Python for a
+    table of another kind."""
+    kind = get_type_hints(STEPS[asset].run)["return"]
+    if kind is not pa.Table:
+        return _rows_of(kind).validate_python(table.to_pylist())
+    if not set(EDGE_SCHEMA.names) <= set(table.column_names):
+        raise TypeError(f"{asset} has the columns {', '.join(EDGE_SCHEMA.names)}")
+    return table
+
+
 @cache
-def _listed(record: Any) -> TypeAdapter[list[Any]]:
-    """What turns records of a class, with those in them, into rows and back."""
-    return TypeAdapter(list[record])
-
-
-def from_table(table: pa.Table) -> Any:
-    """The inverse of `to_table`. Raises an error of Arrow or Python for a table that `to_table` cannot have made."""
-    name = (table.schema.metadata or {}).get(_RECORD)
-    if name is None:
-        return table
-    if name.decode() in _DOCUMENTS:
-        return _DOCUMENTS[name.decode()].read_kept(json.loads(table.column("report")[0].as_py()))
-    if not name:
-        return []
-    record = getattr(records, name.decode(), None)
-    if not (isinstance(record, type) and is_dataclass(record)):
-        raise ValueError(f"no record is called {name.decode()!r}")
-    return _listed(record).validate_python(table.to_pylist())
-
-
-def _marked(table: pa.Table, name: str) -> pa.Table:
-    return table.replace_schema_metadata({_RECORD: name.encode()})
+def _rows_of(records: Any) -> TypeAdapter[Any]:
+    """What turns a list of records, with those in them, into rows and back."""
+    return TypeAdapter(records)
 
 
 class ParquetByPartition(UPathIOManager):
@@ -110,37 +96,15 @@ class ParquetByPartition(UPathIOManager):
         return self._written[path] if path in self._written else _read(path, asset)
 
 
-#: What reading a file raises, by Arrow, Python or pydantic, if it is not one that `to_table` made.
-_UNREADABLE = (
-    pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError,
-)  # fmt: skip
-
-
 def _read(path: UPath, asset: str) -> Any:
     with path.open("rb") as file:
         try:
-            value = from_table(pq.ParquetFile(file).read())
-            _check_kind(asset, value)
-        except _UNREADABLE as error:
+            return from_table(pq.ParquetFile(file).read(), asset)
+        except (pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
             raise InputError(
                 f"'{path}' is damaged, or was not written by the asset '{asset}' of this version of memory_pipeline; "
                 "materialize that asset again for this partition"
             ) from error
-    return value
-
-
-def _check_kind(asset: str, value: Any) -> None:
-    """Raises TypeError for a value that the step of this name does not return. Other assets return documents."""
-    if asset not in STEPS:
-        return
-    kind = get_type_hints(STEPS[asset].run)["return"]
-    if kind is pa.Table:
-        fits = isinstance(value, pa.Table) and set(EDGE_SCHEMA.names) <= set(value.column_names)
-    else:
-        (record,) = get_args(kind)
-        fits = isinstance(value, list) and all(isinstance(one, record) for one in value)
-    if not fits:
-        raise TypeError(f"{asset} returns {kind}")
 
 
 @io_manager(

@@ -30,9 +30,13 @@ from memory_pipeline.consolidation.review.rollback import (
 )
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.orchestration.assets.compactions import compaction_job
-from memory_pipeline.orchestration.assets.knowledge import knowledge_base, knowledge_base_metadata, principles
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
-from memory_pipeline.orchestration.assets.rollups import ROLLUP_ASSETS
+from memory_pipeline.orchestration.assets.periods import (
+    ROLLUP_ASSETS,
+    knowledge_base,
+    knowledge_base_metadata,
+    principles,
+)
 from memory_pipeline.orchestration.assets.sources import imported_notes
 from memory_pipeline.orchestration.consolidation import consolidation_job
 from memory_pipeline.orchestration.location import DUPLICATES_JOB, SOURCES_JOB
@@ -171,9 +175,8 @@ def rollback_job() -> None:
     roll_back_runs()
 
 
-#: The jobs that run after the last night of a week and of a month, and the asset that each of them makes.
+#: The jobs that run after the last night of a week and of a month.
 PERIOD_JOBS = {WEEKLY: principles_job, MONTHLY: knowledge_base_job}
-PERIOD_ASSETS = {WEEKLY: "principles", MONTHLY: "knowledge_base"}
 #: The job that sums up days, and those that sum up what ends with one.
 daily_rollups_job = _of_days
 ROLLUP_JOBS = {EVERY_WEEK: _of_weeks, MONTHLY: _of_months, YEARLY: _of_years}

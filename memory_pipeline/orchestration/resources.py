@@ -93,28 +93,10 @@ class StoreResource(ConfigurableResource):  # type: ignore[type-arg]
         """The store of this run."""
         return Store.of(self.effective_settings())
 
-    def canonical_night(
-        self,
-        run_id: str,
-        log: Any,
-        *,
-        day: date | None = None,
-        threshold: float | None = None,
-        days: int | None = None,
-        dry_run: bool = False,
-    ) -> Night:
-        """The night in which the knowledge base is made canonical: of a month's last day, or as of now."""
+    def canonical_night(self, run_id: str, log: Any, **options: Any) -> Night:
+        """The night in which the knowledge base is made canonical. `options`: as `knowledge_base_night` takes them."""
         settings = self.effective_settings()
-        night = knowledge_base_night(
-            Store.of(settings),
-            settings,
-            run_id,
-            day=day,
-            threshold=threshold,
-            days=days,
-            dry_run=dry_run,
-            holder=self._holder,
-        )
+        night = knowledge_base_night(Store.of(settings), settings, run_id, holder=self._holder, **options)
         night.log, night.progress = log, _Progress(log)
         self._nights[run_id, "knowledge base"] = night
         return night

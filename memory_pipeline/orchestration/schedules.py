@@ -19,7 +19,7 @@ from dagster import (
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
 from memory_pipeline.moments import latest_complete_day
-from memory_pipeline.orchestration.assets.rollups import DAYS, MONTHS, WEEKS, YEARS
+from memory_pipeline.orchestration.assets.periods import DAYS, MONTHS, WEEKS, YEARS
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job, scheduled_day
 from memory_pipeline.orchestration.home import load_project_settings, night_config
 from memory_pipeline.orchestration.jobs import (

@@ -54,22 +54,20 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What is shown of a run of a step. `figures`: under the names of the report, with a preview in words; `sentence`:
-    a line of the run's log, empty if it found nothing to do, so that the log of a quiet night stays short; `checks`:
+    """What is shown of a run of a step. `figures`: under the names of the report, with a preview in words; `checks`:
     what each of its checks found."""
 
     figures: Mapping[str, Any]
-    sentence: str = ""
     checks: Sequence[Found] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
     """What the UI shows of a step of the night: its description, the columns of its value, its checks with what each
-    says, and what is seen of a run: of the night, the value, and the values that it was made of, by name."""
+    says, and what is seen of a run: of the night and the value."""
 
     description: str
-    see: Callable[[Night, Any, Mapping[str, Any]], Seen]
+    see: Callable[[Night, Any], Seen]
     kinds: set[str]
     columns: TableSchema
     lineage: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
@@ -82,7 +80,7 @@ class Shown:
 
 #: What the UI shows of the steps between the first one and the report, by name.
 SHOWN: dict[str, Shown] = {}
-_See = Callable[[Night, Any, Mapping[str, Any]], Seen]
+_See = Callable[[Night, Any], Seen]
 
 
 def shows(step: str, **told: Any) -> Callable[[_See], _See]:
@@ -129,20 +127,24 @@ def unchecked(name: str, held: str, asset: str | None = None) -> AssetCheckResul
     return AssetCheckResult(asset_key=key, check_name=name, passed=False, severity=WARN, metadata={"skipped": held})
 
 
-def counted(counts: Mapping[str, int]) -> str:
-    """Counts that are not zero, as words."""
-    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+#: Figures of steps that have done something; what they only looked at, or left as it was, is no news.
+_NEWS = (
+    "duplicates_archived", "duplicates_proposed", "statements", "digests", "accepted", "refused", "deferred", "failed",
+    "clusters_compressed", "clusters_failed", "memories_archived", "tokens_saved", "atoms_created", "atoms_enriched",
+    "playbook_created", "playbook_updated", "created",
+)  # fmt: skip
+
+
+def log_news(log: Any, figures: Mapping[str, Any], names: Iterable[str] = _NEWS) -> None:
+    """One line of a run's log for a step that has done something, so that the log of a quiet night stays short."""
+    if told := [f"{figures[name]:,} {name.replace('_', ' ')}" for name in names if figures.get(name)]:
+        log.info(f"{', '.join(told)}.")
 
 
 def by_status(ones: Iterable[Any], names: Sequence[str], attribute: str = "status") -> dict[str, int]:
     """How many there are of each status, or another attribute."""
     known = [getattr(one, attribute) for one in ones]
     return {name: known.count(name) for name in names}
-
-
-def sentence_of(parts: Sequence[str]) -> str:
-    """Parts as one sentence; nothing without any."""
-    return f"{'; '.join(parts)}." if parts else ""
 
 
 def schema_of(record: type, inner: Collection[str] = (), without: Collection[str] = ()) -> TableSchema:

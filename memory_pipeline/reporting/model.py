@@ -365,7 +365,6 @@ class Report(CountedRun):
 class NightFigures(KeptDocument):
     """The figures of a night that are plotted by day."""
 
-    run_id: str = Field(default="", description="Its run.")
     partition: date = Field(description="The day, UTC.")
     tokens_after: int = Field(description="Tokens of the active memories after the night.")
     tokens_without: int | None = Field(
@@ -376,10 +375,4 @@ class NightFigures(KeptDocument):
     @classmethod
     def of(cls, report: Report) -> Self:
         """The figures in a report."""
-        return cls(
-            run_id=report.run_id,
-            partition=report.partition,
-            tokens_after=report.tokens_after,
-            tokens_without=report.tokens_without,
-            memories_archived=report.memories_archived,
-        )
+        return cls(**{name: getattr(report, name) for name in cls.model_fields})

@@ -8,8 +8,7 @@ has an effect in either format, unless a template says otherwise.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,43 +37,6 @@ DIFFERENCE_MARK = (
 EVALUATION_MARK = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="generator" content="memory-pipeline evaluate">'
 )
-_FACTS, _ERRORS = "Facts kept / attached / found", "Errors"
-#: The figures in reading order: fields that have a title, and two computed ones.
-_FIGURES = (
-    "memories_scanned",
-    "clusters_found",
-    "clusters_compressed",
-    "clusters_skipped",
-    "duplicates_archived",
-    "proposals",
-    "memories_archived",
-    "abstractions_created",
-    "series_created",
-    "series_updated",
-    "readings_archived",
-    "readings_breaking",
-    "tokens_before",
-    "tokens_after",
-    "tokens_without",
-    "token_reduction_pct",
-    "avg_compression_ratio",
-    _FACTS,
-    "recall_rate",
-    "conflicts_known",
-    _ERRORS,
-    "atoms_created",
-    "atoms_enriched",
-    "playbook_created",
-    "playbook_updated",
-    "total_llm_calls",
-    "llm_answers_reused",
-    "estimated_cost_usd",
-)
-#: Shown before them if a source was read.
-_OF_SOURCES = ("entries_new", "entries_changed", "entries_gone")
-_OF_NOTES = ("notes_read", "statements_made", "statements_refused")
-_OF_CONVERSATIONS = ("turns_read", "extractions_kept", "extractions_by_model", "turns_without_speaker",
-                     "conversation_days_again", "conversation_days_left")  # fmt: skip
 #: Shown even if they are zero.
 _ALWAYS = frozenset(("memories_archived", "abstractions_created", "tokens_before", "tokens_after"))
 _POLICY_COLUMNS = (
@@ -118,7 +80,6 @@ def as_markdown(report: Report, examples: int = LARGEST) -> str:
 
 def as_html(report: Report, history: Sequence[NightFigures]) -> str:
     """The report as one page without scripts or outside resources, with figures of `history`, oldest night first."""
-    previous, following = neighbours(report, history)
     return _rendered(
         "report.html",
         mark=REPORT_MARK,
@@ -128,35 +89,7 @@ def as_html(report: Report, history: Sequence[NightFigures]) -> str:
         waiting=list(waiting(report)),
         further=_further(report),
         plots=_plots(history),
-        previous=_leads_to("previous", previous),
-        following=_leads_to("following", following),
     )
-
-
-def neighbours(report: Report, history: Sequence[NightFigures]) -> tuple[NightFigures | None, NightFigures | None]:
-    """The nights before and after that of a report whose pages can be linked."""
-    nights = sorted((night for night in history if night.run_id), key=lambda night: night.partition)
-    if report.kind != "night":
-        return None, None
-    before = [night for night in nights if night.partition < report.partition]
-    after = [night for night in nights if night.partition > report.partition]
-    return before[-1] if before else None, after[0] if after else None
-
-
-def link_to(page: str, which: str, report: Report) -> str:
-    """A report page whose link to the `previous` or `following` night leads to the page of this report."""
-    link = _leads_to(which, NightFigures.of(report))
-    return re.sub(rf"<(a|span) class='{which}'[^>]*>[^<]*</\1>", lambda _: link, page, count=1)
-
-
-def _leads_to(which: str, night: NightFigures | None) -> str:
-    from markupsafe import Markup
-
-    if night is None:
-        return Markup(f"<span class='{which}'></span>")
-    arrow = "&larr; " if which == "previous" else ""
-    end = " &rarr;" if which == "following" else ""
-    return Markup(f"<a class='{which}' href='{page_name(night.run_id)}'>{arrow}Night of {night.partition}{end}</a>")
 
 
 def difference_page(difference: Difference) -> str:
@@ -192,29 +125,23 @@ def _of_report(report: Report) -> dict[str, Any]:
     return {
         "report": report,
         "title": f"{TITLES[report.kind]} {report.partition}: {report.verdict}",
-        "figures": [
-            _figure(report, name)
-            for name in (*(_OF_SOURCES if report.sources else ()), *_OF_NOTES, *_OF_CONVERSATIONS, *_FIGURES)
-            if name in _ALWAYS or _is_told(report, name)
-        ],
+        "figures": list(_figures(report)),
         "policies": [policy for policy in report.policies if policy.clusters_found],
         "policy_columns": _POLICY_COLUMNS,
         "shown_members": _MEMBERS,
     }
 
 
-def _is_told(report: Report, name: str) -> bool:
-    """Whether a figure says something: zeros and what was not measured do not."""
-    return bool(report.errors if name == _ERRORS else report.facts_found if name == _FACTS else getattr(report, name))
-
-
-def _figure(report: Report, name: str) -> tuple[str, str]:
-    """A figure as text, under its title."""
-    if name == _FACTS:
-        return name, f"{report.facts_kept} / {report.facts_attached} / {report.facts_found}"
-    value = len(report.errors) if name == _ERRORS else getattr(report, name)
-    label = name if name == _ERRORS else str(Report.model_fields[name].title)
-    return label, "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+def _figures(report: Report) -> Iterator[tuple[str, str]]:
+    """The figures under their titles: those that say something, as zeros and what was not measured do not."""
+    for name, field in Report.model_fields.items():
+        value = getattr(report, name)
+        if field.title and isinstance(value, int | float) and (value or name in _ALWAYS):
+            yield field.title, f"{value:,}" if isinstance(value, int) else str(value)
+    if report.facts_found:
+        yield "Facts kept / attached / found", f"{report.facts_kept} / {report.facts_attached} / {report.facts_found}"
+    if report.errors:
+        yield "Errors", str(len(report.errors))
 
 
 def _plots(history: Sequence[NightFigures]) -> list[dict[str, str]]:
@@ -341,21 +268,7 @@ def write_report_files(directory: Path, report: Report, history: Sequence[NightF
     with directories(directory):
         for name, (text, is_ours) in files.items():
             write_text(directory / name, text, is_ours, place="report.written")
-        for which, night in zip(("following", "previous"), neighbours(report, history), strict=True):
-            if night is not None:
-                _link(directory / page_name(night.run_id), which, report)
     return directory / f"{stem}.json"
-
-
-def _link(page: Path, which: str, report: Report) -> None:
-    """Let the page of a neighbouring night lead to that of this one; a page that is gone is left alone."""
-    try:
-        before = page.read_text("utf-8")
-    except (OSError, UnicodeDecodeError):
-        return
-    after = link_to(before, which, report)
-    if after != before:
-        write_text(page, after, begins_with(REPORT_MARK))
 
 
 def report_page(directory: Path, run_id: str) -> Path | None:

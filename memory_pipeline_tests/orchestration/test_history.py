@@ -25,12 +25,9 @@ from dagster import (
     asset,
     materialize,
 )
-from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 
 from memory_pipeline.orchestration.history import RunHistory
 from memory_pipeline.orchestration.home import prepare_dagster_home
-
-_OLD_CONFIG = "concurrency:\n  runs:\n    max_concurrent_runs: 1\ntelemetry:\n  enabled: false\n"
 
 
 @asset(check_specs=[AssetCheckSpec("is_small", asset="note")])
@@ -97,20 +94,6 @@ def test_a_page_that_watches_a_run_hears_of_its_events(instance: DagsterInstance
         time.sleep(0.05)
     instance.event_log_storage.end_watch(run, listen)
     assert len(heard) == len(instance.all_logs(run))
-
-
-@pytest.mark.slow
-def test_a_history_that_began_with_a_file_for_each_run_goes_on(home: Path) -> None:
-    config = (home / "dagster.yaml").read_text()
-    (home / "dagster.yaml").write_text(_OLD_CONFIG)
-    with DagsterInstance.get() as old:
-        earlier = materialize([note], instance=old).run_id
-    (home / "dagster.yaml").write_text(config)
-    with DagsterInstance.get() as new:
-        assert isinstance(new.event_log_storage, SqliteEventLogStorage)
-        later = materialize([note], instance=new).run_id
-        assert len(new.all_logs(earlier)) == len(new.all_logs(later))
-        assert {run.run_id for run in new.get_runs()} == {earlier, later}
 
 
 @pytest.mark.slow

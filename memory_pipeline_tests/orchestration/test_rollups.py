@@ -8,7 +8,7 @@ import pytest
 from dagster import AssetKey, DagsterInstance, ExecuteInProcessResult, build_schedule_context
 
 from memory_pipeline.definitions import defs
-from memory_pipeline.orchestration.assets.rollups import DAYS, MONTHS, WEEKS, YEARS
+from memory_pipeline.orchestration.assets.periods import DAYS, MONTHS, WEEKS, YEARS
 from memory_pipeline.orchestration.partitions import EVERY_WEEK, MONTHLY, YEARLY, rollups_ending_with
 from memory_pipeline.orchestration.schedules import ROLLUP_SCHEDULES
 from memory_pipeline.periods.running import periods_to_make, roll_up

@@ -35,7 +35,7 @@ def test_a_run_reads_no_file_that_it_has_made_and_an_asset_alone_reads_those_of_
     fill(store, lesson(5))
     read: list[str] = []
     from_table = io.from_table
-    monkeypatch.setattr(io, "from_table", lambda table: (read.append("a file"), from_table(table))[1])
+    monkeypatch.setattr(io, "from_table", lambda *given: (read.append("a file"), from_table(*given))[1])
     assert launch(instance).success and not read
     again = defs.resolve_job_def("night").execute_in_process(
         instance=instance, partition_key=DAY, asset_selection=[AssetKey("clusters")]
@@ -51,17 +51,18 @@ def test_values_survive_the_way_through_parquet() -> None:
     cluster = Cluster("c", "f", "distill", "p", ("m", "n"), 2, 0.9, 0.8, "a", ("a",), 9, 1.0, FIRST, FIRST, None)
     nested = [Archive(cluster, "compressed", None, "made", ("m", "n"), Measured(9, 3, 3.0, 2, 1, 1))]
     decided = AtomDecision("m", "p", "created", "atom", None, Causal("the cache", "was cold", "the deploy took long"))
-    for value in (
-        eligible,
-        [cluster],
-        nested,
-        [decided],
-        [DuplicateGroup("p", "h", "m", ("n",))],
-        [],
-    ):
-        assert io.from_table(io.to_table(value)) == value
+    values: dict[str, Any] = {
+        "eligible_memories": eligible,
+        "clusters": [cluster],
+        "archives": nested,
+        "atoms": [decided],
+        "exact_duplicates": [DuplicateGroup("p", "h", "m", ("n",))],
+        "merges": [],
+    }
+    for asset, value in values.items():
+        assert io.from_table(io.to_table(value), asset) == value
     eligible.append(replace(eligible[0], id="another"))  # the same list, with another value
-    assert io.from_table(io.to_table(eligible)) == eligible
+    assert io.from_table(io.to_table(eligible), "eligible_memories") == eligible
     assert io.to_table([*eligible]) is io.to_table(eligible)
     with pytest.raises(TypeError, match="returned dict"):
         io.to_table({"a": [1, {"b": None}]})

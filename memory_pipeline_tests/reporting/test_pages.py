@@ -6,16 +6,13 @@ import re
 import subprocess
 import sys
 from datetime import date, timedelta
-from pathlib import Path
-
-import pytest
 
 from memory_pipeline.recall.past import CameMemory, Difference, WentMemory
 from memory_pipeline.reporting.figures import bar_figure
 from memory_pipeline.reporting.model import NightFigures, SeriesReport
-from memory_pipeline.reporting.pages import as_html, as_markdown, difference_page, page_name
+from memory_pipeline.reporting.pages import as_html, as_markdown, difference_page
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import candidate, fill, lesson, run, settings_for
+from memory_pipeline_tests.build import candidate, fill, lesson, run
 
 DAY = date(2026, 3, 3)
 
@@ -98,20 +95,6 @@ def test_a_page_opens_with_what_the_agent_carries_and_leaves_zeros_out(store: St
     assert f"without consolidation it would carry {report.tokens_without:,}" in opening
     assert "Waiting for you:</b> 1 contradiction" in opening and report.tokens_without == report.tokens_before
     assert "Memories archived" in page and "Atoms strengthened" not in page and "Cost (USD)" not in page
-
-
-@pytest.mark.slow
-def test_the_pages_of_neighbouring_nights_are_linked_whatever_their_order(store: Store, tmp_path: Path) -> None:
-    settings = settings_for(store)
-    fill(store, lesson(4))
-    days = [DAY + timedelta(days=n) for n in range(3)]
-    for day in (days[0], days[2], days[1]):
-        run(store, day, settings)
-    names = [page_name(f"run-{day}") for day in days]
-    first, middle, last = ((tmp_path / "reports" / name).read_text() for name in names)
-    assert "class='previous'></span>" in first and f"href='{names[1]}'" in first
-    assert f"href='{names[0]}'" in middle and f"href='{names[2]}'" in middle
-    assert f"href='{names[1]}'" in last and "class='following'></span>" in last
 
 
 def test_a_difference_pairs_what_came_with_what_it_replaced() -> None:

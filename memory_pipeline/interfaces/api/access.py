@@ -71,11 +71,6 @@ class Access:
         if not self.allows(project):
             raise ForbiddenError(f"your token is not good for the project '{project}'")
 
-    def require_all_projects(self) -> None:
-        """Raises ForbiddenError unless the token is good for every project."""
-        if self.projects is not None:
-            raise ForbiddenError("this needs a token for all projects")
-
     def choose_project(
         self, store: Store, named: str | None, *, may_be_new: bool = False, known_to_exist: Container[str] = ()
     ) -> str:

@@ -1,31 +1,44 @@
-"""The application: every route, every error in one form, OpenAPI from the same definitions."""
+"""The HTTP server: every route, every error in one form, OpenAPI from the same definitions; its address, and a stop
+that lets requests end."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import signal
+import socket
+import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
 import anyio.to_thread
+import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from memory_pipeline import __version__
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.errors import MemoryPipelineError, in_words
+from memory_pipeline.errors import InputError, MemoryPipelineError, in_words
+from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.interfaces.api.access import Tokens
 from memory_pipeline.interfaces.api.consolidations import Consolidations
-from memory_pipeline.interfaces.api.figures import Figures
-from memory_pipeline.interfaces.api.gate import Gate
-from memory_pipeline.interfaces.api.protocol import Problem, problem_of, schemas_of_bodies
+from memory_pipeline.interfaces.api.gate import REQUEST_TIMEOUT_S, Gate
+from memory_pipeline.interfaces.api.protocol import (
+    MOST_HEAD_BYTES,
+    BoundedProtocol,
+    Problem,
+    problem_of,
+    schemas_of_bodies,
+)
 from memory_pipeline.interfaces.api.routes import ROUTERS
+from memory_pipeline.interfaces.mcp.server import http_app
 from memory_pipeline.interfaces.served import ServedMemories, keep_writing
 from memory_pipeline.orchestration.guard import App
 from memory_pipeline.store import Store
@@ -39,52 +52,28 @@ _ABOUT = (
 _STORE_WAIT_S = 10.0
 
 
-@dataclass(frozen=True)
-class Mounted:
-    """An application beside the routes. It gets the requests at `path` and below, authenticated; they carry their
-    `Access` in their scope. `lifespan` is entered when the server starts."""
-
-    path: str
-    app: App
-    lifespan: Callable[[], AbstractAsyncContextManager[Any]]
-
-
-def create_app(
-    settings: Settings, store: Store, *, mounts: Callable[[ServedMemories], Sequence[Mounted]] = lambda _: ()
-) -> App:
-    """The whole application, as an ASGI server runs it. `mounts` makes what is mounted, from the memories that it
-    shares."""
+def create_app(settings: Settings, store: Store) -> App:
+    """The whole application, as an ASGI server runs it: the routes, and MCP beside them."""
     store = Store(store.path, _STORE_WAIT_S)
     memories, tokens = ServedMemories(store, settings), Tokens(store.path)
-    figures = Figures(memories)
-    mounted = mounts(memories)
+    mcp, running_mcp = http_app(memories)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack:
-            stack.enter_context(store.kept_open())
+        with store.kept_open():
             threading.Thread(target=memories.prepare, name="prepare", daemon=True).start()
-            for one in mounted:
-                await stack.enter_async_context(one.lifespan())
-            writing = asyncio.create_task(keep_writing(partial(_write, memories, tokens)))
-            yield
-            writing.cancel()
-            with suppress(asyncio.CancelledError):
-                await writing
+            async with running_mcp():
+                writing = asyncio.create_task(keep_writing(partial(_write, memories, tokens)))
+                yield
+                writing.cancel()
+                with suppress(asyncio.CancelledError):
+                    await writing
         await anyio.to_thread.run_sync(_write, memories, tokens)
 
     app = _routes(lifespan)
-    app.state.memories, app.state.figures = memories, figures
-    app.state.consolidations = Consolidations(settings, store)
+    app.state.memories, app.state.consolidations = memories, Consolidations(settings, store)
     _answer_errors(app, store)
-    return Gate(
-        app,
-        mounts={one.path: one.app for one in mounted},
-        tokens=tokens,
-        settings=settings.api,
-        figures=figures,
-        store=store.path,
-    )
+    return Gate(app, mcp, tokens, settings.api, store.path)
 
 
 def described() -> dict[str, Any]:
@@ -152,3 +141,91 @@ def _describe(app: FastAPI) -> None:
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def listen(host: str, port: int, tokens: Tokens) -> socket.socket:
+    """A socket that takes connections at an address, to be answered once the server runs; port 0 is any free one.
+
+    Raises InputError if nothing can listen there, and for an address that other machines reach while there is no
+    token that could be used.
+    """
+    try:
+        bound, address = bind(host, port)
+    except OSError as error:
+        raise cannot_listen(host, port, error) from error
+    if not address.is_loopback and not tokens.any_good(datetime.now(UTC)):
+        bound.close()
+        raise InputError(
+            f"other machines reach {host}, and there is no token yet; make one with 'memory-pipeline token create'"
+        )
+    bound.listen()
+    return bound
+
+
+def bind(host: str, port: int) -> tuple[socket.socket, IPv4Address | IPv6Address]:
+    """A socket at an address, and that address. Raises InputError for a text that is no name of a host, and OSError for
+    one that is unknown or where nothing can listen."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except ValueError:  # the text cannot be written as a name
+        raise InputError(f"--host is {host!r}, which is no name of a host; use one like 127.0.0.1") from None
+    bound = socket.socket(family, kind, protocol)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind(address)
+    except OSError:
+        bound.close()
+        raise
+    return bound, ip_address(str(address[0]))
+
+
+def cannot_listen(host: str, port: int, error: OSError) -> InputError:
+    """That nothing can listen at an address, and why."""
+    return InputError(f"nothing can listen at {host}:{port}: {cause_and_mend(error)}; use another --host or --port")
+
+
+def server_of(settings: Settings, store: Store) -> uvicorn.Server:
+    """The server of a store's API; `run(sockets=[...])` answers requests until it is told to stop."""
+    config = uvicorn.Config(
+        create_app(settings, store),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        lifespan="on",
+        ws="none",
+        http=BoundedProtocol,
+        h11_max_incomplete_event_size=MOST_HEAD_BYTES,
+        timeout_graceful_shutdown=round(REQUEST_TIMEOUT_S),
+    )
+    return _Server(config)
+
+
+def serve(settings: Settings, store: Store, listening: socket.socket, *, verbose: bool = False) -> None:
+    """Answer requests until SIGTERM or SIGINT; then those under way end, and what is counted is written.
+
+    `verbose`: one line on standard error for each request.
+    """
+    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
+    logging.getLogger("memory_pipeline.interfaces.api").setLevel(logging.INFO if verbose else logging.WARNING)
+    server_of(settings, store).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """A server for which SIGTERM and SIGINT are a good end: uvicorn's own would raise them again."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Let the two signals stop the server; a second SIGINT stops it at once."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {one: signal.signal(one, self.handle_exit) for one in _SIGNALS}
+        try:
+            yield
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)

@@ -23,7 +23,7 @@ from memory_pipeline.interfaces.api.gate import REQUEST_TIMEOUT_S
 from memory_pipeline.interfaces.api.protocol import Problem
 from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.operations import Project
-from memory_pipeline.orchestration.consolidation import JobRecord, JudgedJob
+from memory_pipeline.orchestration.consolidation import JobRecord
 from memory_pipeline.recall.documents import MemoryType
 from memory_pipeline.store import Store
 
@@ -101,7 +101,7 @@ class Consolidations:
             estimated_duration_seconds=self._estimate(),
         )
 
-    def status(self, job_id: str, access: Access) -> JudgedJob:
+    def status(self, job_id: str, access: Access) -> JobRecord:
         """How a job goes. Raises NotFoundError for an id that no job has, and for a job in projects that the token is
         not good for."""
         from memory_pipeline.orchestration.consolidation import job_of_run, with_verdicts

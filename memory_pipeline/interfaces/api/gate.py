@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,8 +16,8 @@ from typing import Any
 from memory_pipeline.config.settings import Api
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.interfaces.api.access import ACCESS, Access, Tokens
-from memory_pipeline.interfaces.api.figures import Figures
 from memory_pipeline.interfaces.api.protocol import Problem, problem_of
+from memory_pipeline.interfaces.mcp.server import PATH as MCP_PATH
 from memory_pipeline.orchestration.guard import App, Receive, Scope, Send, why_refused
 
 _log = logging.getLogger(__name__)
@@ -56,17 +56,13 @@ class RateLimit:
 
 @dataclass(eq=False)
 class Gate:
-    """ASGI middleware around the application and what is mounted beside it.
-
-    `mounts`: applications by path, which get the requests below it, authenticated, and may take as long as they need
-    to answer.
-    """
+    """ASGI middleware around the application and that of MCP, which gets the requests at `/mcp` and below, and may take
+    as long as it needs to answer."""
 
     app: App
-    mounts: Mapping[str, App]
+    mcp: App
     tokens: Tokens
     settings: Api
-    figures: Figures
     store: Path
     clock: Callable[[], float] = time.monotonic
 
@@ -86,12 +82,12 @@ class Gate:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         began, answer = self.clock(), _Answer(send)
-        mounted = next((path for path in self.mounts if _is_below(scope["path"], path)), None)
+        is_mcp = scope["path"] == MCP_PATH or scope["path"].startswith(f"{MCP_PATH}/")
         try:
             self._admit(scope)
             receive = await self._with_body(scope, receive)
-            if mounted is not None:
-                await self.mounts[mounted](scope, receive, answer.send)
+            if is_mcp:
+                await self.mcp(scope, receive, answer.send)
             else:
                 await self._in_time(scope, receive, answer)
         except Problem as problem:
@@ -100,9 +96,8 @@ class Gate:
             if not answer.status:
                 await answer.refuse(problem_of(error, self.store))
         finally:
-            route = str(mounted or getattr(scope.get("route"), "path_format", "none"))
+            route = MCP_PATH if is_mcp else getattr(scope.get("route"), "path_format", "none")
             seconds = self.clock() - began
-            self.figures.count_request(_method(scope), route, answer.status, seconds)
             who = scope[ACCESS].actor if ACCESS in scope else "no token"
             _log.info("%s %s %d in %.0f ms, %s", _method(scope), route, answer.status, 1000 * seconds, who)
 
@@ -215,10 +210,6 @@ _HEADERS = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosni
 
 async def _done(app: App, scope: Scope, receive: Receive, answer: _Answer) -> None:
     await app(scope, receive, answer.send)
-
-
-def _is_below(path: str, place: str) -> bool:
-    return path == place or path.startswith(f"{place}/")
 
 
 def _method(scope: Scope) -> str:

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response, Security
-from fastapi.responses import PlainTextResponse
 from fastapi.security import HTTPBearer
-from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import Field, StringConstraints
 
 from memory_pipeline.documents import Document
@@ -16,7 +14,6 @@ from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.interfaces import operations
 from memory_pipeline.interfaces.api.access import ACCESS
 from memory_pipeline.interfaces.api.consolidations import ConsolidationRequest, Consolidations, StartedConsolidation
-from memory_pipeline.interfaces.api.figures import Figures
 from memory_pipeline.interfaces.api.protocol import ApiError, body_of, takes
 from memory_pipeline.interfaces.operations import (
     Ask,
@@ -27,7 +24,7 @@ from memory_pipeline.interfaces.operations import (
     SearchRequest,
 )
 from memory_pipeline.interfaces.served import Caller, ServedMemories
-from memory_pipeline.orchestration.consolidation import JudgedJob
+from memory_pipeline.orchestration.consolidation import JobRecord
 from memory_pipeline.recall.asking import Reply
 from memory_pipeline.recall.context import ConsolidatedContext
 from memory_pipeline.recall.documents import (
@@ -101,15 +98,6 @@ def errors(*statuses: int, body: bool = False) -> dict[int | str, dict[str, Any]
     return {status: {"model": ApiError, "description": _MEANINGS[status]} for status in all_of_them}
 
 
-def errors_beside_text() -> dict[int | str, dict[str, Any]]:
-    """The same for a route that answers with text: its errors are JSON nevertheless."""
-    schema = {"$ref": f"#/components/schemas/{ApiError.__name__}"}
-    return {
-        status: {"description": _MEANINGS[status], "content": {"application/json": {"schema": schema}}}
-        for status in _ALWAYS
-    }
-
-
 _REFUSED: dict[int | str, dict[str, Any]] = {403: errors()[403]}
 _Route = TypeVar("_Route", bound=Callable[..., Any])
 
@@ -144,19 +132,12 @@ class Readiness(Document):
     """Whether the server can answer questions about memories."""
 
     status: Literal["ready", "not_ready"] = Field(description="Whether the store can be read.")
-    index: Literal["ready", "being built", "on demand"] = Field(
-        description="`ready`: the projects that were asked for are in memory; `being built`: they are being read; "
-        "`on demand`: the first search of a project reads it."
-    )
 
 
 @_post(f"{_MEMORIES}/search", SearchRequest)
-def search(request: Request, caller: CallerOf, body: Annotated[SearchRequest, body_of(SearchRequest)]) -> SearchResults:
+def search(caller: CallerOf, body: Annotated[SearchRequest, body_of(SearchRequest)]) -> SearchResults:
     """Find memories by words and meaning, best first."""
-    found = body.put_to(caller.memory("read", body.project_id))
-    figures: Figures = request.app.state.figures
-    figures.count_search(found.search_time_ms / 1000)
-    return found
+    return body.put_to(caller.memory("read", body.project_id))
 
 
 @_post("/api/v1/consolidated-context", ContextRequest)
@@ -258,7 +239,7 @@ def consolidate_memories(
 @_administration.get("/consolidation-status/{job_id}", responses=errors(404))
 def consolidation_status(
     request: Request, caller: CallerOf, job_id: Annotated[str, Path(description="The job's id.", max_length=100)]
-) -> JudgedJob:
+) -> JobRecord:
     """How a consolidation goes, as Dagster says."""
     caller.access.require("admin")
     consolidations: Consolidations = request.app.state.consolidations
@@ -288,18 +269,5 @@ def ready(request: Request, response: Response) -> Readiness:
             tx.memories.count()
     except MemoryPipelineError:
         response.status_code = 503
-        return Readiness(status="not_ready", index=memories.index_state())
-    return Readiness(status="ready", index=memories.index_state())
-
-
-@_service.get(
-    "/metrics",
-    response_class=PlainTextResponse,
-    responses={**errors_beside_text(), 200: {"description": "Prometheus' text format.", "content": {"text/plain": {}}}},
-)
-def metrics(request: Request, caller: CallerOf) -> Response:
-    """The server's figures for Prometheus. Needs a token with `read` for all projects."""
-    caller.access.require("read")
-    caller.access.require_all_projects()
-    figures: Figures = request.app.state.figures
-    return Response(figures.text(), media_type=CONTENT_TYPE_LATEST)
+        return Readiness(status="not_ready")
+    return Readiness(status="ready")

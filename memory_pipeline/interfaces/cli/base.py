@@ -85,7 +85,6 @@ class Answer:
     value: object
     text: str | Sequence[str]
     failed: object = False
-    sort_keys: bool = False
 
 
 _Command = TypeVar("_Command", bound=Callable[..., Answer | None])
@@ -188,7 +187,7 @@ def _with_options(command: Callable[..., Answer | None]) -> Callable[..., None]:
         answer = command(**options)
         if answer is None:
             return
-        emit(answer.value, as_json=as_json, text=answer.text, sort_keys=answer.sort_keys)
+        emit(answer.value, as_json=as_json, text=answer.text)
         if isinstance(answer.failed, MemoryPipelineError):
             raise answer.failed
         if answer.failed:

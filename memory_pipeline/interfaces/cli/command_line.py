@@ -30,15 +30,13 @@ MODULES = {
     "sources": ("sources",),
     "exports": ("export", "exports", "sync"),
     "knowledge": ("kb-compress", "playbook", "series", "atoms"),
-    "conversations": ("conversations",),
+    "days": ("conversations", "rollups"),
     "compaction": ("flush", "compact", "triggers", "hooks"),
-    "rollups": ("rollups",),
     "review": ("conflicts", "patterns", "quarantine"),
     "history": ("rollback", "history", "as-of", "diff", "proposals"),
     "recovery": ("check", "recover", "forget", "snapshot"),
     "jobs": ("jobs",),
-    "model": ("model", "embed"),
-    "settings": ("config",),
+    "settings": ("config", "model", "embed"),
     "serve": ("serve", "mcp", "token", "ui"),
 }
 #: Commands that end with the closing line of a night.

@@ -28,7 +28,7 @@ from memory_pipeline.interfaces.cli.base import (
     open_store,
     settings_of,
 )
-from memory_pipeline.interfaces.cli.conversations import conversations_app
+from memory_pipeline.interfaces.cli.days import conversations_app
 from memory_pipeline.interfaces.cli.history import history_lines, proposals_app
 from memory_pipeline.interfaces.cli.output import emit, progress_printer, say, terminal_width
 from memory_pipeline.interfaces.cli.recall import ProjectOption, opened_memory

@@ -12,7 +12,6 @@ from pydantic import Field, ValidationError
 
 from memory_pipeline.config.exports import CONTENTS, EXPORT_FORMATS, BrokenSource, ExportTable, check_contents
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import check_export
 from memory_pipeline.ingest.dates import zone
@@ -28,7 +27,15 @@ from memory_pipeline.interfaces.cli.base import (
     utf8_path,
 )
 from memory_pipeline.interfaces.cli.output import table
-from memory_pipeline.interfaces.cli.settings import check_place, drop_table, named_table, new_name, refusal, save_table
+from memory_pipeline.interfaces.cli.settings import (
+    DescribedTable,
+    check_place,
+    drop_table,
+    named_table,
+    new_name,
+    refusal,
+    save_table,
+)
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.workspace import DIRECTORY_FORMATS, EXPORT_NAMES, Exported, export_to
@@ -87,40 +94,22 @@ def exported_text(done: Exported) -> str:
     return "\n".join(lines)
 
 
-class DescribedExport(Document):
+class DescribedExport(DescribedTable):
     """An export of the settings."""
 
-    name: str = Field(description="Its name.")
-    format: str = Field(description="Its format.")
-    problem: str | None = Field(description="Why its table in the settings cannot be used; null if nothing is wrong.")
-    path: str = Field(description="The directory, or the file.")
-    project: str = Field(description="The project; empty for the only one of the store, or for rows of all.")
-    budget: int = Field(description="Maximum tokens of `MEMORY.md`.")
+    budget: int = Field(default=0, description="Maximum tokens of `MEMORY.md`.")
     contents: tuple[str, ...] = Field(default=(), description="What goes into a workspace, by name.")
-    enabled: bool = Field(description="Whether nights write it.")
-    store: str = Field(description="The store that it is made of.")
 
     @classmethod
     def of(cls, export: ExportTable, settings: Settings) -> Self:
         """The export as it stands in the settings."""
-        unknown = None if export.format in EXPORT_NAMES else f"no export format is called '{export.format}'"
         return cls(
-            name=export.name,
-            format=export.format,
-            problem=unknown,
-            path=export.path,
-            project=export.project,
+            **export.model_dump(include={"name", "format", "path", "project", "enabled"}),
+            problem=None if export.format in EXPORT_NAMES else f"no export format is called '{export.format}'",
             budget=export.budget or settings.export.budget_tokens,
             contents=export.chosen if export.format == "openclaw" else (),
-            enabled=export.enabled,
             store=export.store or settings.store.path,
         )
-
-    @classmethod
-    def of_broken(cls, broken: BrokenSource) -> Self:
-        """An export whose table cannot be used, as far as it tells."""
-        told = {key: str(broken.given.get(key, "")) for key in ("format", "path", "project", "store")}
-        return cls(name=broken.name, problem=broken.problem, budget=0, enabled=False, **told)
 
 
 def _check_project(path: Path, format_: str, project: str | None) -> None:

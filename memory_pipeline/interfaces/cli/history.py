@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import groupby
@@ -33,7 +34,7 @@ from memory_pipeline.interfaces.cli.base import (
 )
 from memory_pipeline.interfaces.cli.output import table
 from memory_pipeline.models.embedders import choose_embedder
-from memory_pipeline.moments import check_has_come, read_moment
+from memory_pipeline.moments import check_has_come, read_day, read_moment
 from memory_pipeline.recall import diff_states, diff_text, read_state, search_state
 from memory_pipeline.recall.past import describe_hits, list_state
 from memory_pipeline.reporting.pages import check_page, write_page
@@ -74,6 +75,9 @@ def rollback(
     return Answer(result, as_text(result))
 
 
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
 @app.command(epilog="Examples: memory-pipeline history 8c1f0a52-...; memory-pipeline history 2026-03-14")
 def history(
     store: Store,
@@ -84,6 +88,8 @@ def history(
 ) -> Answer:
     """Show everything that ever happened to a memory, or that the runs of a night did: who, what, when, in which run,
     before and after."""
+    if _DAY.fullmatch(memory_id):
+        read_day(memory_id, "MEMORY_ID|DATE")
     with store.reading() as tx:
         runs = tx.runs.on(memory_id)
         events = tx.history.of_runs(runs) if runs else tx.history.of(memory_id)

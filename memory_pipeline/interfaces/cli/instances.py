@@ -5,9 +5,8 @@ from __future__ import annotations
 import atexit
 import gc
 import os
-import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -144,68 +143,41 @@ def run_job(
     tags: Mapping[str, str] | None = None,
     **given: Any,
 ) -> ExecuteInProcessResult:
-    """Run a Dagster job in this process and return its result, also if it failed. `holder`: who holds the store
-    meanwhile, for others that want it. Raises StoreBusyError if the run was skipped because others hold it."""
+    """Run a Dagster job in this process and return its result. `holder`: who holds the store meanwhile, for others that
+    want it.
+
+    Raises StoreBusyError if the run was skipped because others hold the store, MemoryPipelineError with the cause of a
+    run that failed, and KeyboardInterrupt if a person ended it.
+    """
+    from dagster._core.errors import DagsterExecutionInterruptedError
+    from sqlalchemy.exc import SQLAlchemyError
+
     from memory_pipeline.orchestration import resources
 
     resources.listeners[:] = [progress]
-    result = job_of(name).execute_in_process(
-        instance=instance,
-        raise_on_error=False,
-        tags={resources.HOLDER_TAG: holder, **(tags or {})},
-        run_config=dict(config),
-        **given,
-    )
-    if result.success and (reason := resources.skipped_reason(instance, result.run_id)):
+    job, tags = job_of(name), {resources.HOLDER_TAG: holder, **(tags or {})}
+    try:
+        result = job.execute_in_process(instance=instance, tags=tags, run_config=dict(config), **given)
+    except SQLAlchemyError:  # the history cannot be written
+        raise
+    except DagsterExecutionInterruptedError:  # Dagster would begin the next run
+        raise KeyboardInterrupt from None
+    except Exception as error:
+        raise _cause_of(error) from error
+    if reason := resources.skipped_reason(instance, result.run_id):
         raise StoreBusyError(reason)
     return result
 
 
-def error_of(causes: Sequence[tuple[str, str]]) -> BaseException:
-    """What a run that failed raises in this process."""
-    busy = next((text for name, text in causes if name == "StoreBusyError"), None)
-    if busy:
-        return StoreBusyError(busy)
-    return KeyboardInterrupt() if was_stopped(causes) else MemoryPipelineError(cause_to_tell(causes))
-
-
-_OS_ERROR = re.compile(r"\[Errno (?P<number>\d+)\] (?P<words>[^:]*)(?:: (?P<file>'.*'))?")
-
-
-def causes_of(result: Any) -> list[tuple[str, str]]:
-    """What its failed steps raised, and what caused that: the name of each error, and its words."""
-    return [cause for event in result.all_events if event.is_step_failure for cause in _causes(event)]
-
-
-def was_stopped(causes: Sequence[tuple[str, str]]) -> bool:
-    """Whether a person ended the run. Dagster turns this into a failed step, and would then begin the next run."""
-    return any(name in ("DagsterExecutionInterruptedError", "KeyboardInterrupt") for name, _ in causes)
-
-
-def cause_to_tell(causes: Sequence[tuple[str, str]]) -> str:
-    """The first cause that says how to fix it; without one, the cause of all the others."""
-    fixable = {kind.__name__ for kind in _kinds_of(MemoryPipelineError)}
-    told = [text for name, text in causes if name in fixable] or [text for _, text in causes[-1:]]
-    return " ".join(told[0].split()) if told else "the run failed before its first step"
-
-
-def _kinds_of(error: type[Exception]) -> Iterator[type[Exception]]:
-    yield error
-    for kind in error.__subclasses__():
-        yield from _kinds_of(kind)
-
-
-def _causes(event: Any) -> Iterator[tuple[str, str]]:
-    error = event.step_failure_data.error
-    while error is not None:
-        yield error.cls_name or "", _in_words(error.message.strip().partition(": ")[2] or error.message.strip())
-        error = error.cause
-
-
-def _in_words(text: str) -> str:
-    """The meaning and fix of an operating system error that Dagster passes on as text."""
-    found = _OS_ERROR.match(text)
-    if not found:
-        return text
-    where = f"{found['file']}: " if found["file"] else ""
-    return f"{where}{cause_and_mend(OSError(int(found['number']), found['words']))}"
+def _cause_of(error: BaseException) -> MemoryPipelineError:
+    """The first error behind that of a run that says how to fix it; without one, the one behind all the others."""
+    causes = [error]
+    while (cause := causes[-1].__cause__) is not None:
+        causes.append(cause)
+    for one in causes:
+        if isinstance(one, MemoryPipelineError):
+            return one
+    last = causes[-1]
+    place = f"'{last.filename}': " if isinstance(last, OSError) and last.filename else ""
+    words = f"{place}{cause_and_mend(last)}" if isinstance(last, OSError) else str(last)
+    return MemoryPipelineError(" ".join(words.split()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memory_pipeline.config.settings import Settings
+from memory_pipeline.errors import MemoryPipelineError, StoreBusyError
 from memory_pipeline.interfaces.cli.base import Answer, current_user, group, settings_of
-from memory_pipeline.interfaces.cli.instances import causes_of, instance_of, run_config, run_job, was_stopped
+from memory_pipeline.interfaces.cli.instances import instance_of, run_config, run_job
 from memory_pipeline.interfaces.cli.output import progress_printer, table
 from memory_pipeline.store import Store
 
@@ -129,10 +131,14 @@ def run_consolidation(
         raise store.in_use_by(holder)
     config = run_config(settings, **{name: value for name, value in scope.items() if value})
     tags = {TRIGGER_TAG: trigger, BY_TAG: by}
-    result = run_job(instance, JOB_NAME, "memory-pipeline jobs", config, progress, run_id=run_id, tags=tags)
-    if was_stopped(causes_of(result)):
-        raise KeyboardInterrupt
-    return job_record(instance, find_job(instance, result.run_id))
+    run_id = run_id or str(uuid.uuid4())
+    try:
+        run_job(instance, JOB_NAME, "memory-pipeline jobs", config, progress, run_id=run_id, tags=tags)
+    except StoreBusyError:
+        raise
+    except MemoryPipelineError:  # its record says it
+        pass
+    return job_record(instance, find_job(instance, run_id))
 
 
 def consolidate_as_asked() -> None:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -23,7 +23,7 @@ from memory_pipeline.interfaces.cli.base import (
     check_target,
     group,
 )
-from memory_pipeline.interfaces.cli.instances import causes_of, error_of, instance_of, run_config, run_job
+from memory_pipeline.interfaces.cli.instances import instance_of, run_config, run_job
 from memory_pipeline.interfaces.cli.output import progress_printer, terminal_width
 from memory_pipeline.interfaces.cli.recall import ProjectOption, opened_memory
 from memory_pipeline.recall.atoms import DescribedAtom
@@ -33,9 +33,6 @@ from memory_pipeline.reporting.summary import Heading
 from memory_pipeline.store import Store
 from memory_pipeline.text.guidance import DescribedGuidance
 from memory_pipeline.text.steering import guiding_entries
-
-if TYPE_CHECKING:
-    pass
 
 series_app = group("series", "Lines that differ only in values: list, show and export their readings.")
 playbook_app = group("playbook", "Guidance from patterns and principles: list.")
@@ -93,8 +90,6 @@ def kb_compress(
     config = {**run_config(settings), "ops": {"compress_entries": op}}
     with instance_of(settings) as instance:
         result = run_job(instance, "kb_compress", "memory-pipeline kb-compress", config, progress_printer())
-    if not result.success:
-        raise error_of(causes_of(result))
     report: KnowledgeBaseReport = result.output_for_node("compress_entries")
     lines = [f"{cluster.size} entries: {cluster.topic}" for cluster in report.clusters_created]
     lines += [f"Left alone: {case.reason}" for case in report.left_alone]

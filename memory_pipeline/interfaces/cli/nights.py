@@ -6,7 +6,9 @@ So every night is in the UI's history, whoever started it.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
@@ -19,16 +21,9 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.report import closing_line, failed_night
 from memory_pipeline.documents import Document
-from memory_pipeline.errors import InputError, StoreBusyError
+from memory_pipeline.errors import InputError, MemoryPipelineError, StoreBusyError
 from memory_pipeline.interfaces.cli.base import Answer, QuietOption, RecordOption, app, recording
-from memory_pipeline.interfaces.cli.instances import (
-    cause_to_tell,
-    causes_of,
-    error_of,
-    instance_of,
-    run_config,
-    run_job,
-)
+from memory_pipeline.interfaces.cli.instances import instance_of, run_config, run_job
 from memory_pipeline.interfaces.cli.output import complain, progress_printer, say
 from memory_pipeline.models.choose import Waiting, describe_reader, model_reads
 from memory_pipeline.moments import latest_complete_day, read_day
@@ -38,7 +33,7 @@ from memory_pipeline.reporting.summary import summary
 from memory_pipeline.store import Store
 
 if TYPE_CHECKING:
-    from dagster import DagsterInstance, TimeWindowPartitionsDefinition
+    from dagster import DagsterInstance
 
 
 def run_night_job(
@@ -58,16 +53,28 @@ def run_night_job(
     named = ("threshold", "days", "cluster_id", "no_cache")
     config = {name: value for name in named if (value := getattr(asked, name)) not in (None, False)}
     started = datetime.now(UTC)
-    result = run_job(
-        instance,
-        "night_preview" if asked.dry_run else "night",
-        "memory-pipeline night",
-        run_config(settings, "INFO" if verbose else "CRITICAL", **config),
-        progress,
-        partition_key=asked.partition.isoformat(),
-    )
-    if not result.success:
-        return _failed(result, settings, asked, started)
+    asked = replace(asked, run_id=str(uuid.uuid4()))
+    try:
+        result = run_job(
+            instance,
+            "night_preview" if asked.dry_run else "night",
+            "memory-pipeline night",
+            run_config(settings, "INFO" if verbose else "CRITICAL", **config),
+            progress,
+            run_id=asked.run_id,
+            partition_key=asked.partition.isoformat(),
+        )
+    except StoreBusyError:  # nothing is stored of it
+        raise
+    except (MemoryPipelineError, KeyboardInterrupt) as error:
+        if asked.dry_run:
+            raise
+        if isinstance(error, KeyboardInterrupt):
+            _failed(settings, asked, "stopped by Ctrl-C", started)
+            raise
+        with Store.of(settings).reading() as tx:
+            reported = tx.journal.report(asked.run_id)
+        return Report.read_kept(reported) if reported else _failed(settings, asked, str(error), started)
     if asked.dry_run:
         return cast("Report", result.output_for_node("preview_night"))
     if settings.exports_of_store:
@@ -121,21 +128,8 @@ def check_days(settings: Settings, first: date, last: date) -> None:
             )
 
 
-def _failed(result: Any, settings: Settings, asked: NightOptions, started: datetime) -> Report:
-    causes, store = causes_of(result), Store.of(settings)
-    error = error_of(causes)
-    if asked.dry_run or isinstance(error, StoreBusyError):  # nothing is stored of it, also no report
-        raise error
-    with store.reading() as tx:
-        reported = tx.journal.report(result.run_id)
-    stopped = isinstance(error, KeyboardInterrupt)
-    if reported is not None and not stopped:
-        return Report.read_kept(reported)
-    night = Night(store, settings, NightOptions(asked.partition, result.run_id))
-    report = failed_night(night, "stopped by Ctrl-C" if stopped else str(error), started)
-    if stopped:
-        raise error
-    return report
+def _failed(settings: Settings, asked: NightOptions, why: str, started: datetime) -> Report:
+    return failed_night(Night(Store.of(settings), settings, asked), why, started)
 
 
 class NightResult(Report):
@@ -287,39 +281,16 @@ def report(
     text = summary(found, page)
     if len(others) > 1:
         text.append(f"Runs of this day: {', '.join(others)}")
-    return Answer(found, as_markdown(found) if verbose else text, sort_keys=True)
+    return Answer(found, as_markdown(found) if verbose else text)
 
 
 def run_ended_periods(instance: DagsterInstance, settings: Settings, day: date) -> dict[str, str]:
     """Run the weekly and monthly steps if the night of `day` was the last one of its period. Returns the outcome in
     words, by job and partition."""
+    from memory_pipeline.orchestration.jobs import PERIOD_JOBS
     from memory_pipeline.orchestration.partitions import periods_ending_with
 
-    return _run_periods(instance, settings, periods_ending_with(day))
-
-
-def run_missing_periods(instance: DagsterInstance, settings: Settings, last_night: date) -> dict[str, str]:
-    """Run the weekly or monthly step of the newest period, up to `last_night`, if it has never run for any. Returns
-    the outcome in words, by job and partition."""
-    from dagster import AssetKey
-
-    from memory_pipeline.orchestration.jobs import PERIOD_ASSETS
-    from memory_pipeline.orchestration.partitions import newest_period
-
-    missing = {}
-    for partitions, asset in PERIOD_ASSETS.items():
-        key = newest_period(partitions, last_night, datetime.now(UTC))
-        if key is not None and not instance.get_materialized_partitions(AssetKey(asset)):
-            missing[partitions] = key
-    return _run_periods(instance, settings, missing)
-
-
-def _run_periods(
-    instance: DagsterInstance, settings: Settings, periods: Mapping[TimeWindowPartitionsDefinition, str]
-) -> dict[str, str]:
-    from memory_pipeline.orchestration.jobs import PERIOD_JOBS
-
-    jobs = ((PERIOD_JOBS[partitions].name, key) for partitions, key in periods.items())
+    jobs = ((PERIOD_JOBS[partitions].name, key) for partitions, key in periods_ending_with(day).items())
     return {f"{name} {key}": _outcome(instance, settings, name, key, {}) for name, key in jobs}
 
 
@@ -349,7 +320,7 @@ def _outcome(
     """Run a job, and say what became of it."""
     config, by = run_config(settings), "memory-pipeline backfill"
     try:
-        result = run_job(instance, name, by, config, lambda *_: None, partition_key=partition, tags=tags)
-    except StoreBusyError as error:
+        run_job(instance, name, by, config, lambda *_: None, partition_key=partition, tags=tags)
+    except MemoryPipelineError as error:
         return f"FAILED: {error}"
-    return "done" if result.success else f"FAILED: {cause_to_tell(causes_of(result))}"
+    return "done"

@@ -12,9 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TextIO
 
-from rich.console import Console
-from rich.progress_bar import ProgressBar
-
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files.writing import cause_and_mend
@@ -49,7 +46,7 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def emit(value: object, *, as_json: bool, text: str | Sequence[str], sort_keys: bool = False) -> None:
+def emit(value: object, *, as_json: bool, text: str | Sequence[str]) -> None:
     """Print one JSON document, or the text for a person, whole or as lines: a terminal shows those that are a `Heading`
     in bold.
 
@@ -58,7 +55,7 @@ def emit(value: object, *, as_json: bool, text: str | Sequence[str], sort_keys: 
     """
     if as_json:
         is_ascii = (sys.stdout.encoding or "").lower().replace("-", "").replace("_", "") != "utf8"
-        written = json.dumps(value, ensure_ascii=is_ascii, default=_as_json, sort_keys=sort_keys)
+        written = json.dumps(value, ensure_ascii=is_ascii, default=_as_json)
         text = UNSEEN.sub(lambda unseen: json.dumps(unseen.group())[1:-1], written)
     elif isinstance(text, str):
         text = _fenced(visible(text))
@@ -201,12 +198,7 @@ def progress_printer() -> Callable[[str, int, int], None]:
 
 def _bar(done: int, total: int) -> str:
     """A progress bar for a terminal, with a space behind it; nothing if the total is not known."""
-    if not total:
-        return ""
-    console = Console(file=sys.stderr)
-    with console.capture() as drawn:
-        console.print(ProgressBar(total=total, completed=done, width=24), end=" ")
-    return drawn.get()
+    return f"[{'#' * (24 * done // total):<24}] " if total else ""
 
 
 def table(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | None = None, none: str = "(none)") -> str:

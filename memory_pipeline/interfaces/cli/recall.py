@@ -32,6 +32,8 @@ ProjectOption = Annotated[
 ]
 #: A text that stands for standard input, and the most of it that is read, in characters.
 _STDIN, _MOST_READ = "-", 1_000_000
+#: From this importance on a memory is critical, which no command makes it.
+MOST_IMPORTANCE = 2.5
 
 
 @app.command(
@@ -139,6 +141,8 @@ def remember(
     project: ProjectOption = None,
 ) -> Answer:
     """Write a memory. A search finds it at once, and the next night takes it up."""
+    if not 0 <= importance < MOST_IMPORTANCE:
+        raise InputError(f"--importance is {importance:g}; use 0 to below {MOST_IMPORTANCE:g}")
     moment = read_moment(at, "--at") if at else None
     text = _standard_input() if content == _STDIN else content
     with opened_memory(settings, store, project, create=create) as memory:

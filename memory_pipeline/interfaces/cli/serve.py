@@ -33,8 +33,6 @@ from memory_pipeline.orchestration.home import (
 )
 from memory_pipeline.store import Store
 
-#: Ports after a taken one that are tried, to name a free one.
-_NEAR = 20
 _MENDS = "fill it with 'memory-pipeline init PATH/TO/WORKSPACE', or look at the demo with 'memory-pipeline demo'"
 
 
@@ -55,7 +53,7 @@ def serve(
     json_: JsonOption = False,
 ) -> None:
     """Answer agents over HTTP: search, context, remember, feedback, lineage, consolidation. Ctrl-C stops it."""
-    from memory_pipeline.interfaces.api import serving
+    from memory_pipeline.interfaces.api import app as serving
 
     tokens = Tokens(store.path)
     listening = serving.listen(host, port, tokens)
@@ -194,29 +192,17 @@ def ui(
 
 
 def check_address(host: str, port: int) -> None:
-    """Raises InputError if nothing can listen there, with a free port if another process has this one."""
-    from memory_pipeline.interfaces.api.serving import cannot_listen
-
-    error = _why_not(host, port)
-    if error is None:
-        return
-    if error.errno != errno.EADDRINUSE:
-        raise cannot_listen(host, port, error)
-    free = next((near for near in range(port + 1, min(port + _NEAR, 65_535)) if _why_not(host, near) is None), "N")
-    raise InputError(
-        f"port {port} of {host} is taken, perhaps by a UI that is already running; use another one: "
-        f"memory-pipeline ui --port {free}"
-    )
-
-
-def _why_not(host: str, port: int) -> OSError | None:
-    from memory_pipeline.interfaces.api.serving import bind
+    """Raises InputError if nothing can listen there."""
+    from memory_pipeline.interfaces.api.app import bind, cannot_listen
 
     try:
         bind(host, port)[0].close()
     except OSError as error:
-        return error
-    return None
+        if error.errno == errno.EADDRINUSE:
+            raise InputError(
+                f"port {port} of {host} is taken, perhaps by a UI that is already running; use another --port"
+            ) from None
+        raise cannot_listen(host, port, error) from None
 
 
 def what_is_missing(settings: Settings) -> str | None:

@@ -7,11 +7,10 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated
 
 import typer
 from pydantic import Field
-from typer.core import TyperArgument, TyperCommand
 
 from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.settings import Settings
@@ -28,12 +27,7 @@ from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.formats import AUTO, find_places, looks_like, the_only_place
 from memory_pipeline.interfaces.cli.base import Answer, NamesOption, QuietOption, StoreOption, app, settings_of
 from memory_pipeline.interfaces.cli.instances import instance_of
-from memory_pipeline.interfaces.cli.nights import (
-    run_ended_periods,
-    run_missing_periods,
-    run_night_job,
-    run_rollups,
-)
+from memory_pipeline.interfaces.cli.nights import run_ended_periods, run_night_job, run_rollups
 from memory_pipeline.interfaces.cli.output import complain, progress_printer, say
 from memory_pipeline.interfaces.cli.settings import save_table
 from memory_pipeline.interfaces.cli.sources import new_source
@@ -47,9 +41,6 @@ from memory_pipeline.reporting.summary import Heading, summary
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.redaction import redact
-
-if TYPE_CHECKING:
-    pass
 
 _MOST_PROJECTS = 12
 Progress = Callable[[str, int, int], None]
@@ -152,16 +143,6 @@ def nothing_was_read(summary: ImportSummary, name: str, path: Path) -> str | Non
     return f"not one row of '{shown}' could be imported; the reasons are above{guess}"
 
 
-def _reader_lines(settings: Settings) -> list[str | Heading]:
-    """What is on this machine that could read, if no model does."""
-    if has_model(settings):
-        return []
-    found = find_models(settings)
-    if not found:
-        return []
-    return [Heading("Who could read"), *(f"  {model.choose:<60}  {model.what}" for model in found), ""]
-
-
 def _source_of(settings: Settings, root: Path, project: str | None, tz: str | None) -> SourceTable:
     """The workspace as a source of the store: the one that the settings name already, with what is given now, or a new
     one."""
@@ -189,7 +170,7 @@ def _command() -> str:
 @app.command(epilog="Example: memory-pipeline demo")
 def demo(quiet: QuietOption = False, store: StoreOption = None) -> Answer:
     """Run the last seven nights of the demo workspace, and score the results against the truth file."""
-    from memory_pipeline.demo import scorecard, scoring
+    from memory_pipeline.demo import scoring
     from memory_pipeline.demo.generate import LAST_DAY
     from memory_pipeline.demo.workspace import import_demo, last_nights, recorded_answers
 
@@ -213,8 +194,6 @@ def demo(quiet: QuietOption = False, store: StoreOption = None) -> Answer:
             say(f"Night of {day}: {report.verdict}, {closing_line(report)}")
             for period, line in run_ended_periods(instance, settings, day).items():
                 say(f"{period}: {line}")
-        for period, line in run_missing_periods(instance, settings, LAST_DAY).items():
-            say(f"{period}: {line}")
         for level, line in run_rollups(instance, settings, LAST_DAY).items():
             say(f"{level}: {line}")
         from dagster import AssetObservation  # after the first job, which says whose partitions these are
@@ -227,10 +206,10 @@ def demo(quiet: QuietOption = False, store: StoreOption = None) -> Answer:
     report_file = settings.reports_path / f"compression-{report.run_id}.html"
     card = scoring.score(opened, settings, before)
     read = card if answers else None
-    result = scorecard.DemoResult(without_model=plain or card, with_model=read, report=str(report_file))
+    result = scoring.DemoResult(without_model=plain or card, with_model=read, report=str(report_file))
     shown = _relative(Path(settings.store.path))
     text = (
-        f"{scorecard.as_text(result)}\n\n"
+        f"{scoring.as_text(result)}\n\n"
         f"Report of the last night: {report_file}\n"
         f"See these nights in Dagster: {_command()} ui --store {shown}\n"
         f"Then your own memories:      {_command()} init PATH/TO/WORKSPACE"
@@ -275,6 +254,7 @@ def init(
         instance.report_runless_asset_event(observation_of(source.name, seen))
         request = NightOptions(latest_complete_day(datetime.now(UTC)), "", dry_run=True)
         report = run_night_job(instance, settings, request, progress_printer())
+    readers = [] if has_model(settings) else find_models(settings)
     first = first_day_of(settings) or request.partition
     with store.reading() as tx:
         moment = tx.contents.last_noted()
@@ -282,7 +262,7 @@ def init(
     text = [
         *summary(report),
         "",
-        *_reader_lines(settings),
+        *([Heading("Who could read"), *(f"  {one.choose:<60}  {one.what}" for one in readers), ""] if readers else []),
         Heading("Next"),
         f"  Source '{source.name}' is in {config}; every night reads it first.",
         "  memory-pipeline night --dry-run --verbose       the whole preview",
@@ -297,26 +277,17 @@ def init(
     return Answer(InitResult(import_=brought, preview=report), text)
 
 
-class _ImportCommand(TyperCommand):
-    """Adds the formats to its help."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        (argument,) = (parameter for parameter in self.params if parameter.name == "format_")
-        *names, last = IMPORTERS
-        cast(TyperArgument, argument).help = f"auto (told by the content), {', '.join(names)} or {last}."
-        super().format_help(ctx, formatter)
-
-
 @app.command(
     "import",
-    cls=_ImportCommand,
     epilog="Examples: memory-pipeline import auto ~/exports/memories.jsonl; "
     "memory-pipeline import jsonl memories.jsonl --project webshop --tz Europe/Berlin",
 )
 def import_(
     settings: Settings,
     store: Store,
-    format_: Annotated[str, typer.Argument(metavar="FORMAT")],
+    format_: Annotated[
+        str, typer.Argument(metavar="FORMAT", help=f"auto (told by the content), or {', '.join(IMPORTERS)}.")
+    ],
     path: Annotated[
         Path | None,
         typer.Argument(help="A directory, or a file; brain has a default, connectors.brain."),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from collections.abc import Mapping
+from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -13,7 +12,6 @@ from pydantic import Field, ValidationError
 
 from memory_pipeline.config.exports import BrokenSource, SourceTable
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.consolidation.plan import next_night, night_of
 from memory_pipeline.consolidation.source_checks import check_sources, checked_broken, checked_text
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
@@ -21,8 +19,6 @@ from memory_pipeline.ingest import IMPORTERS, importer_of, recognise, the_format
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.formats import check_path
 from memory_pipeline.ingest.sources import (
-    FoundFile,
-    changed_files,
     check_not_ours,
     find_files,
     overlaps,
@@ -39,15 +35,21 @@ from memory_pipeline.interfaces.cli.base import (
     utf8_path,
 )
 from memory_pipeline.interfaces.cli.output import complain, progress_printer, say, table
-from memory_pipeline.interfaces.cli.settings import check_place, drop_table, named_table, new_name, refusal, save_table
+from memory_pipeline.interfaces.cli.settings import (
+    DescribedTable,
+    check_place,
+    drop_table,
+    named_table,
+    new_name,
+    refusal,
+    save_table,
+)
 from memory_pipeline.moments import read_day
-from memory_pipeline.records import SourceFile
 from memory_pipeline.store import Store
-from memory_pipeline.text.counts import how_many
 
 sources_app = group("sources", "The workspaces and files that nights read first: list, add, remove, check, gone.")
 
-_COLUMNS = ["name", "format", "path", "project", "timezone", "enabled", "feeds", "files", "last read", "waiting"]
+_COLUMNS = ["name", "format", "path", "project", "timezone", "enabled", "feeds", "files", "last read"]
 
 
 @sources_app.command("list", epilog="Example: memory-pipeline sources list")
@@ -61,17 +63,12 @@ def sources_list(settings: Settings) -> Answer:
             "feeds": "this store" if source.feeds_store else source.store,
             "files": "-" if source.files is None else source.files,
             "last read": f"as of {source.last_read:%Y-%m-%d %H:%M} UTC" if source.last_read else "never",
-            "waiting": _waiting(source.files_waiting, source.waits_for),
         }
         for source in shown
     ]
     hint = "No source yet; 'memory-pipeline sources add PATH' adds a workspace or a file."
     wrong = [f"PROBLEM with {source.name}: {source.problem}." for source in shown if source.problem]
     return Answer(shown, "\n".join([table(rows, _COLUMNS), *wrong]) if rows else hint)
-
-
-def _waiting(files: int, night: date | None) -> str:
-    return f"{how_many(files, 'file')}, from the night of {night} on" if night else "-"
 
 
 @sources_app.command(
@@ -184,88 +181,37 @@ def sources_gone(
     return Answer(found, table(rows, none=_NONE_GONE))
 
 
-@dataclass(frozen=True, slots=True)
-class ReadBefore:
-    """What nights have read of a source: the files, as of when, and the night that runs next."""
-
-    files: Mapping[str, SourceFile]
-    at: datetime | None
-    following: date
-
-
-def waiting_files(
-    found: Sequence[FoundFile], known: Mapping[str, SourceFile], source: SourceTable, settings: Settings, at: date
-) -> dict[str, date]:
-    """The files with something that no night has taken, also those that are gone, with the first night that takes some
-    of it, if `at` is the one that runs next: it takes what a changed file says of earlier days, whenever it changed."""
-    left = {name: night_of(state.pending_from, at) for name, state in known.items() if state.pending_from}
-    changed = [file.name for file in changed_files(found, known, source, settings)]
-    gone = known.keys() - {file.name for file in found}
-    return left | dict.fromkeys([*changed, *gone], at)
-
-
-class DescribedSource(Document):
+class DescribedSource(DescribedTable):
     """A source of the settings."""
 
-    name: str = Field(description="Its name.")
-    format: str = Field(description="Its import format.")
-    problem: str | None = Field(
-        description="Why it cannot be read, or its table in the settings cannot be used; null if nothing is wrong."
-    )
-    path: str = Field(description="The workspace directory, or the file.")
-    project: str = Field(description="The project of its memories that name none.")
-    timezone: str = Field(description="The time zone of its times that name none.")
+    timezone: str = Field(default="", description="The time zone of its times that name none.")
     include: tuple[str, ...] = Field(default=(), description="Patterns of the files that are read; if empty, all.")
     exclude: tuple[str, ...] = Field(
         default=(), description="Patterns of files that are not read, besides those without memories."
     )
-    enabled: bool = Field(default=False, description="Whether nights read it.")
-    store: str = Field(description="The store that it feeds.")
-    feeds_store: bool = Field(default=False, description="Whether that is the store of this command.")
+    feeds_store: bool = Field(default=False, description="Whether it feeds the store of this command.")
     files: int | None = Field(default=None, description="How many files it has now; null if it cannot be read.")
     last_read: Moment | None = Field(default=None, description="As of when a night last read a changed file of it.")
-    files_waiting: int = Field(default=0, description="Files with something that no night has taken yet.")
-    waits_for: date | None = Field(
-        default=None, description="The night that takes the first of it; null if nothing waits."
-    )
 
     @classmethod
-    def of(cls, source: SourceTable, settings: Settings, read: ReadBefore | None = None) -> Self:
-        """The source as it stands in the settings and on disk; `read` is what nights have read of it."""
-        waiting: dict[str, date] = {}
-        problem = None
+    def of(cls, source: SourceTable, settings: Settings, last_read: datetime | None = None) -> Self:
+        """The source as it stands in the settings and on disk."""
+        files, problem = None, None
         try:
             check_not_ours(source)
-            found = find_files(source, settings, Skipped())
-            files: int | None = len(found)
-            if read is not None and source.enabled:
-                waiting = waiting_files(found, read.files, source, settings, read.following)
+            files = len(find_files(source, settings, Skipped()))
         except InputError as error:
-            files, problem = None, str(error)
+            problem = str(error)
         return cls(
-            name=source.name,
-            format=source.format,
+            **source.model_dump(include={"name", "format", "path", "include", "exclude", "enabled"}),
             problem=problem,
-            path=source.path,
             project=project_of(source) if source.format in IMPORTERS else source.project,
             timezone=source.timezone or settings.import_.timezone,
-            include=source.include,
-            exclude=source.exclude,
-            enabled=source.enabled,
             store=source.store or settings.store.path,
-            feeds_store=_feeds(source, settings),
+            feeds_store=Path(source.store or settings.store.path) == Path(settings.store.path),
             files=files,
-            last_read=read.at if read else None,
-            files_waiting=len(waiting),
-            waits_for=min(waiting.values(), default=None),
+            last_read=last_read,
         )
-
-    @classmethod
-    def of_broken(cls, broken: BrokenSource) -> Self:
-        """A source whose table cannot be used, as far as it tells."""
-        given = {name: value for name, value in broken.given.items() if isinstance(value, str)}
-        told = {name: given.get(name, "") for name in ("format", "path", "project", "timezone", "store")}
-        return cls(name=broken.name, problem=broken.problem, **told)
 
 
 class GoneMemory(Document):
@@ -283,18 +229,16 @@ def describe_sources(settings: Settings) -> list[DescribedSource]:
     """Every source of the settings, with the time of its last reading into this store."""
     store = Store.of(settings)
     settings = with_known_projects(settings, store)
-    following = next_night(store, datetime.now(UTC))
-    read = {source.name: ReadBefore({}, None, following) for source in settings.sources if _feeds(source, settings)}
+    last: Mapping[str, datetime] = {}
     if store.exists():
         with store.reading() as tx:
             last = tx.sources.last_read()
-            read = {name: ReadBefore(tx.sources.files(name), last.get(name), following) for name in read}
-    good = [DescribedSource.of(source, settings, read.get(source.name)) for source in settings.sources]
+    fed = {source.name for source in settings.sources_of_store}
+    good = [
+        DescribedSource.of(source, settings, last.get(source.name) if source.name in fed else None)
+        for source in settings.sources
+    ]
     return [*good, *map(DescribedSource.of_broken, settings.broken_sources)]
-
-
-def _feeds(source: SourceTable, settings: Settings) -> bool:
-    return Path(source.store or settings.store.path) == Path(settings.store.path)
 
 
 def new_source(

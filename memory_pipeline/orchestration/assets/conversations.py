@@ -4,7 +4,7 @@ One step, because a day without conversations should cost next to nothing, and a
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dagster import (
@@ -161,13 +161,6 @@ def _figures(days: Sequence[DayOfProject], night: Night) -> dict[str, dict[str, 
     turns = [turn for day in days for turn in day.found.read.turns]
     chunks = [chunk for day in days for chunk in day.found.chunks]
     extractions = [one for day in days for one in day.extractions]
-    unread = Counter[str]()
-    sentences = Counter[str]()
-    unrouted = Counter[str]()
-    for day in days:
-        unread.update(day.found.read.dropped)
-        sentences.update(day.found.extracted.dropped)
-        unrouted.update(day.found.unrouted)
     went = Counter(one.destination for one in extractions)
     late = sorted({day.night.isoformat() for day in days if day.night != night.options.partition})
     said: list[Row] = [
@@ -194,7 +187,7 @@ def _figures(days: Sequence[DayOfProject], night: Night) -> dict[str, dict[str, 
             "turns": len(turns),
             "by_human": sum(turn.speaker == "human" for turn in turns),
             "by_agent": sum(turn.speaker == "agent" for turn in turns),
-            "left_out": _told(unread),
+            "left_out": _told(day.found.read.dropped for day in days),
             "other_days": ", ".join(late) or "none",
             **preview(said[:50], _QUIET),
         },
@@ -206,16 +199,16 @@ def _figures(days: Sequence[DayOfProject], night: Night) -> dict[str, dict[str, 
         EXTRACTIONS: {
             "sentences": sum(day.found.extracted.sentences for day in days),
             "extractions": len(extractions),
-            "by_kind": _told(Counter(one.kind for one in extractions)),
+            "by_kind": _told([Counter(one.kind for one in extractions)]),
             "marked": sum(one.priority for one in extractions),
             "corrections": sum(one.kind == "correction" for one in extractions),
             "withdrawn": sum(len(one.withdraws) for one in extractions),
-            "left_out": _told(sentences),
+            "left_out": _told(day.found.extracted.dropped for day in days),
             **preview(found[:50], "Nothing was extracted."),
         },
         ROUTED: {
             **{f"to_{name}": went[name] for name in ("user", "relational", "soul", "memory")},
-            "dropped": _told(unrouted),
+            "dropped": _told(day.found.unrouted for day in days),
             "turns_with_something_kept": len({e.turn_id for e in extractions if e.destination != "drop"}),
             "changed_days": sum(day.is_changed for day in days),
             **preview(routed[:50], "Nothing went anywhere."),
@@ -226,23 +219,24 @@ def _figures(days: Sequence[DayOfProject], night: Night) -> dict[str, dict[str, 
 def _of_model(days: Sequence[DayOfProject], bill: ModelBill, problems: Sequence[str]) -> dict[str, Any]:
     """What a model was asked, what came of it, and what it cost."""
     found = [day.found.found for day in days]
-    refused = Counter[str]()
-    for one in found:
-        refused.update(one.refused)
     return {
         "model_questions": sum(one.questions for one in found),
         "model_calls": bill.calls,
         "model_answers_reused": bill.reused,
         "model_cost_usd": bill.cost_usd,
         "extracted_by_model": sum(day.found.extracted.by_model for day in days),
-        "not_borne_out": _told(refused),
+        "not_borne_out": _told(one.refused for one in found),
         "questions_open": sum(one.waiting for one in found),
         "model_problems": "; ".join(problems) or "none",
     }
 
 
-def _told(counts: Counter[Any]) -> str:
-    return "; ".join(f"{why}: {count:,}" for why, count in counts.most_common()) or "none"
+def _told(counts: Iterable[Mapping[Any, int]]) -> str:
+    """Counts of several days together, as words."""
+    total = Counter[Any]()
+    for one in counts:
+        total.update(one)
+    return "; ".join(f"{why}: {count:,}" for why, count in total.most_common()) or "none"
 
 
 def _failures(days: Sequence[DayOfProject], problems: list[str]) -> Iterator[Found]:

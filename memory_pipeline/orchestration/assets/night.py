@@ -43,6 +43,7 @@ from memory_pipeline.orchestration.showing import (
     RECORDS,
     SHOWN,
     lineage_of_columns,
+    log_news,
     result_of,
     schema_of,
     schema_of_document,
@@ -108,12 +109,6 @@ def _open(context: AssetExecutionContext, night: NightResource) -> Night:
     return night.open(context.run.run_id, context.partition_key, context.log)
 
 
-def _tell(context: AssetExecutionContext, sentence: str) -> None:
-    """One line of the log for a step that has done something."""
-    if sentence:
-        context.log.info(sentence)
-
-
 @_night_asset(
     after=["routed_updates"],
     kinds={"duckdb", "python"},
@@ -142,7 +137,7 @@ def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> It
         report_failure(tonight, error, started, kind=kind)
         raise
     seen = duplicates(tonight, groups)
-    _tell(context, seen.sentence)
+    log_news(context.log, seen.figures)
     yield Output(groups, metadata={**seen.figures, "snapshot": snapshot})
 
 
@@ -153,8 +148,8 @@ def _asset_of(step: Step) -> AssetsDefinition:
     def run(context: AssetExecutionContext, night: NightResource, **given: Any) -> MaterializeResult[Any]:
         tonight = _open(context, night)
         value = step.run(tonight, *(given[name] for name in step.needs))
-        seen = shown.see(tonight, value, given)
-        _tell(context, seen.sentence)
+        seen = shown.see(tonight, value)
+        log_news(context.log, seen.figures)
         checks = zip(shown.checks, seen.checks, strict=True)
         results = [result_of(name, found, shown.severity) for name, found in checks]
         return MaterializeResult(value=value, metadata=seen.figures, check_results=results)
@@ -192,7 +187,8 @@ def _asset_of(step: Step) -> AssetsDefinition:
 def reports(context: AssetExecutionContext, night: NightResource, **values: Any) -> MaterializeResult[Report]:
     tonight = _open(context, night)
     report = report_run(tonight, "night", night.started_at(context.run.run_id), NightOutcome.of(values))
-    _tell(context, "" if report.verdict == "IDLE" else f"{report.verdict}: {closing_line(report)}")
+    if report.verdict != "IDLE":
+        context.log.info(f"{report.verdict}: {closing_line(report)}")
     context.instance.add_run_tags(
         context.run.run_id, {VERDICT_TAG: report.verdict, RESULT_TAG: closing_line(report)[:_LONGEST_TAG]}
     )

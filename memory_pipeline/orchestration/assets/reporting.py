@@ -91,52 +91,25 @@ def figures_of_report(night: Night, made: Report) -> dict[str, Any]:
     """The figures that are plotted by day, the report page, the paths of the files, and what the run changed."""
     with night.store.reading() as tx:
         tokens = [int(told["tokens_after"]) for told in tx.journal.reports(40)]
-    path = str(night.settings.reports_path / page_name(made.run_id))
-    return {**_figures(made, path, tokens), **_difference(night, made)}
-
-
-def _figures(made: Report, path: str, tokens: Sequence[int]) -> dict[str, Any]:
-    """The figures that are plotted by day, the report page, and the paths of the files.
-
-    `tokens`: the active tokens after each of the last nights, oldest first.
-    """
-    plotted = (
-        "notes_read",
-        "statements_made",
-        "turns_read",
-        "extractions_kept",
-        "memories_scanned",
-        "clusters_found",
-        "clusters_compressed",
-        "clusters_skipped",
-        "memories_archived",
-        "duplicates_archived",
-        "abstractions_created",
-        "active_memories",
-        "tokens_before",
-        "tokens_after",
-        "token_reduction_pct",
-        "avg_compression_ratio",
-        "atoms_created",
-        "atoms_enriched",
-        "total_llm_calls",
-        "total_llm_input_tokens",
-        "total_llm_output_tokens",
-        "estimated_cost_usd",
-        "conflicts_known",
-    )
-    figures: dict[str, Any] = {name: getattr(made, name) for name in plotted}
-    if made.recall_rate is not None:
-        figures["recall_rate"] = made.recall_rate
+    numbers = {
+        name: value
+        for name, value in made
+        if isinstance(value, int | float) and (Report.model_fields[name].title or name in _PLOTTED)
+    }
     return {
         "verdict": MetadataValue.text(f"{made.verdict}: {made.verdict_reason}"),
         "read_by": MetadataValue.text(made.read_by),
         "active_tokens": plot(tokens, "Active tokens after each night"),
-        **figures,
+        **numbers,
         "errors": len(made.errors),
         "report": MetadataValue.md(as_markdown(made, examples=8)),
-        "files": MetadataValue.path(path),
+        "files": MetadataValue.path(str(night.settings.reports_path / page_name(made.run_id))),
+        **_difference(night, made),
     }
+
+
+#: Numbers that are plotted by day, besides the figures that a page shows.
+_PLOTTED = ("active_memories", "total_llm_input_tokens", "total_llm_output_tokens")
 
 
 def _difference(night: Night, made: Report) -> dict[str, MetadataValue]:

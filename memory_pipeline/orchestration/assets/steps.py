@@ -1,8 +1,7 @@
 """What each step of a night shows of itself in the UI: its words, its figures with a preview, a line of the log, and
 its checks. `consolidation/run.py` defines what it does."""
 
-from collections.abc import Collection, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +30,11 @@ from memory_pipeline.orchestration.showing import (
     Seen,
     beside,
     by_status,
-    counted,
     memories,
     preview,
     quoted,
     schema_of,
-    sentence_of,
     shows,
-    table,
     texts_of,
 )
 from memory_pipeline.recall.series import show_series
@@ -56,7 +52,6 @@ from memory_pipeline.records import (
     Measured,
 )
 from memory_pipeline.store import EDGE_SCHEMA
-from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.quoting import clipped
 from memory_pipeline.workspace.directory import PAGES
 
@@ -64,7 +59,6 @@ from memory_pipeline.workspace.directory import PAGES
 _WEEK_BEFORE = TimeWindowPartitionMapping(-1, -1, allow_nonexistent_upstream_partitions=True)
 _STATEMENTS = 60
 _OF_PAIRS = {"cluster.member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")]}
-Values = Mapping[str, Any]
 
 
 def duplicates(night: Night, groups: Sequence[DuplicateGroup]) -> Seen:
@@ -80,13 +74,9 @@ def duplicates(night: Night, groups: Sequence[DuplicateGroup]) -> Seen:
         }
         for group in shown
     ]
-    copies = sum(len(group.duplicate_ids) for group in groups if not group.proposed)
-    waiting = sum(len(group.duplicate_ids) for group in groups if group.proposed)
-    done = sum(not group.proposed for group in groups)
-    parts = [f"{how_many(copies, 'exact copy')} archived into {memories(done)}"] if copies else []
-    parts += [f"{how_many(waiting, 'exact copy')} proposed for approval"] if waiting else []
-    figures = {"groups": len(groups), "duplicates_archived": copies, **preview(rows, "No exact duplicates.")}
-    return Seen(figures, sentence_of(parts))
+    copies = [sum(len(one.duplicate_ids) for one in groups if one.proposed is waits) for waits in (False, True)]
+    figures = dict(zip(("duplicates_archived", "duplicates_proposed"), copies, strict=True))
+    return Seen({"groups": len(groups), **figures, **preview(rows, "No exact duplicates.")})
 
 
 @shows(
@@ -97,7 +87,7 @@ def duplicates(night: Night, groups: Sequence[DuplicateGroup]) -> Seen:
         "series_true": "Recomputed from the store: every series memory of tonight says what its readings amount to."
     },
 )
-def series(night: Night, done: Sequence[Archive], _: Values) -> Seen:
+def series(night: Night, done: Sequence[Archive]) -> Seen:
     """Lines that machinery writes again and again with other values (five or more on two days or more) become one
     memory in words: the newest values with their day, how many readings, from when, and between which values. Each
     night with new readings makes the next version from all readings; a reading that breaks the series stays active and
@@ -107,30 +97,14 @@ def series(night: Night, done: Sequence[Archive], _: Values) -> Seen:
     with night.store.reading() as tx:
         shown = [show_series(tx, one.id) for one in tx.series.active() if one.id in made] if made else []
         untrue = tx.integrity.untrue_series(made) if made else []
-    rows: list[Row] = [
-        {
-            "series": clipped(one.content, 60),
-            "figure": figure.name or "value",
-            "over time": figure.plot,
-            "least": figure.least.value + figure.unit,
-            "greatest": figure.greatest.value + figure.unit,
-            "newest": figure.newest.value + figure.unit,
-        }
-        for one in shown
-        for figure in one.figures
-        if figure.least.value != figure.greatest.value
-    ]
     said: list[Row] = [{"a series says": one.content, "readings": one.readings} for one in shown]
-    archived = sum(len(archive.archived_ids) for archive in compressed)
-    told = f"{len(compressed):,} series brought up to date, {memories(archived)} archived into them"
     figures = {
         **_archived(done),
         "readings_breaking": sum(len(one.breaking_ids) for one in shown),
         **preview(said, "No series has a new reading tonight."),
-        "figures": MetadataValue.md(table(rows[: ROWS * 4]) or "No figure moved."),
     }
     wrong = [f"{finding.where}: {finding.problem}" for finding in untrue]
-    return Seen(figures, sentence_of([told] if compressed else []), [Found(wrong, len(made))])
+    return Seen(figures, [Found(wrong, len(made))])
 
 
 @shows(
@@ -142,7 +116,7 @@ def series(night: Night, done: Sequence[Archive], _: Values) -> Seen:
         put away is archived into it, and nothing critical or pinned was."""
     },
 )
-def readings(night: Night, done: Sequence[Archive], _: Values) -> Seen:
+def readings(night: Night, done: Sequence[Archive]) -> Seen:
     """A model reads the notes that no night has read, and says what of them is worth keeping: statements that stand
     alone, with links to their notes; what they replace; and what is routine. Code checks every quote, figure, name and
     negation before anything is written. Notes that are wholly said by statements, or are routine, are archived into
@@ -187,13 +161,11 @@ def readings(night: Night, done: Sequence[Archive], _: Values) -> Seen:
             memory = put_away.get(memory_id)
             if memory is None or memory.archived_at is None or memory.pinned:
                 failures.append(f"'{memory_id}' is not archived as it should be")
-    archived = sum(len(archive.archived_ids) for archive in done)
-    told = f"{how_many(len(done) - len(digests), 'statement')} kept of the notes, {memories(archived)} put away"
-    return Seen(figures, sentence_of([told] if done else []), [Found(failures, len(compressed))])
+    return Seen(figures, [Found(failures, len(compressed))])
 
 
 @shows("eligible_memories", kinds={"duckdb", "python"}, columns=schema_of(EligibleMemory))
-def eligible(night: Night, found: Sequence[EligibleMemory], _: Values) -> Seen:
+def eligible(night: Night, found: Sequence[EligibleMemory]) -> Seen:
     """The memories that tonight may touch: at least 24 hours old as of the partition, importance below the critical
     floor, not pinned, not archived, raw or merged, with a vector. Memories without a vector are embedded first."""
     projects = sorted({memory.project_id for memory in found})
@@ -213,9 +185,7 @@ def eligible(night: Night, found: Sequence[EligibleMemory], _: Values) -> Seen:
         "projects": len(projects),
         **preview(rows, "Nothing is eligible tonight."),
     }
-    new, of = _come_of_age(found, night), how_many(len(projects), "project")
-    told = f"{memories(len(found))} of {of} may be touched, {new:,} for the first time"
-    return Seen(figures, sentence_of([told] if new else []))
+    return Seen(figures)
 
 
 @shows(
@@ -225,7 +195,7 @@ def eligible(night: Night, found: Sequence[EligibleMemory], _: Values) -> Seen:
     lineage={"a": [("eligible_memories", "id")], "b": [("eligible_memories", "id")]},
     value_type=PythonObjectDagsterType(pa.Table, name="Pairs"),
 )
-def pairs(night: Night, found: pa.Table, given: Values) -> Seen:
+def pairs(night: Night, found: pa.Table) -> Seen:
     """Every pair of eligible memories of one project whose cosine reaches the lowest threshold, computed exactly, with
     the result of the conflict guard. Only pairs with a memory that no earlier night has compared are computed."""
     shown = found.sort_by([("score", "descending")]).slice(0, ROWS).to_pylist() if found.num_rows else []
@@ -234,17 +204,8 @@ def pairs(night: Night, found: pa.Table, given: Values) -> Seen:
         {"one": texts.said(row["a"]), "the other": texts.said(row["b"]), "cosine": f"{row['score']:.3f}"}
         for row in shown
     ]
-    guarded = len(conflicts_in(found))
-    figures = {"pairs": found.num_rows, "guarded": guarded, **preview(rows, "No two memories are alike tonight.")}
-    apart = f", {guarded:,} of them kept apart because they contradict each other" if guarded else ""
-    told = f"{how_many(found.num_rows, 'pair')} of memories alike{apart}"
-    is_news = found.num_rows and _come_of_age(given["eligible_memories"], night)
-    return Seen(figures, sentence_of([told] if is_news else []))
-
-
-def _come_of_age(found: Sequence[EligibleMemory], night: Night) -> int:
-    """How many memories the night before could not touch yet."""
-    return sum(memory.created_at > night.fresh_after - timedelta(days=1) for memory in found)
+    shown_pairs = preview(rows, "No two memories are alike tonight.")
+    return Seen({"pairs": found.num_rows, "guarded": len(conflicts_in(found)), **shown_pairs})
 
 
 @shows(
@@ -257,7 +218,7 @@ def _come_of_age(found: Sequence[EligibleMemory], night: Night) -> int:
     },
     severity=WARN,
 )
-def merges(night: Night, done: Sequence[Archive], _: Values) -> Seen:
+def merges(night: Night, done: Sequence[Archive]) -> Seen:
     """Merges near-copies (by default cosine 0.95 or more, within one project and memory type) into one memory that
     keeps every distinct piece of their content. Its vector is the normalised mean of theirs. A merged memory may be
     merged or distilled again, also tonight. One transaction writes each merge and archives its sources."""
@@ -275,7 +236,7 @@ def merges(night: Night, done: Sequence[Archive], _: Values) -> Seen:
     },
     severity=WARN,
 )
-def canonical(night: Night, done: Sequence[Archive], _: Values) -> Seen:
+def canonical(night: Night, done: Sequence[Archive]) -> Seen:
     """Merges knowledge-base entries (texts with a title and a recommendation) that say the same into one canonical
     entry: the most descriptive title, every recommendation once, examples by story, and all tags, with `role:all`
     instead of other roles. Before the entry is written, its text is parsed again and compared with its members."""
@@ -289,7 +250,7 @@ def _level(night: Night, done: Sequence[Archive]) -> Seen:
     if made := {archive.abstraction_id for archive in compressed if archive.abstraction_id}:
         with night.store.reading() as tx:
             lost = [f"'{one.where}' {one.problem}" for one in lost_in_levels(tx, made)]
-    return Seen(*_put_away(night, done), [Found(lost, len(compressed), LOST_IN_LEVELS_MEND)])
+    return Seen(_put_away(night, done), [Found(lost, len(compressed), LOST_IN_LEVELS_MEND)])
 
 
 @shows(
@@ -304,7 +265,7 @@ def _level(night: Night, done: Sequence[Archive]) -> Seen:
         "max_importance": [("eligible_memories", "importance")],
     },
 )
-def clusters(night: Night, found: Sequence[Cluster], _: Values) -> Seen:
+def clusters(night: Night, found: Sequence[Cluster]) -> Seen:
     """Groups the remaining memories by subject: every pair of a cluster reaches the threshold (complete linkage), and
     no pair is a conflict. Conflicts are linked in the store. A cluster that was decided within the last seven days is
     left alone. A statement that notes of three days say is a cluster of its own: it becomes a pattern in its own
@@ -318,19 +279,15 @@ def clusters(night: Night, found: Sequence[Cluster], _: Values) -> Seen:
         if one.policy == ESTABLISHED:
             about, becomes = f"a statement of {one.project_id} that notes of several days say", "becomes a pattern"
         rows += beside(texts.members(one), [about, one.settled or becomes], "cluster")
-    settled = sum(one.settled is not None for one in found)
-    largest = max((one.member_count for one in found), default=0)
-    figures = {
-        "clusters_found": len(found),
-        "members": sum(one.member_count for one in found),
-        "largest": largest,
-        "clusters_settled": settled,
-        **preview(rows, "No clusters tonight."),
-    }
-    projects = how_many(len({one.project_id for one in found}), "project")
-    parts = [f"{how_many(len(found), 'cluster')} found in {projects}, the largest of {memories(largest)}"]
-    parts += [f"{settled:,} of them decided on an earlier night"] if settled else []
-    return Seen(figures, sentence_of(parts) if settled < len(found) else "")
+    return Seen(
+        {
+            "clusters_found": len(found),
+            "members": sum(one.member_count for one in found),
+            "largest": max((one.member_count for one in found), default=0),
+            "clusters_settled": sum(one.settled is not None for one in found),
+            **preview(rows, "No clusters tonight."),
+        }
+    )
 
 
 @shows(
@@ -355,7 +312,7 @@ def clusters(night: Night, found: Sequence[Cluster], _: Values) -> Seen:
     },
     severity=WARN,
 )
-def distillations(night: Night, drafts: Sequence[Distillation], _: Values) -> Seen:
+def distillations(night: Night, drafts: Sequence[Distillation]) -> Seen:
     """Drafts one memory for each cluster and judges it: which facts of the sources it keeps, which it attaches, and how
     much shorter it is. A draft that loses or invents a fact or contradicts a source is refused, and its sources stay
     unchanged. Nothing is written to the store yet."""
@@ -378,7 +335,7 @@ def distillations(night: Night, drafts: Sequence[Distillation], _: Values) -> Se
     }
     problems = problems_of(night, drafts)
     checks = [Found(problems[name], len(drafts)) for name in ("losses", "unsafe_members", "conflicts_inside")]
-    return Seen(figures, f"{how_many(len(drafts), 'draft')}: {counted(outcomes)}." if drafts else "", checks)
+    return Seen(figures, checks)
 
 
 @shows(
@@ -391,18 +348,18 @@ def distillations(night: Night, drafts: Sequence[Distillation], _: Values) -> Se
     },
     checks={"store_sound": "The store is consistent: links, hashes of sources, vectors, log and audit trail."},
 )
-def archives(night: Night, done: Sequence[Archive], _: Values) -> Seen:
+def archives(night: Night, done: Sequence[Archive]) -> Seen:
     """Writes the accepted drafts to the store. One transaction writes each abstraction and archives its sources, so
     that a cluster is compressed as a whole or not at all. Sources are never deleted, and their words never change. A
     draft that does not pass the gates is refused, with the reason."""
     with night.store.reading() as tx:
         findings = tx.integrity.check(deep=True)
     wrong = [f"{finding.rule}: {finding.where} ({finding.problem})" for finding in findings]
-    return Seen(*_put_away(night, done), [Found(wrong, 1)])
+    return Seen(_put_away(night, done), [Found(wrong, 1)])
 
 
-def _put_away(night: Night, done: Sequence[Archive]) -> tuple[dict[str, Any], str]:
-    """The results for the clusters in the store and what the largest of them became, as figures and as a sentence."""
+def _put_away(night: Night, done: Sequence[Archive]) -> dict[str, Any]:
+    """The results for the clusters in the store, and what the largest of them became."""
     shown = [archive for archive in done if archive.status != "settled"]
     shown.sort(key=lambda archive: (archive.status != "compressed", -len(archive.member_ids), archive.id))
     shown = shown[:ROWS]
@@ -413,14 +370,7 @@ def _put_away(night: Night, done: Sequence[Archive]) -> tuple[dict[str, Any], st
         saved = f"({archive.status}{_shorter(archive.cluster, archive.measured)})"
         left = f"({archive.status}: {archive.reason})" if archive.reason else f"({archive.status})"
         rows += beside(texts.members(archive.cluster), [made, saved if made else left], "became")
-    figures = _archived(done)
-    into = figures["clusters_compressed"]
-    parts = [
-        f"{memories(figures['memories_archived'])} archived into {into:,}, {figures['tokens_saved']:,} tokens saved"
-    ] if into else []  # fmt: skip
-    if words := counted(by_status(done, ("skipped", "failed", "proposed"))):
-        parts.append(f"clusters left as they were: {words}")
-    return {**figures, **preview(rows, "Nothing was archived.")}, sentence_of(parts)
+    return {**_archived(done), **preview(rows, "Nothing was archived.")}
 
 
 def _compressed(done: Sequence[Archive]) -> list[Archive]:
@@ -456,7 +406,7 @@ def _shorter(cluster: Cluster, measured: Measured) -> str:
     severity=WARN,
     group=KNOWLEDGE_GROUP,
 )
-def atoms(night: Night, decisions: Sequence[AtomDecision], _: Values) -> Seen:
+def atoms(night: Night, decisions: Sequence[AtomDecision]) -> Seen:
     """Extracts causes and effects from the night's abstractions: subject, action, outcome. A known finding raises the
     confidence of its atom, a new one becomes an atom, and one that the sources do not support is skipped. Separate from
     the archive, so that an error here cannot stop a night."""
@@ -481,10 +431,7 @@ def atoms(night: Night, decisions: Sequence[AtomDecision], _: Values) -> Seen:
         **preview(rows, "No causal findings tonight."),
     }
     used = [decision for decision in decisions if decision.status in ("created", "strengthened")]
-    counts = {"new": of["created"], "strengthened": of["strengthened"], "skipped": of["skipped"]}
-    found = how_many(sum(counts.values()), "cause and effect", "causes and effects")
-    told = f"{found} found: {counted(counts)}." if sum(counts.values()) else ""
-    return Seen(figures, told, [Found(_unsupported(night, used), len(used))])
+    return Seen(figures, [Found(_unsupported(night, used), len(used))])
 
 
 def _unsupported(night: Night, used: Collection[AtomDecision]) -> list[str]:
@@ -507,7 +454,7 @@ def _unsupported(night: Night, used: Collection[AtomDecision]) -> list[str]:
     group=KNOWLEDGE_GROUP,
     beside=[AssetDep("principles", partition_mapping=_WEEK_BEFORE)],
 )
-def playbook(night: Night, done: Sequence[Contribution], _: Values) -> Seen:
+def playbook(night: Night, done: Sequence[Contribution]) -> Seen:
     """Adds guidance from patterns and principles: the same guidance (cosine 0.95) updates its entry, other guidance
     creates one. An entry is derived from the memories behind it, and is removed when none is left. Exported as one
     Markdown file per project and category."""
@@ -529,4 +476,4 @@ def playbook(night: Night, done: Sequence[Contribution], _: Values) -> Seen:
         "directory": MetadataValue.path(str(Path(night.settings.store.path).with_suffix(PAGES))),
         **preview(rows, "Nothing new."),
     }
-    return Seen(figures, f"{how_many(len(done), 'piece')} of advice: {counted(counts)}." if done else "")
+    return Seen(figures)

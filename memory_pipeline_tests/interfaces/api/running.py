@@ -13,7 +13,7 @@ from typing import Any
 import requests
 
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.interfaces.api import serving
+from memory_pipeline.interfaces.api import app as serving
 from memory_pipeline.interfaces.api.access import Tokens
 from memory_pipeline.store import Store
 

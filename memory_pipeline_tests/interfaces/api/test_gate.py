@@ -25,7 +25,7 @@ QUERY = {"query": "payment gateway", "project_id": "p"}
 def test_a_request_without_a_good_token_learns_nothing(client: Client, token: str) -> None:
     stranger = Client(client.url, client.store, "")
     headers = {"Authorization": f"Bearer {token}".encode()} if token else {}
-    for method, path in (("POST", SEARCH), ("GET", "/metrics"), ("GET", "/nowhere"), ("DELETE", SEARCH)):
+    for method, path in (("POST", SEARCH), ("GET", "/nowhere"), ("DELETE", SEARCH)):
         answer = stranger.ask(method, path, headers=headers)
         assert told(answer, 401)["error"] == "unauthorized" and answer.headers["WWW-Authenticate"] == "Bearer"
 
@@ -90,21 +90,6 @@ def test_while_the_store_is_held_searches_are_answered_and_the_rest_is_told_when
             assert str(store.path.parent) not in answer.text
             assert told(client.get("/ready"), 503)["status"] == "not_ready"
         assert told(client.get("/ready"))["status"] == "ready"
-
-
-def test_figures_need_a_token_for_all_projects_and_name_none(client: Client) -> None:
-    told(client.post(SEARCH, QUERY))
-    text = client.get("/metrics").text
-    assert 'memory_pipeline_nights_total{verdict="' in text and 'memories{state="archived"}' in text
-    assert "memory_pipeline_index_generation " in text
-    assert "memory_pipeline_model_cost_usd_total 0.0" in text
-    assert f'route="{SEARCH}",status="200"' in text and "memory_pipeline_search_seconds_bucket" in text
-    assert 'route="/api/v1/consolidated-memories/{id}"' in (
-        client.get("/api/v1/consolidated-memories/piano", params={"project_id": "home"}) and client.get("/metrics").text
-    )
-    assert "home" not in text and "piano" not in text
-    assert told(client.as_("read", projects=("p",)).get("/metrics"), 403)
-    assert told(client.as_("write").get("/metrics"), 403)
 
 
 def test_a_rate_is_kept_for_each_client_and_over_any_minute() -> None:

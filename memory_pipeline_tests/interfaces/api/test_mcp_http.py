@@ -67,11 +67,3 @@ def test_without_a_good_token_nothing_is_answered(client: Client, token: str) ->
 def test_other_origins_are_refused(client: Client) -> None:
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     assert client.post("/mcp", asked, headers={"Origin": "https://evil.example"}).status_code == 403
-
-
-def test_the_context_of_the_day_is_a_resource(client: Client) -> None:
-    async def read(session: McpClient) -> str:
-        (content,) = (await session.read_resource("memory://today?project=p")).contents
-        return str(content.text)  # type: ignore[union-attr]
-
-    assert "## Guidance" in over_mcp(client, read)

@@ -14,7 +14,7 @@ import pytest
 import requests
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.interfaces.api import serving
+from memory_pipeline.interfaces.api import app as serving
 from memory_pipeline.interfaces.api.access import Tokens
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store

@@ -1,0 +1,327 @@
+"""The assets of weeks and months (principles, and the canonical knowledge base), and of what days, weeks, months and
+years amount to, each made from the one below it through its partitions."""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from dagster import (
+    AssetCheckResult,
+    AssetCheckSeverity,
+    AssetDep,
+    AssetExecutionContext,
+    AssetsDefinition,
+    BackfillPolicy,
+    FreshnessPolicy,
+    MaterializeResult,
+    MetadataValue,
+    PythonObjectDagsterType,
+    TimeWindowPartitionMapping,
+    TimeWindowPartitionsDefinition,
+    asset,
+)
+
+from memory_pipeline.consolidation.context import Night
+from memory_pipeline.consolidation.conversations import bill_of
+from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport, compress_knowledge_base
+from memory_pipeline.consolidation.principles import misplaced_patterns
+from memory_pipeline.consolidation.report import report_run
+from memory_pipeline.consolidation.run import report_failure, run_week
+from memory_pipeline.models.choose import model_reads
+from memory_pipeline.moments import latest_complete_day
+from memory_pipeline.orchestration.location import (
+    DAILY_SUMMED,
+    IO,
+    KNOWLEDGE_GROUP,
+    MONTHLY_FRESH,
+    OWNERS,
+    ROLLUPS_GROUP,
+    WEEKLY_FRESH,
+    YEARLY_SUMMED,
+)
+from memory_pipeline.orchestration.partitions import EVERY_DAY, EVERY_WEEK, MONTHLY, WEEKLY, YEARLY
+from memory_pipeline.orchestration.resources import NightResource, why_held
+from memory_pipeline.orchestration.showing import (
+    LONGEST_MADE,
+    ROWS,
+    Found,
+    Row,
+    Seen,
+    beside,
+    by_status,
+    log_news,
+    preview,
+    quoted,
+    result_of,
+    schema_of,
+    schema_of_document,
+    schema_of_rows,
+    specs_of,
+    texts_of,
+    unchecked,
+)
+from memory_pipeline.periods.calendar import Period, period_of
+from memory_pipeline.periods.days import best_of_each_kind, from_json
+from memory_pipeline.periods.in_short import SAID
+from memory_pipeline.periods.making import rollup_id
+from memory_pipeline.periods.running import MadeRollup, find_problems, finish_rollups, roll_up
+from memory_pipeline.records import PrincipleResult
+from memory_pipeline.records.night import ROLLUP_LEVELS
+from memory_pipeline.text.counts import how_many
+from memory_pipeline.text.quoting import clipped
+
+#: The finer periods that a period is made of, as far as there are partitions of them.
+_PARTS = TimeWindowPartitionMapping(allow_nonexistent_upstream_partitions=True)
+_OF_ENTRIES = {
+    "every_entry_kept": "No cluster was refused for losing a recommendation, an example or a tag, and none failed."
+}
+_OF_PRINCIPLES = {
+    "patterns_stay_active": "Every pattern behind a principle of this week is active, of level 2, and linked to it."
+}
+REPORT = PythonObjectDagsterType(KnowledgeBaseReport, name="KnowledgeBaseReport")
+
+
+@asset(
+    partitions_def=MONTHLY,
+    group_name=KNOWLEDGE_GROUP,
+    owners=OWNERS,
+    io_manager_key=IO,
+    kinds={"duckdb", "yaml"},
+    freshness_policy=MONTHLY_FRESH,
+    deps=[AssetDep("canonical_entries", partition_mapping=_PARTS)],
+    dagster_type=REPORT,
+    metadata={
+        "dagster/column_schema": schema_of_document(KnowledgeBaseReport, "What became of the entries of the month.")
+    },
+    output_required=False,
+    check_specs=specs_of(_OF_ENTRIES, "knowledge_base"),
+    description=(
+        "Merges knowledge-base entries that say the same (cosine 0.9), as of a month's end, into one canonical entry "
+        "with every recommendation, example and tag of its members, and archives the originals. Written to "
+        "COMPRESSION-REPORT.yaml. Entries that the month's nights already merged are counted, not merged again."
+    ),
+)
+def knowledge_base(context: AssetExecutionContext, night: NightResource) -> Iterator[Any]:
+    last_day = _last_day(context, context.partition_key)
+    month = night.canonical_night(context.run.run_id, context.log, day=last_day)
+    if held := why_held(context, month):
+        yield unchecked("every_entry_kept", held)
+        return
+    report = compress_knowledge_base(month)
+    context.log.info(report.line)
+    check = AssetCheckResult(
+        check_name="every_entry_kept",
+        passed=not report.losses and not report.failures and report.blocked is None,
+        severity=AssetCheckSeverity.WARN,
+        metadata={"refused_for_loss": report.losses, "failed": report.failures},
+    )
+    yield MaterializeResult(value=report, metadata=knowledge_base_metadata(report), check_results=[check])
+
+
+def knowledge_base_metadata(report: KnowledgeBaseReport) -> dict[str, Any]:
+    """The report of the knowledge base as figures and text."""
+    shown: dict[str, Any] = {"result": report.line, "report": MetadataValue.path(report.report_file or "")}
+    if not report.line.startswith("COMPRESSION COMPLETE"):
+        return shown
+    rows = [f"- **{cluster.size}** {cluster.topic}" for cluster in report.clusters_created[:20]]
+    return {
+        **shown,
+        "clusters": len(report.clusters_created),
+        "archived_entries": report.after.archived_entries,
+        "total_entries": report.after.total_entries,
+        "token_savings": report.compression.estimated_token_savings,
+        "canonical_entries": MetadataValue.md("\n".join(rows) or "None was made."),
+    }
+
+
+@asset(
+    partitions_def=WEEKLY,
+    group_name=KNOWLEDGE_GROUP,
+    owners=OWNERS,
+    io_manager_key=IO,
+    kinds={"duckdb", "python"},
+    freshness_policy=WEEKLY_FRESH,
+    deps=[AssetDep("archives", partition_mapping=_PARTS)],
+    dagster_type=PythonObjectDagsterType(list, name="Principles"),
+    output_required=False,
+    check_specs=specs_of(_OF_PRINCIPLES, "principles"),
+    metadata={"dagster/column_schema": schema_of(PrincipleResult)},
+    description=(
+        "A model reads the patterns of each project, and says which rules at least three of them bear out: these "
+        "become principles. The patterns stay active and are linked both ways; contradicting patterns are linked as "
+        "conflicts instead. Principles enter the playbook immediately. Runs after the last night of the week."
+    ),
+)
+def principles(context: AssetExecutionContext, night: NightResource) -> Iterator[Any]:
+    last_day = _last_day(context, context.partition_key)
+    week = night.open(context.run.run_id, last_day.isoformat(), context.log)
+    if held := why_held(context, week):
+        yield unchecked("patterns_stay_active", held)
+        return
+    started = night.started_at(context.run.run_id)
+    try:
+        results = run_week(week)
+    except Exception as error:
+        report_failure(week, error, started, kind="principles")
+        raise
+    report_run(week, "principles", started)
+    seen = _seen(week, results)
+    log_news(context.log, seen.figures)
+    broken = misplaced_patterns(week.store, results)
+    check = result_of("patterns_stay_active", Found(broken, len(results)))
+    yield MaterializeResult(value=results, metadata=seen.figures, check_results=[check])
+
+
+def _seen(night: Night, results: Sequence[PrincipleResult]) -> Seen:
+    """The rules that were found behind patterns, and what became of them."""
+    shown = sorted(results, key=lambda one: one.status != "created")[:ROWS]
+    texts = texts_of(night, quoted([result.group for result in shown]))
+    rows = []
+    for result in shown:
+        why = f"({result.status}: {result.reason})" if result.reason else f"({result.status})"
+        rows += beside(texts.members(result.group), [clipped(result.content, LONGEST_MADE), why], "principle")
+    counts = by_status(results, ("created", "skipped", "failed"))
+    return Seen({**counts, **preview(rows, "No rule that three patterns share was found, or no model is chosen.")})
+
+
+KNOWLEDGE_ASSETS = [principles, knowledge_base]
+
+
+DAYS, WEEKS, MONTHS, YEARS = "daily_summaries", "weekly_rollups", "monthly_rollups", "yearly_rollups"
+_CHECKS = {
+    "budget_kept": "No rollup has more tokens than the settings give its level.",
+    "entries_stand": "Every entry is the words of a memory that is in the store, and every rollup below is there too.",
+    "files_written": "Every rollup stands in its file, between our markers.",
+}
+_LINK = re.compile(r"\[([^\[\]]+)\]\(\.\./[^()\s]*\)")
+#: Rollups whose words are shown of a run of many partitions.
+_MOST_SHOWN = 12
+
+
+def _rollup(
+    name: str,
+    level: str,
+    partitions: TimeWindowPartitionsDefinition,
+    deps: Sequence[str],
+    fresh: FreshnessPolicy,
+    description: str,
+) -> AssetsDefinition:
+    @asset(
+        name=name,
+        partitions_def=partitions,
+        deps=[AssetDep(dep, partition_mapping=_PARTS) for dep in deps],
+        group_name=ROLLUPS_GROUP,
+        owners=OWNERS,
+        kinds={"duckdb", "markdown"},
+        freshness_policy=fresh,
+        backfill_policy=BackfillPolicy.single_run(),
+        output_required=False,
+        check_specs=specs_of(_CHECKS, name),
+        metadata={"dagster/column_schema": schema_of_rows(MadeRollup)},
+        description=description,
+    )
+    def rollup(context: AssetExecutionContext, night: NightResource) -> Iterator[Any]:
+        yield from _make(context, night, level)
+
+    return rollup
+
+
+def _make(context: AssetExecutionContext, night: NightResource, level: str) -> Iterator[Any]:
+    last_days = {key: _last_day(context, key) for key in context.partition_keys}
+    newest = max(last_days.values())
+    tonight = night.open(context.run.run_id, newest.isoformat(), context.log)
+    if held := why_held(context, tonight):
+        yield from (unchecked(name, held) for name in _CHECKS)
+        return
+    periods = _periods(level, sorted(last_days.values()))
+    made = roll_up(
+        tonight.store,
+        tonight.settings,
+        periods,
+        holder=tonight.holder,
+        run_id=context.run.run_id,
+        progress=tonight.progress,
+    )
+    is_newest = level == "day" and newest == latest_complete_day(datetime.now(UTC))  # `MEMORY.md` is of now
+    problems = finish_rollups(tonight.store, tonight.settings, made, is_newest=is_newest)
+    for key, day in last_days.items():
+        context.add_asset_metadata(_metadata(tonight, period_of(level, day), made), partition_key=key)
+    if model_reads(tonight.settings):
+        bill = bill_of(tonight)
+        context.log.info(f"{how_many(bill.calls, 'call')} to the model, {bill.cost_usd:.4f} USD")
+    told = [one for one in made if one.level == level and one.status != "empty"]
+    context.log.info(f"{how_many(len(told), 'rollup')} of {how_many(len(last_days), level)}")
+    found = find_problems(tonight.store, made)
+    failures = (found.over_budget, found.without_memory, [*found.not_written, *problems])
+    checks = zip(_CHECKS, failures, strict=True)
+    yield MaterializeResult(check_results=[result_of(name, Found(failed, len(made))) for name, failed in checks])
+
+
+def _periods(level: str, last_days: Sequence[date]) -> list[Period]:
+    """The periods of a run, after the last day of each and the finer periods that end with it: what a week's or a
+    month's last steps made is of that day, which was summed up before them."""
+    finer = ROLLUP_LEVELS[: ROLLUP_LEVELS.index(level)]
+    ending = [(one, period_of(one, day)) for one in finer for day in last_days]
+    return [
+        *(period for _, period in ending if period.last in last_days),
+        *(period_of(level, day) for day in last_days),
+    ]
+
+
+def _last_day(context: AssetExecutionContext, key: str) -> date:
+    partitions = context.assets_def.partitions_def
+    assert isinstance(partitions, TimeWindowPartitionsDefinition)
+    return (partitions.time_window_for_partition_key(key).end - timedelta(days=1)).date()
+
+
+def _metadata(tonight: Night, period: Period, made: Sequence[MadeRollup]) -> dict[str, Any]:
+    """The counts of a partition, its rollups as a table, and their words."""
+    mine = [one for one in made if one.period == period.key and one.level == period.level and one.status != "empty"]
+    rows: list[Row] = [
+        {"project": one.project, "notes": one.notes, "entries": one.entries, "tokens": f"{one.tokens} of {one.budget}",
+         "status": one.status, "file": "/".join(Path(one.file).parts[-2:]) if one.file else "none"}
+        for one in mine
+    ]  # fmt: skip
+    texts: list[str] = []
+    first: list[Row] = []
+    with tonight.store.reading() as tx:
+        for one in mine[:_MOST_SHOWN]:
+            for row in tx.rollups.read(one.project, [rollup_id(one.project, period)]).values():
+                texts.append(row.content)
+                first += [
+                    {"project": one.project, "kind": e.kind, "of": str(e.day), "words": e.words}
+                    for e in best_of_each_kind(from_json(row.entries))
+                ]
+    shown = "\n\n".join(_LINK.sub(r"\1", text) for text in texts)
+    return {
+        "period": period.name,
+        "rollups": len(mine),
+        "notes": sum(one.notes for one in mine),
+        "entries": sum(one.entries for one in mine),
+        "tokens": sum(one.tokens for one in mine),
+        "said_in_short": sum(one.in_short == SAID for one in mine),
+        "rollup": MetadataValue.md(shown or "There is nothing to say of it."),
+        "counts": preview(rows, "There is nothing to say of it.")["preview"],
+        **preview(first, "There is nothing to say of it."),
+    }
+
+
+ROLLUP_ASSETS = [
+    _rollup(
+        DAYS, "day", EVERY_DAY, ("reports",), DAILY_SUMMED,
+        "What each day amounts to, by project: decisions, what nights made of it, facts and lessons, threads that were "
+        "opened or closed, and the figures of its series, within 600 tokens. Told as of the day's end.",
+    ),
+    _rollup(
+        WEEKS, "week", EVERY_WEEK, (DAYS,), WEEKLY_FRESH,
+        "What each week (Sunday to Saturday, UTC) amounts to, made from its days: what was archived into something "
+        "else is told by that, and every thread that is open at its end, since when.",
+    ),
+    _rollup(
+        MONTHS, "month", MONTHLY, (WEEKS, DAYS), MONTHLY_FRESH,
+        "What each month amounts to, made from the weeks that lie in it and the days beside them.",
+    ),
+    _rollup(YEARS, "year", YEARLY, (MONTHS,), YEARLY_SUMMED, "What each year amounts to, made from its months."),
+]  # fmt: skip
