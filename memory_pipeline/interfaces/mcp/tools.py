@@ -60,7 +60,8 @@ class MemoryFeedback(MemoryRequest, FeedbackRequest):
 def search(caller: Caller, asked: SearchRequest) -> dict[str, Any]:
     """Find memories by words and meaning."""
     found = asked.put_to(caller.memory("read", asked.project_id))
-    return {"results": [hit_of(memory) for memory in found.results], "total_found": found.total_found}
+    told = {"nothing_near": True} if found.nothing_near else {}
+    return {"results": [hit_of(memory) for memory in found.results], "total_found": found.total_found, **told}
 
 
 def fetch(caller: Caller, asked: MemoryRequest) -> dict[str, Any]:
