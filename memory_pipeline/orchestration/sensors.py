@@ -127,7 +127,7 @@ def answer_to(changes: Changes, settings: Settings, started: str | None, now: da
     if changes.state == started:
         return SkipReason(f"{count}, for which a run was started")
     if key not in DAILY.get_partition_keys(current_time=now):
-        return SkipReason(f"{key} is before the first partition; see the setting night.first_partition")
+        return SkipReason(f"{key} is before the first partition")
     return RunRequest(
         run_key=f"sources-{changes.state}-{key}",
         partition_key=key,
