@@ -28,7 +28,6 @@ from memory_pipeline.errors import EmbeddingError, StoreBusyError, StoreError
 from memory_pipeline.models.embedders import Embedder, check_model
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.catalogue import Beside, Catalogue
-from memory_pipeline.recall.changes import other_values
 from memory_pipeline.recall.disk import Addition, DamagedIndexError, IndexFiles, Kind, Opened
 from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
@@ -39,6 +38,7 @@ from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores, que
 from memory_pipeline.records import Memory, with_asked
 from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Generation, Store, Transaction
+from memory_pipeline.text.changes import other_values
 from memory_pipeline.text.contradictions import clear_conflicts, contradicting_ids, superseded_ids
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.subject import place_beside, with_lead_in, with_subject
@@ -198,7 +198,8 @@ class ProjectIndex:
 
     def _other_values(self, query: str, catalogue: Catalogue, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         texts = [memory.content for memory in catalogue.memories(rows.tolist())]
-        return other_values(query, texts, self._settings.recall.language)
+        language = self._settings.recall.language
+        return other_values(query_terms(query, language), texts, partial(terms_of, language=language))
 
     def _explained(
         self,

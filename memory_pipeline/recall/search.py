@@ -9,13 +9,13 @@ import calendar
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.recall.changes import other_values
 from memory_pipeline.recall.documents import MOST_RESULTS, SHORTEST_QUERY, Mode
 from memory_pipeline.recall.neighbours import Matrix
 from memory_pipeline.recall.ranking import (
@@ -28,8 +28,9 @@ from memory_pipeline.recall.ranking import (
     rank,
     worth_showing,
 )
-from memory_pipeline.recall.words import NOTHING, WordIndex
+from memory_pipeline.recall.words import NOTHING, WordIndex, query_terms, terms_of
 from memory_pipeline.records import Memory, with_asked
+from memory_pipeline.text.changes import other_values
 from memory_pipeline.text.facts import content_words, find_facts, stem
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.sentences import join_statements, split_statements
@@ -131,7 +132,11 @@ class SearchIndex(Generic[_Searchable]):
                 self._matrix,
                 listed.told,
                 listed.rowwise,
-                lambda some: other_values(query, [self._memories[row].content for row in some], self._language),
+                lambda some: other_values(
+                    query_terms(query, self._language),
+                    [self._memories[row].content for row in some],
+                    partial(terms_of, language=self._language),
+                ),
             )
         chosen = [(self._memories[row], float(score)) for row, score in zip(rows[:limit], scores, strict=False)]
         return [Hit(memory, score, self._superseded.get(memory.id)) for memory, score in chosen]

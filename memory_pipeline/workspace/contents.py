@@ -9,13 +9,18 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders.minilm import MiniLM
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.reading.classifier import lasting_among
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, UNDATED, LineageLink, Memory, PlaybookEntry, binds
 from memory_pipeline.records.cluster import is_series, only_counts
 from memory_pipeline.store import Store
+from memory_pipeline.text.changes import other_values
 from memory_pipeline.text.contradictions import clear_conflicts
+from memory_pipeline.text.facts import content_words
 from memory_pipeline.text.guidance import guidance_of
 from memory_pipeline.text.hidden import visible
 from memory_pipeline.text.normalise import normalise, one_line
@@ -180,7 +185,8 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         unmarked = [
             one for one in every if one.archived_at is None and one.memory_type == "other" and one.id not in left
         ]
-        vectors = tx.vectors.read([memory.id for memory in unmarked], MiniLM.name, MiniLM.dimension)
+        ids = [one.id for one in every if one.archived_at is None]
+        vectors = dict(zip(*tx.vectors.read(ids, MiniLM.name, MiniLM.dimension), strict=True))
         last_told = tx.memories.read_as_last_told(memory.id for memory in every if memory.archived_at is None)
     left_out: Counter[str] = Counter()
     active = []
@@ -199,6 +205,7 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
     for memory in active:
         if not is_undated(memory) and (day := last_told[memory.id].day) > memory.day:
             doubts[memory.id] = "; ".join(filter(None, (doubts.get(memory.id), f"told again {day}")))
+    lasting = lasting_among(unmarked, vectors)
     return Contents(
         project=project,
         memories=active,
@@ -207,9 +214,34 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         entries=entries,
         cases=cases,
         left_out=left_out,
-        lasting=lasting_among(unmarked, dict(zip(*vectors, strict=True))),
+        lasting=lasting | _later_values(active, lasting, vectors),
         doubts=doubts,
     )
+
+
+#: Two notes of at least this cosine may say something of one thing (as in `recall.ranking`); for so many pieces of
+#: knowledge, as many as a page has room for, so many of the newest notes are compared.
+_ONE_THING, _MOST_KNOWN, _MOST_NOTES, _MOST_COMPARED = 0.55, 500, 5_000, 20
+
+
+def _later_values(active: Sequence[Memory], lasting: Collection[str], vectors: Mapping[str, Vectors]) -> set[str]:
+    """The notes that would come last, and give another and later value for what is known: of each piece of knowledge
+    the last one. A page that has the old value alone says what holds no more."""
+    known = [one for one in active if one.id in vectors and is_promoted(one, lasting) and not is_series(one)]
+    notes = [one for one in active if one.id in vectors and not is_promoted(one, lasting) and not is_undated(one)]
+    if not known or not notes:
+        return set()
+    known = ranked(known)[:_MOST_KNOWN]
+    notes = sorted(notes, key=lambda note: (note.effective_date, note.id))[-_MOST_NOTES:]
+    beside = np.stack([vectors[one.id] for one in notes])
+    found = set()
+    for one in known:
+        near = np.flatnonzero(np.einsum("ij,j->i", beside, vectors[one.id]) >= _ONE_THING)[-_MOST_COMPARED:]
+        later = [notes[n] for n in near if is_undated(one) or notes[n].day > one.day]
+        texts = [one.content, *(note.content for note in later)]
+        changes = other_values(content_words(one.content), texts, content_words)[0, 1:]
+        found.update([note.id for note, is_other in zip(later, changes, strict=True) if is_other][-1:])
+    return found
 
 
 def why_not_told(memory: Memory, gone: Collection[str]) -> str | None:

@@ -374,6 +374,23 @@ def test_readings_out_of_the_usual_come_after_what_is_known(store: Store, tmp_pa
     assert "queue 9000s" in log and "queue 9000s" not in chosen
 
 
+def test_the_new_value_of_what_is_known_stands_beside_the_old_one(store: Store, tmp_path: Path) -> None:
+    """A log line without a mark may be the only one that says what holds now."""
+    texts = {
+        "old": "A ticket for the public evening costs 8 euros.",
+        "new": "Tickets for the public evening cost 10 euros from today.",
+        "else": "Looked at the mount for a while, 10 minutes.",
+    }
+    known_before = candidate(texts["old"], native_id="old", memory_type="fact")
+    later = [candidate(texts[name], FIRST + timedelta(days=3), native_id=name) for name in ("new", "else")]
+    fill(store, [known_before, *later])
+    with store.writing("test") as tx:
+        tx.vectors.add(list(texts), MiniLM().embed(list(texts.values())), MiniLM.name)
+    export(store, "openclaw", tmp_path)
+    chosen, _, log = (tmp_path / "MEMORY.md").read_text().partition("## From the log")
+    assert "cost 10 euros" in chosen and "the mount" in log
+
+
 def test_a_vault_shows_categories(store: Store, tmp_path: Path) -> None:
     known(store, "The port is 5432.", categories=("ops", "a: b"))
     (name,) = [name for name in export(store, "obsidian", tmp_path).written if name.startswith("notes/")]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memory_pipeline.recall.changes import other_values
+from memory_pipeline.text.changes import other_values
+from memory_pipeline.text.facts import content_words
 
 BUDGET = "What is the monthly budget for books?"
 OLD = "The monthly budget for books is 40 euros. The shelf has 6 boards."
@@ -22,10 +23,11 @@ OLD = "The monthly budget for books is 40 euros. The shelf has 6 boards."
     ],
 )
 def test_another_value_is_of_what_is_asked(newer: str, changes: bool) -> None:
-    found = other_values(BUDGET, [OLD, newer], "english")
+    found = other_values(content_words(BUDGET), [OLD, newer], content_words)
     assert bool(found[0, 1]) is changes and not found.diagonal().any()
 
 
 def test_a_value_of_another_kind_is_no_other_value() -> None:
-    found = other_values(BUDGET, [OLD, "The monthly budget for books is checked on 3 March at 09:30."], "english")
+    checked = "The monthly budget for books is checked on 3 March at 09:30."
+    found = other_values(content_words(BUDGET), [OLD, checked], content_words)
     assert not found[0, 1]
