@@ -23,6 +23,7 @@ from memory_pipeline.reading.evidence import (
     are_enough,
     beginnings,
     denies,
+    find_strange,
     is_marked_name,
     named_in,
     not_borne_out,
@@ -372,8 +373,8 @@ def _digests(
             wrong.append(f"{day} has routine items and no digest")
         elif len(text) > MOST_DIGEST:
             wrong.append(f'the digest of {day} has {len(text)} characters; say it in 160: "{text[:80]}"')
-        elif strange := find_invention(sources, text, {date.fromisoformat(day)}):
-            wrong.append(f"the digest of {day}: none of its items has '{strange.text}'")
+        elif strange := find_strange(text, sources, {date.fromisoformat(day)}):
+            wrong.append(f"the digest of {day}: none of its items has '{strange}'")
         elif unknown := unknown_name(text, sources):
             wrong.append(f"the digest of {day}: none of its items names '{unknown}'")
         elif denies(text) and not any(map(denies, sources)):

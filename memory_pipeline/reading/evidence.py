@@ -56,7 +56,7 @@ class Evidence:
 def not_borne_out(text: str, evidence: Evidence) -> str:
     """What of a statement its evidence does not say; empty if it says all."""
     text = with_iso_days(text, {meant for day in evidence.days for meant in days_meant(day)})
-    if strange := _invented(_CLOCK_AND_COLON.sub(r"\1,", text), evidence.sources, evidence.days):
+    if strange := find_strange(_CLOCK_AND_COLON.sub(r"\1,", text), evidence.sources, evidence.days):
         return f"{_LACKS} has '{strange}'"
     told = [*evidence.sources, evidence.others, *months_meant(evidence.days)]
     if unknown := unknown_name(text, told) or _borrowed_name(text, evidence.named, told):
@@ -78,7 +78,7 @@ def missing_in(objection: str) -> str:
     return objection.partition("'")[2].removesuffix("'").casefold() if objection.startswith(_LACKS) else ""
 
 
-def _invented(text: str, sources: Sequence[str], days: set[date]) -> str:
+def find_strange(text: str, sources: Sequence[str], days: set[date]) -> str:
     """A figure or identifier of a text that no source has; empty if there is none. The year of a source is known, and a
     number to which a source gives no unit may have one that another number or another place there has."""
     numbers = [fact.value.split(" ") for source in sources for fact in find_facts(source) if fact.kind == "number"]

@@ -181,6 +181,12 @@ def test_routine_needs_a_digest_of_its_day_that_says_no_more() -> None:
     assert right.routine == ("a",)
 
 
+def test_a_digest_may_name_what_stands_inside_of_code() -> None:
+    note = item("Ran `python3 brief_benchmark.py --all`, as always")
+    given = answer(routine=[1], digests=[{"day": f"{note.day}", "text": "A run of brief_benchmark."}])
+    assert checked(given, note).digests and not checked(given, item("Ran it, as always")).digests
+
+
 def test_a_question_takes_whole_days_where_it_can() -> None:
     days = [date(2026, 3, n) for n in (1, 1, 2, 2, 2, 3)]
     items = [Item(str(n), "x", day, 40) for n, day in enumerate(days)]
