@@ -165,7 +165,7 @@ class FeedbackRequest(Request):
 def search_lines(found: SearchResults, width: int | None) -> list[str]:
     """What a search found: id, day, level and type, score and words."""
     if not found.results:
-        return ["Nothing was found."]
+        return [NOTHING_NEAR if found.nothing_near else "Nothing was found."]
     several = len({memory.project_id for memory in found.results}) > 1
     lines = [NOTHING_NEAR, ""] if found.nothing_near else []
     lines += [line for memory in found.results for line in _memory_lines(memory, width, with_project=several)]

@@ -137,7 +137,7 @@ _NEWS = (
 
 def log_news(log: Any, figures: Mapping[str, Any], names: Iterable[str] = _NEWS) -> None:
     """One line of a run's log for a step that has done something, so that the log of a quiet night stays short."""
-    if told := [f"{figures[name]:,} {name.replace('_', ' ')}" for name in names if figures.get(name)]:
+    if told := [f"{name.replace('_', ' ')}: {figures[name]:,}" for name in names if figures.get(name)]:
         log.info(f"{', '.join(told)}.")
 
 

@@ -90,8 +90,8 @@ def test_a_night_has_one_set_of_figures(instance: DagsterInstance, busy: Store) 
 def test_the_log_says_one_sentence_a_step_under_its_own_name(instance: DagsterInstance, busy: Store) -> None:
     told = said_in(instance, run_night(instance).run_id)
     assert {len(lines) for lines in told.values()} == {1}
-    assert told["exact_duplicates"] == ["2 duplicates archived."]
-    assert re.match(r"1 clusters compressed, 5 memories archived, \d+ tokens saved\.", told["archives"][0])
+    assert told["exact_duplicates"] == ["duplicates archived: 2."]
+    assert re.match(r"clusters compressed: 1, memories archived: 5, tokens saved: \d+\.", told["archives"][0])
 
 
 @pytest.mark.slow
