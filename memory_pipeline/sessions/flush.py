@@ -272,17 +272,17 @@ def flush_text(flush: Flush, day: date) -> str:
     return "\n".join(text)
 
 
-def terse_text(flush: Flush, day: date) -> str:
-    """What is kept of a day with a mark for each entry, and without headings and sources."""
+def terse_text(flush: Flush, day: date, note: str = "") -> str:
+    """What is kept of a day with a mark for each entry, and without headings and sources. `note`: stands at its end."""
     entries = [
         _terse(one, f"{mark}-{number:03d}" if mark else _PROGRESS[kind].rstrip(":"))
         for kind, (_, mark) in SECTIONS.items()
         for number, one in enumerate(flush.of(kind, day), 1)
     ]
-    if not entries:
+    if not entries and not note:
         return ""
     at = max(turn.said_at for turn in flush.session.turns if turn.day == day)
-    return "\n".join([f"## Memory Flush: {at:%Y-%m-%d %H:%M}", "", *entries])
+    return "\n".join([f"## Memory Flush: {at:%Y-%m-%d %H:%M}", "", *entries, *([f"- {note}"] if note else [])])
 
 
 def _terse(one: Kept, mark: str) -> str:
@@ -410,6 +410,14 @@ def fitted_logs(
     )
     while left and sum(map(count, logs.values())) > room:
         rest = replace(flush, kept=tuple(one for one in flush.kept if one in left))
-        logs = {day: terse_text(rest, day) for day in days}
+        logs = {day: terse_text(rest, day, _left_out(flush, rest, day, is_in_memory)) for day in days}
         left.pop(0)
     return logs
+
+
+def _left_out(flush: Flush, rest: Flush, day: date, is_in_memory: Callable[[Kept], bool]) -> str:
+    """How much of a day stands in `MEMORY.md` alone, and how much found no room."""
+    gone = [one for one in flush.kept if one.day == day and one not in rest.kept]
+    elsewhere = sum(map(is_in_memory, gone))
+    parts = [f"{elsewhere} in MEMORY.md"] if elsewhere else []
+    return ", ".join([*parts, *([f"{len(gone) - elsewhere} left out"] if len(gone) > elsewhere else [])])

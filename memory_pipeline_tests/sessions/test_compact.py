@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -13,11 +14,12 @@ from memory_pipeline.config.exports import ExportTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.review.rollback import RollbackResult, RollbackScope, preview_rollback, roll_back
 from memory_pipeline.errors import AlreadyRolledBackError, InputError, OutputError
-from memory_pipeline.reading.extraction import Found
+from memory_pipeline.reading.conversation_day import classifier_vectors
+from memory_pipeline.reading.extraction import Found, found_by_classifier
 from memory_pipeline.sessions import compacting
 from memory_pipeline.sessions.compacting import Gate, compact_session
 from memory_pipeline.sessions.documents import CompactedSession
-from memory_pipeline.sessions.flush import flush_of, summary_of
+from memory_pipeline.sessions.flush import fitted_logs, flush_of, summary_of
 from memory_pipeline.sessions.transcripts import read_session_file
 from memory_pipeline.sessions.usage import estimated_tokens
 from memory_pipeline.store import Store
@@ -347,6 +349,15 @@ def test_of_a_short_session_no_more_is_written_than_was_said(settings: Settings,
     done = compacted(settings, transcript(tmp_path / "a.jsonl", *talk))
     passed, found = gate(done, "reduction")
     assert done.tokens_after <= done.tokens_before and passed and "nothing is expected" in found
+
+
+def test_a_log_without_room_for_all_says_how_much_it_leaves_out(tmp_path: Path) -> None:
+    rules = [said(n, "user", f"Rule: never touch the table number_{n} of the database.") for n in range(1, 6)]
+    session = read_session_file(str(transcript(tmp_path / "a.jsonl", *rules)), Settings())
+    flush = flush_of(session, found_by_classifier(session.turns, classifier_vectors()))
+    assert len(flush.kept) == 5
+    (log,) = fitted_logs(flush, flush.days, 60, lambda one: "number_1" in one.text, estimated_tokens).values()
+    assert re.search(r"- 1 in MEMORY\.md, [1-4] left out$", log)
 
 
 def test_the_summary_has_the_questions_of_the_human(tmp_path: Path) -> None:
