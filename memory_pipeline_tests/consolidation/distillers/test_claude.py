@@ -11,16 +11,13 @@ import pytest
 
 from memory_pipeline.consolidation.distillation import answer_book
 from memory_pipeline.consolidation.run import run_night
-from memory_pipeline.errors import ModelError
 from memory_pipeline.models import questions
-from memory_pipeline.models.choose import make_provider
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import candidate, fill, lesson, night_of, settings_for, sql_rows
 from memory_pipeline_tests.consolidation.distillers.claude_nights import (
     DAY,
     TOPICS,
     abstractions,
-    claude_settings,
     night,
     serving,
     three_lessons,
@@ -218,19 +215,6 @@ def test_a_server_without_a_list_of_models_is_used_unchecked(store: Store) -> No
     fill(store, lesson(4))
     with serving(knows_models=False) as server:
         assert night(store, server).clusters_compressed == 1
-
-
-@pytest.mark.slow
-def test_a_retired_model_is_refused_and_a_deprecated_one_warned_about(
-    store: Store, caplog: pytest.LogCaptureFixture
-) -> None:
-    fill(store, lesson(4))
-    old = {MODEL: {"lifecycle": "deprecated", "retires_at": "2026-12-01T00:00:00Z"}}
-    with serving(models=old) as server:
-        assert night(store, server).clusters_compressed == 1
-    assert "deprecated and retires on 2026-12-01" in caplog.text
-    with serving(models={MODEL: {"lifecycle": "retired"}}) as server, pytest.raises(ModelError, match="retired"):
-        make_provider(claude_settings(store, server)).prepare(night_of(store, DAY).log)
 
 
 def test_secrets_and_addresses_never_leave_the_machine(store: Store) -> None:
