@@ -115,7 +115,7 @@ def _commands() -> list[str]:
     lines = [
         "## Commands",
         "",
-        "`COMMAND --help` describes the options. All commands accept `--json`, and all that need a store `--store FILE`.",
+        "`COMMAND --help` describes the options. All accept `--json`, and those of a store `--store FILE`.",
         "",
     ]
     for name, command in _walk(typer.main.get_command(app), ""):

@@ -12,7 +12,6 @@ from memory_pipeline.records import (
     READ,
     READING,
     ROUTINE,
-    SERIES,
     Memory,
     ModelAnswer,
     ModelBatch,
@@ -54,25 +53,16 @@ class Readings(Statements):
         )
         return found
 
-    def left_as_they_are(self, project_id: str) -> set[str]:
-        """The active notes of a project of which a night took nothing that lasts: those that a reader left, and
-        readings out of the usual, which their series names."""
+    def left_by_readers(self, project_id: str) -> set[str]:
+        """The active notes of a project that a reader read and left as they are."""
         return self._sql.string_set(
             """
             select m.id
             from memories m
             join compression_log l on l.cluster_fingerprint = sha256(m.id)
             where m.project_id = $1 and m.archived_at is null and l.policy = $2 and l.rolled_back_at is null
-            union
-            select m.id
-            from memories m
-            where m.project_id = $1 and m.archived_at is null and m.shape_hash in (
-                select r.shape_hash
-                from memories r
-                join memories s on s.id = r.consolidated_into_id
-                where r.project_id = $1 and s.source_connector = $3 and s.source_file = $4)
             """,
-            [project_id, READ, MADE, SERIES],
+            [project_id, READ],
         )
 
     def standing(self, project_id: str, as_of: datetime) -> list[Memory]:

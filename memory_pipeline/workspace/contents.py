@@ -181,7 +181,8 @@ def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Co
         disputes = clear_conflicts(disputes, tx.memories.read({side for one in disputes for side in (one.a, one.b)}))
         scopes = tx.conflicts.scopes_of([memory.id for memory in every])
         of_agent = tx.conversations.said_by_agent(project)
-        left = tx.readings.left_as_they_are(project)
+        # Of these a night took nothing that lasts: a reader left them, or a series names them as out of the usual.
+        left = tx.readings.left_by_readers(project) | {i for one in tx.series.active() for i in one.facts.breaking_ids}
         unmarked = [
             one for one in every if one.archived_at is None and one.memory_type == "other" and one.id not in left
         ]

@@ -368,7 +368,7 @@ def test_readings_out_of_the_usual_come_after_what_is_known(store: Store, tmp_pa
     with store.writing("test") as tx:
         tx.vectors.add(["odd"], MiniLM().embed([usual.format(9000)]), MiniLM.name)
     with store.reading() as tx:
-        assert tx.readings.left_as_they_are("p") == {"odd"}
+        assert {i for one in tx.series.active() for i in one.facts.breaking_ids} == {"odd"}
     export(store, "openclaw", tmp_path)
     chosen, _, log = (tmp_path / "MEMORY.md").read_text().partition("## From the log")
     assert "queue 9000s" in log and "queue 9000s" not in chosen
