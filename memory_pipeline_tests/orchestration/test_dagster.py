@@ -141,7 +141,7 @@ def test_a_night_with_claude_shows_its_bill_and_keeps_its_key(
     assert metadata["reports"]["total_llm_calls"].value == 1
     assert metadata["reports"]["estimated_cost_usd"].value > 0
     shown = capfd.readouterr().err
-    assert "1 accepted." in shown and "the cap is 0.25 USD" in shown
+    assert "accepted: 1." in shown and "the cap is 0.25 USD" in shown
     events = "".join(entry.to_json() for entry in instance.all_logs(result.run_id))
     files = b"".join(path.read_bytes() for path in store.path.parent.rglob("*") if path.is_file())
     assert key not in shown + events and key.encode() not in files
