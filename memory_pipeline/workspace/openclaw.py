@@ -12,7 +12,7 @@ from pathlib import Path
 from memory_pipeline.config.exports import DEFAULT_CONTENTS, MEMORY, PLAYBOOK, SERIES
 from memory_pipeline.files.markers import block_in, outside
 from memory_pipeline.files.shared_blocks import Body
-from memory_pipeline.records import Memory
+from memory_pipeline.records import Memory, binds
 from memory_pipeline.text.quoting import plain
 from memory_pipeline.text.sentences import split_statements
 from memory_pipeline.text.whole import whole_part
@@ -40,9 +40,11 @@ from memory_pipeline.workspace.contents import (
 from memory_pipeline.workspace.directory import MEMORY_FILE, PLAYBOOK_FILE, SERIES_FILE
 from memory_pipeline.workspace.playbook_pages import knowledge_head, playbook_block
 
-_OF_LOG = "From the log"
+#: What the human wants and forbids stands first; lines of logs stand last.
+_RULES, _OF_LOG = "Rules", "From the log"
 #: The sections, with what stands in each.
 _SECTIONS: Mapping[str, tuple[str, ...]] = {
+    _RULES: (),
     "Principles": ("principle",),
     "Patterns": ("pattern",),
     "Decisions": ("decision",),
@@ -186,7 +188,7 @@ class OpenClawExport:
                 return None
             words = " ".join(taken) + _CUT
         doubt = self.contents.doubts.get(memory.id)
-        day = "" if is_undated(memory) else f"{memory.day}: "
+        day = "" if is_undated(memory) or f"{memory.day}" in words else f"{memory.day}: "
         return f"- {day}{plain(words)}{f' ({plain(doubt)})' if doubt else ''}"
 
     def _identities(self) -> dict[str, str]:
@@ -214,5 +216,7 @@ def _lines_in(present: str, name: str) -> Sequence[str]:
 
 
 def _section_of(memory: Memory) -> str:
+    if binds(memory.tags):
+        return _RULES
     kind = level_name(memory)
     return next((section for section, kinds in _SECTIONS.items() if kind in kinds), "Facts")

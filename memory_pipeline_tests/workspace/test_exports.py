@@ -357,6 +357,25 @@ def test_lines_of_a_log_come_last_and_fill_half_of_the_budget_at_most(store: Sto
     assert done.left_out["routine notes that nobody marked or used"] > 30
 
 
+def test_what_the_human_wants_and_forbids_stands_first(store: Store, tmp_path: Path) -> None:
+    notes = [
+        candidate("The queue moved to Postgres because Redis lost jobs.", native_id="d", memory_type="decision"),
+        candidate("Never deploy on a Friday.", native_id="r", memory_type="lesson", tags=("kind:rule", "about:both")),
+    ]
+    fill(store, notes)
+    export(store, "openclaw", tmp_path)
+    text = (tmp_path / "MEMORY.md").read_text()
+    assert text.index("## Rules") < text.index("Never deploy") < text.index("## Decisions")
+
+
+def test_a_day_that_an_entry_names_is_not_said_twice(store: Store, tmp_path: Path) -> None:
+    words = (f"The queue moved to Postgres on {FIRST.date()}.", "The shop ships on Mondays.")
+    fill(store, [candidate(one, native_id=one, memory_type="fact") for one in words])
+    export(store, "openclaw", tmp_path)
+    text = (tmp_path / "MEMORY.md").read_text()
+    assert f"- {words[0]}" in text and f"- {FIRST.date()}: {words[1]}" in text
+
+
 def test_readings_out_of_the_usual_come_after_what_is_known(store: Store, tmp_path: Path) -> None:
     """A series names them: a page of them hides what an agent needs."""
     usual = "Redis lost its jobs because the disk was full: queue {}s, decided by the team"
