@@ -15,7 +15,8 @@ _WORDS = st.sampled_from(
     "gateway restart key rotate cache deploy not never 5 15 minutes Dana 2026-03-01 `make build` order before after "
     "must port 5432 failed passed all some webshop staging".split(" ")
 )
-_SENTENCE = st.lists(_WORDS, min_size=3, max_size=9).map(lambda words: " ".join(words).capitalize() + ".")
+# No word twice: of `gateway gateway gateway` and the same with a fourth, neither holds more than the other.
+_SENTENCE = st.lists(_WORDS, min_size=3, max_size=9, unique=True).map(lambda words: " ".join(words).capitalize() + ".")
 _CONTENT = st.lists(_SENTENCE, min_size=1, max_size=3).map(" ".join)
 
 
