@@ -266,9 +266,15 @@ class ProjectIndex:
         if vector is None or not len(state.files.matrix) or any(match.score >= _SURELY_NEAR for match in matches):
             return False
         count = len(state.files.matrix)
-        if not self._unrelated or not 0.9 * count <= self._unrelated[0] <= count:
-            self._unrelated = count, nearest_unrelated(state.files.matrix, self.vector_of)
-        return nearest_of(state.files.matrix, vector) <= self._unrelated[1]
+        known = self._unrelated
+        if known is None or not 0.9 * count <= known[0] <= count:
+            try:
+                known = count, nearest_unrelated(state.files.matrix, self._embedder.embed)
+            except EmbeddingError as error:
+                _log.warning("how near unrelated questions come is not known: %s", error)
+                return False
+            self._unrelated = known
+        return nearest_of(state.files.matrix, vector) <= known[1]
 
     def find(self, memory_ids: Sequence[str]) -> list[Match]:
         """The memories of the project with these ids, in their order; unknown ids are left out."""

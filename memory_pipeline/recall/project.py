@@ -165,7 +165,7 @@ class ProjectMemory:
             results=tuple(results),
             total_found=total,
             search_time_ms=took,
-            nothing_near=chosen.as_of is None and self._index.is_nothing_near(query, matches),
+            nothing_near=chosen.as_of is None and mode != "bm25" and self._index.is_nothing_near(query, matches),
         )
 
     def context(self, task: str, budget: int = DEFAULT_BUDGET, *, with_sources: bool = False) -> Context:

@@ -4,10 +4,11 @@ answered there. No score of words or vectors tells more; whether a near memory a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.neighbours import Matrix
+from memory_pipeline.text.normalise import embedding_text
 
 #: Questions of thirty different fields. Of those about ten BEAM conversations 1 in 160 comes no nearer to its own one
 #: than the third nearest of these does, and a quarter of those about the other nine conversations.
@@ -52,8 +53,7 @@ def nearest_of(matrix: Matrix, vector: Vectors) -> float:
     return float(matrix.cosines(rows, vector).max(initial=-1.0))
 
 
-def nearest_unrelated(matrix: Matrix, vector_of: Callable[[str], Vectors | None]) -> float:
+def nearest_unrelated(matrix: Matrix, embed: Callable[[Sequence[str]], Vectors]) -> float:
     """The greatest cosine that a question about something else has to any row, but for two, of which a store may know
     something after all."""
-    vectors = (vector for question in QUESTIONS if (vector := vector_of(question)) is not None)
-    return sorted(nearest_of(matrix, vector) for vector in vectors)[-3]
+    return sorted(nearest_of(matrix, vector) for vector in embed(list(map(embedding_text, QUESTIONS))))[-3]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from memory_pipeline.errors import EmbeddingError
 from memory_pipeline.interfaces.operations import search_lines
+from memory_pipeline.models.embedders.choose import Lexical
+from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.documents import NOTHING_NEAR
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.store import Store
@@ -22,9 +26,14 @@ NOTES = (
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> ProjectMemory:
-    store = Store(tmp_path / "store.duckdb")
-    fill(store, [candidate(text, native_id=f"n{n}") for n, text in enumerate(NOTES)], project="shop")
+def store(tmp_path: Path) -> Store:
+    made = Store(tmp_path / "store.duckdb")
+    fill(made, [candidate(text, native_id=f"n{n}") for n, text in enumerate(NOTES)], project="shop")
+    return made
+
+
+@pytest.fixture
+def shop(store: Store) -> ProjectMemory:
     return ProjectMemory(store, settings_for(store), "shop", actor="agent")
 
 
@@ -46,3 +55,24 @@ def test_where_nothing_is_near_a_question_a_search_and_a_context_say_so(
     assert context.text.startswith(NOTHING_NEAR) is not is_known
     assert (NOTHING_NEAR in search_lines(found, 80)) is not is_known
     assert context.tokens <= 200
+
+
+class Overwhelmed(Lexical):
+    """An embedder that takes a query, and fails for many texts at once."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        if len(texts) > 5:
+            raise EmbeddingError("too many texts")
+        return super().embed(texts)
+
+
+def test_a_search_claims_nothing_if_the_questions_cannot_be_embedded(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory = ProjectMemory(store, settings_for(store), "shop", actor="agent", embedder=Overwhelmed())
+    assert not memory.search("Which river flows through Vienna?").nothing_near
+    assert "too many texts" in caplog.text
+
+
+def test_a_search_by_words_alone_says_nothing_of_meaning(shop: ProjectMemory) -> None:
+    assert not shop.search("Which river flows through Vienna?", mode="bm25").nothing_near
