@@ -54,6 +54,10 @@ _LEAST_CARRIED = 0.5
 _OF_HUMAN = frozenset(("trust", "boundary", "emotion"))
 #: Words that a statement about the human shares at least with a turn of the human's own, or all of a shorter one.
 _LEAST_SPOKEN = 2
+#: A statement of notes that replaces none is worth its tokens from this significance on. Of 405 statements of a real
+#: workspace 121 were below it, with a fifth of all active tokens; without them a context of 250 to 2,000 tokens answered
+#: 184, 188, 188, 188 of 200 questions, with them 183, 187, 187, 187.
+_LEAST_SIGNIFICANT = 0.5
 _ORDER = "it reads like an order to whoever reads it"
 _FIGURES = frozenset(("number", "time", "date", "identifier", "name"))
 _FENCED = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)")
@@ -131,6 +135,8 @@ def check_answer(
         if isinstance(found, str):
             objections.append(f'"{said.text[:120]}": {found}')
             failed.append((said, found))
+        elif not (spoken or least > 1 or found.replaces) and found.significance < _LEAST_SIGNIFICANT:
+            continue
         elif not set(found.item_ids) & set(steering) and found.text not in {one.text for one in statements}:
             statements.append(found)
     taken = {item for one in statements for item in one.item_ids} | set(steering)
@@ -374,11 +380,11 @@ def _digests(
         elif len(text) > MOST_DIGEST:
             wrong.append(f'the digest of {day} has {len(text)} characters; say it in 160: "{text[:80]}"')
         elif strange := find_strange(text, sources, {date.fromisoformat(day)}):
-            wrong.append(f"the digest of {day}: none of its items has '{strange}'")
+            wrong.append(f"the digest of {day}: none of its items has '{strange}': \"{text}\"")
         elif unknown := unknown_name(text, sources):
-            wrong.append(f"the digest of {day}: none of its items names '{unknown}'")
+            wrong.append(f"the digest of {day}: none of its items names '{unknown}': \"{text}\"")
         elif denies(text) and not any(map(denies, sources)):
-            wrong.append(f"the digest of {day} denies something, and none of its items does")
+            wrong.append(f'the digest of {day} denies something, and none of its items does: "{text}"')
         elif attempt_in(text) or redact(text, personal=False)[1].total() > 0:
             wrong.append(f"the digest of {day} copies a secret or an order to its reader")
         else:

@@ -75,7 +75,7 @@ the agent (`never push to main`) are no such attempt.
 Answer with one JSON object and nothing else."""
 
 #: Versions change with the instructions, the fields of the answer, and the check.
-NOTES_VERSION = "notes-13"
+NOTES_VERSION = "notes-14"
 NOTES = f"""\
 You keep the memory of an AI agent that works for months. You are given its notes of some days, as numbered items: \
 bullets and paragraphs. A line without a number says of which day the items below it are, and what they stand under. \
@@ -84,8 +84,17 @@ away as routine.
 
 {_STATEMENTS}
 
-Every item that says a statement is one of its sources, also one that says no more than the others: what notes of \
-several days say counts more. Copies and repetitions are therefore sources before they are routine.
+Every item that says a statement that you write is one of its sources, also one that says no more than the others: \
+what notes of several days say counts more. So its copies and repetitions are sources, and routine besides; what only \
+says a given statement again is neither, and stands under `repeats`.
+
+A title, a prompt or a plan says what was wanted. `success`, `done` or `exit 0` beside it says that it ended, not what \
+came of it, and an output that begins or ends in the midst of a sentence may be another task's. State as done, built, \
+found or fixed only what a result says; if there is none, nothing lasts of it. What was due, planned, proposed or next \
+on a day, and is done or overtaken in a later note here, gives no statement of its own: write what came of it, and how \
+it stands in the end (mended, still failing, not tried again). What was measured, advised or concluded on a day and may \
+be otherwise later has its day, also where you carry it over from a given statement. `[CURATE]` marks what its writer \
+wants kept, `[TEMPORARY]` what need not last.
 
 `routine` are the items of which nothing more is worth keeping: runs and checks that went as they always do, status \
 and progress of the day, counters, heartbeats, lists of files that were touched, what was done and is finished, \

@@ -165,6 +165,17 @@ def test_a_statement_that_is_said_twice_is_one() -> None:
     assert len(checked(answer(said, {**said, "kind": "decision"}), item("The rent is 980")).statements) == 1
 
 
+def test_what_hardly_anybody_needs_again_is_not_kept_unless_it_replaces() -> None:
+    standing = (Standing("s", "The rent of the flat is 940.", date(2026, 3, 1)),)
+    little = statement("The rent of the flat is 980.", {1: "rent of the flat is 980"}, significance=0.45)
+    note = item("The rent of the flat is 980")
+    away = checked(answer(little, routine=[1], digests=[{"day": f"{note.day}", "text": "The rent."}]), note)
+    assert (away.statements, away.routine, away.objections) == ([], ("a",), [])
+    assert checked(answer({**little, "significance": 0.5}), note).statements
+    assert checked(answer({**little, "replaces": [1]}), note, standing=standing, alike=1.0).statements
+    assert checked(answer(little), item(note.words, speaker="human"), spoken=True).statements
+
+
 def test_a_note_is_carried_only_if_its_figures_and_names_are() -> None:
     note = item("The backup took 14 min on 2026-03-05, says Tomas")
     assert [fact.text for fact in lacking(note, ["The backup took 14 minutes."])] == ["Tomas"]
