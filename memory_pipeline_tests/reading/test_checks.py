@@ -174,6 +174,9 @@ def test_what_hardly_anybody_needs_again_is_not_kept_unless_it_replaces() -> Non
     assert checked(answer({**little, "significance": 0.5}), note).statements
     assert checked(answer({**little, "replaces": [1]}), note, standing=standing, alike=1.0).statements
     assert checked(answer(little), item(note.words, speaker="human"), spoken=True).statements
+    later = Item("b", "The rent of the flat: 980", date(2026, 3, 9), 6)
+    twice = statement(little["text"], {1: "rent of the flat", 2: "The rent of the flat"}, significance=0.45)
+    assert checked(answer(twice), note, later).statements
 
 
 def test_a_note_is_carried_only_if_its_figures_and_names_are() -> None:
