@@ -1,11 +1,12 @@
 """A question, answered by the model that is chosen from what recall finds: in a sentence or two, with the memories that
-it rests on, or by saying that the memory does not hold the answer."""
+it rests on, or by saying that the memory does not hold the answer. Before it says so it looks once more, with words in
+which the model expects the answer."""
 
 from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
@@ -13,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
-from memory_pipeline.errors import ModelError, in_words
+from memory_pipeline.errors import InputError, ModelError, in_words
 from memory_pipeline.models import AnswerBook, Declined, ModelClient, Prompt, Question, Session
 from memory_pipeline.models.choose import model_name, require_model
 from memory_pipeline.models.limits import Patience
@@ -24,10 +25,10 @@ from memory_pipeline.text.preservation import find_invention
 from memory_pipeline.text.redaction import redact
 from memory_pipeline.text.steering import attempt_in
 
-#: Tokens of memories that a question is answered from.
+#: Tokens of memories that a question is answered from, and as many of others if they do not hold the answer.
 BUDGET = 1500
 #: Changes with the instructions, the fields of the answer, and the check.
-_VERSION = "ask-2"
+_VERSION = "ask-3"
 #: Somebody waits for the answer: seconds for it, and the most between two attempts.
 ANSWER_S, _LONGEST_WAIT_S = 120.0, 20.0
 _INSTRUCTIONS = """\
@@ -44,12 +45,16 @@ say since when, if a memory says so. What is planned, proposed or asked is not d
 or reasons, name all that the memories have, in a few words each.
 
 If they do not hold it, or only something near to it, `known` is false, `answer` is empty and `memories` is empty. \
-Guess nothing, conclude nothing that a memory does not say, and use nothing that you know yourself.
+Guess nothing, conclude nothing that a memory does not say, and use nothing that you know yourself. Then the memory is \
+searched once more, by what you give under `look_for`: in four to twelve words, how a memory would say it that holds \
+the answer, with other words than the question's (what the thing may be called there, what the answer may look like), \
+in the language of the memories. It is empty if `known` is true.
 
 Examples:
 - `Which port has the gateway?` with 1 `2 March: The gateway listens on port 5432.`, 4 `9 March: The gateway moved \
 to port 5433.` -> `The gateway listens on port 5433, since 9 March.` with memories [4].
-- `What does the sauna cost?` with 2 `The swimming pool costs 6 euros.` -> not known.
+- `What does the sauna cost?` with 2 `The swimming pool costs 6 euros.` -> not known, look_for `sauna ticket price \
+euros entry fee per person`.
 - `Who repaired the heating?` with 3 `Marco was asked to repair the heating.` -> not known.
 - `May I deploy on Fridays?` with 5 `Never deploy on Fridays, says Lena.` -> `No: Lena says never to deploy on \
 Fridays.` with memories [5].
@@ -69,6 +74,7 @@ class _Answer(BaseModel):
     known: bool = Field(description="Whether the memories hold the answer.")
     answer: str = Field(max_length=1000, description="The answer in one or two sentences; empty if it is not known.")
     memories: list[int] = Field(description="Numbers of the memories that say it.")
+    look_for: str = Field(max_length=1000, description="If it is not known: words for a second search.")
 
 
 class Cited(Document):
@@ -94,41 +100,72 @@ class Reply(Document):
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
+    """A checked answer; if it is not known, the words for a second search."""
+
     text: str
     cited: tuple[ContextItem, ...]
+    look_for: str = ""
 
 
 def ask_model(
-    store: Store, settings: Settings, context: Context, asked_on: date, *, within_s: float = ANSWER_S
+    store: Store,
+    settings: Settings,
+    find: Callable[[str], Context],
+    question: str,
+    asked_on: date,
+    *,
+    within_s: float = ANSWER_S,
 ) -> Reply:
-    """The answer to the task of a context, read by the model that is chosen; waited for that many seconds.
+    """The answer to a question, read by the model that is chosen; waited for that many seconds. `find`: the context of
+    some words.
 
-    Nothing is asked where the context is empty. Raises NoModelError if no model is chosen, and ModelError if it gives
-    no answer.
+    Nothing is asked where nothing is found. Raises NoModelError if no model is chosen, and ModelError if it gives no
+    answer.
     """
     require_model(settings, "answer")
-    nothing = Reply(
-        question=context.task, known=False, answer="", memories=(), read=len(context.items), model=model_name(settings),
+    patience = Patience(attempts=2, longest_wait_s=min(_LONGEST_WAIT_S, within_s), time_limit_s=within_s)
+    client = ModelClient(settings, patience)
+    book = AnswerBook(store, str(uuid.uuid4()), "ask", preview=True)
+    context = find(question)
+    reply = Reply(
+        question=question, known=False, answer="", memories=(), read=len(context.items), model=model_name(settings),
         cost_usd=0.0,
     )  # fmt: skip
+    result = _read(client, book, question, _as_said(store, context), settings, asked_on)
+    if isinstance(result, _Checked) and result.look_for:
+        further = _further(context, find, result.look_for)
+        reply = reply.model_copy(update={"read": reply.read + len(further.items)})
+        result = _read(client, book, question, _as_said(store, further), settings, asked_on)
+    reply = reply.model_copy(update={"cost_usd": round(sum(call.cost_usd for call in book.calls()), 6)})
+    if isinstance(result, Declined):
+        return reply.model_copy(update={"refused": result.reason})
+    cited = tuple(Cited(id=one.id, day=one.day, content=one.content) for one in result.cited)
+    return reply.model_copy(update={"known": bool(cited), "answer": result.text, "memories": cited})
+
+
+def _further(context: Context, find: Callable[[str], Context], words: str) -> Context:
+    """The context of some words of a model, without what it has been shown; empty if they cannot be searched for."""
+    shown = {item.id for item in context.items}
+    try:
+        found = find(words)
+    except InputError:
+        found = context
+    return found.model_copy(update={"items": tuple(item for item in found.items if item.id not in shown)})
+
+
+def _read(
+    client: ModelClient, book: AnswerBook, question: str, context: Context, settings: Settings, asked_on: date
+) -> _Checked | Declined:
+    """What the model answers from a context, or why that was refused. Raises ModelError if it gives no answer."""
     if not context.items:
-        return nothing
-    context = _as_said(store, context)
-    book = AnswerBook(store, str(uuid.uuid4()), "ask", preview=True)
-    question = _question(context, settings, asked_on)
-    if question.too_long:
-        raise ModelError(f"the question is {question.too_long}")
-    patience = Patience(attempts=2, longest_wait_s=min(_LONGEST_WAIT_S, within_s), time_limit_s=within_s)
-    results = ModelClient(settings, patience).ask({"": question}, Session(book, preview=True), "question")
+        return _Checked("", ())
+    asked = _question(question, context, settings, asked_on)
+    if asked.too_long:
+        raise ModelError(f"the question is {asked.too_long}")
+    results = client.ask({"": asked}, Session(book, preview=True), "question")
     result = next((result for _, result in results), None)
-    cost = round(sum(call.cost_usd for call in book.calls()), 6)
-    if isinstance(result, _Checked):
-        cited = tuple(Cited(id=one.id, day=one.day, content=one.content) for one in result.cited)
-        return nothing.model_copy(
-            update={"known": bool(cited), "answer": result.text, "memories": cited, "cost_usd": cost}
-        )
-    if isinstance(result, Declined) and not result.again:
-        return nothing.model_copy(update={"refused": result.reason, "cost_usd": cost})
+    if isinstance(result, _Checked) or (isinstance(result, Declined) and not result.again):
+        return result
     why = in_words(result) if isinstance(result, Exception) else result.reason if result else "no answer came"
     raise ModelError(f"the model gave no answer: {why}")
 
@@ -149,18 +186,18 @@ def _as_said(store: Store, context: Context) -> Context:
     return context.model_copy(update={"items": tuple(sorted(context.items, key=moment))})
 
 
-def _question(context: Context, settings: Settings, asked_on: date) -> Question[_Answer, _Checked]:
+def _question(question: str, context: Context, settings: Settings, asked_on: date) -> Question[_Answer, _Checked]:
     masked = [redact(item.content, personal=settings.model.mask_personal) for item in context.items]
     memories = [
         {"number": number, "day": "unknown" if item.undated else item.day.isoformat(), "memory": words}
         for number, (item, (words, _)) in enumerate(zip(context.items, masked, strict=True), start=1)
     ]
-    user = {"question": context.task, "asked_on": asked_on.isoformat(), "memories": memories}
+    user = {"question": question, "asked_on": asked_on.isoformat(), "memories": memories}
     return Question.about(
         Prompt(_INSTRUCTIONS, json.dumps(user, ensure_ascii=False, indent=1)),
         version=_VERSION,
         schema=_Answer,
-        check=lambda answer: _check(answer, context, [words for words, _ in masked]),
+        check=lambda answer: _check(answer, question, context, [words for words, _ in masked]),
         source_tokens=context.tokens,
         settings=settings,
         masked_secrets=sum(counts["secret"] for _, counts in masked),
@@ -168,16 +205,16 @@ def _question(context: Context, settings: Settings, asked_on: date) -> Question[
     )
 
 
-def _check(answer: _Answer, context: Context, sent: Sequence[str]) -> _Checked | Declined:
+def _check(answer: _Answer, question: str, context: Context, sent: Sequence[str]) -> _Checked | Declined:
     """The answer, if the memories that it names, or the question, have each of its figures, names and identifiers."""
     text = " ".join(answer.answer.split())
     if not answer.known or not text:
-        return _Checked("", ())
+        return _Checked("", (), " ".join(answer.look_for.split()))
     named = sorted(set(answer.memories))
     if not named or any(number not in range(1, len(sent) + 1) for number in named):
         return _refused("the answer names no memory that it rests on", "Name under `memories` those that say it.")
     cited = tuple(context.items[number - 1] for number in named)
-    known = [context.task, *(sent[number - 1] for number in named)]
+    known = [question, *(sent[number - 1] for number in named)]
     strange = find_invention(known, text, [item.day for item in cited])
     unsaid = strange.text if strange else unknown_name(text, known)
     if unsaid:

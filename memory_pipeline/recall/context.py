@@ -52,6 +52,11 @@ _LEAST_RELEVANCE = 0.2
 _LEAST_OF_EACH = 0.005
 #: Fewer tokens than this are not worth a part of a memory.
 _LEAST_PART = 16
+#: Of a memory whose line is longer, the statements nearest to the task come first, and the rest of it only into room
+#: that no other memory needs. On half of BEAM's chats of 100K tokens contexts of 300, 1,000, 2,000 tokens have .35,
+#: .57, .64 of the evidence (whole ones: .32, .49, .57) and .30, .44, .53 of the words of the right answers (.30, .42,
+#: .50). With 120 tokens it would be more evidence (.41, .60, .70), but three of 200 questions about notes unanswered.
+_LONGEST = 240
 
 
 def build_context(
@@ -111,45 +116,67 @@ class _Filling:
         self._saved = -count_tokens(TITLE)
         self._chosen: dict[int, Piece] = {}
         self._groups: set[str] = set()
+        self._said: set[tuple[str, str | None]] = set()
 
     def fill(self, pieces: Sequence[Piece]) -> list[Piece]:
         """The pieces that fit, in their order."""
         waiting: list[tuple[int, Piece]] = []
+        long: list[tuple[int, Piece]] = []
         for place, piece in enumerate(pieces):
             if piece.relevance < _LEAST_OF_EACH:
                 continue
             if piece.is_guidance:
                 waiting.append((place, piece))
-            else:
-                self._take_memory(place, piece)
+            elif not self._take_memory(place, piece, _LONGEST):
+                long.append((place, piece))
             waiting = [item for item in waiting if not self._take_guidance(*item, most=self._saved)]
+        for place, piece in long:
+            self._take_memory(place, piece, self._left)
+        for place in [place for place in sorted(self._chosen) if self._chosen[place].is_part]:
+            self._grow(place, pieces[place])
         for place, piece in waiting:
             self._take_guidance(place, piece, most=self._left)
         return [self._chosen[place] for place in sorted(self._chosen)]
 
-    def _take_memory(self, place: int, piece: Piece) -> None:
-        """Take a memory, or the statements of it that are nearest to the task if it does not fit; none twice."""
-        if any(piece.content == other.content and piece.speaker == other.speaker for other in self._chosen.values()):
-            return
+    def _take_memory(self, place: int, piece: Piece, most: int) -> bool:
+        """Take a memory, or the statements of it that are nearest to the task if it has more tokens than it may; none
+        twice. Returns whether it is settled."""
+        if (piece.content, piece.speaker) in self._said:
+            return True
         against = [other.handle for other in self._chosen.values() if other.id in piece.contradicting]
         piece = replace(piece, against=tuple(against))
-        cost = self._cost(piece)
-        if cost > self._left:
-            room = self._left - self._cost(replace(piece, content="", is_part=True))
-            if room < _LEAST_PART:
-                return
-            part = part_of(piece.content, room, self._task, self._count, needs_best=bool(self._chosen))
-            if not part:
-                return
-            piece = replace(piece, content=part, is_part=True)
-            cost = self._cost(piece)
-            if cost > self._left:
-                return
-        self._enter(place, piece, cost)
+        fitting = self._fit(piece, most, needs_best=True)
+        if fitting is None and not self._chosen:
+            fitting = self._fit(piece, self._left, needs_best=False)
+        if fitting is None:
+            return False
+        self._enter(place, fitting)
+        self._said.add((piece.content, piece.speaker))
         self._saved += self._count(piece.id)
         for other in [other for other, guide in self._chosen.items() if piece.id in guide.stands_for]:
             guide = self._chosen.pop(other)
             self._left += self._count_line(guide)
+        return True
+
+    def _fit(self, piece: Piece, most: int, *, needs_best: bool) -> Piece | None:
+        """A memory, or the statements of it that are nearest to the task, in a line of at most so many tokens."""
+        if self._count_line(piece) <= most and self._cost(piece) <= self._left:
+            return piece
+        frame = replace(piece, content="", is_part=True)
+        room = min(most - self._count_line(frame), self._left - self._cost(frame))
+        if room < _LEAST_PART:
+            return None
+        part = replace(frame, content=part_of(piece.content, room, self._task, self._count, needs_best=needs_best))
+        return part if part.content and self._cost(part) <= self._left else None
+
+    def _grow(self, place: int, whole: Piece) -> None:
+        """Put the whole memory, or more of it, in the place of a part of it, as far as there is room."""
+        part = self._chosen[place]
+        self._left += self._count_line(part)
+        whole = replace(whole, against=part.against)
+        grown = self._fit(whole, self._left, needs_best=False) or part
+        self._chosen[place] = grown
+        self._left -= self._count_line(grown)
 
     def _take_guidance(self, place: int, piece: Piece, *, most: int) -> bool:
         """Take guidance if it costs at most so many tokens. Returns whether it is settled: it was taken, or a memory
@@ -159,14 +186,14 @@ class _Filling:
         cost = self._cost(piece)
         if cost > min(most, self._left):
             return False
-        self._enter(place, piece, cost)
+        self._enter(place, piece)
         self._saved -= cost
         return True
 
-    def _enter(self, place: int, piece: Piece, cost: int) -> None:
+    def _enter(self, place: int, piece: Piece) -> None:
+        self._left -= self._cost(piece)
         self._chosen[place] = piece
         self._groups.add(group_of(piece))
-        self._left -= cost
 
     def _cost(self, piece: Piece) -> int:
         """The tokens of a line, and of what it stands under if that is new."""

@@ -201,7 +201,9 @@ class ProjectMemory:
         memory does not hold it. Raises InputError for a question out of range, ModelError without a model or an
         answer in that many seconds."""
         today = datetime.now(UTC).date()
-        return ask_model(self._store, self._settings, self.context(question, BUDGET), today, within_s=within_s)
+        return ask_model(
+            self._store, self._settings, lambda words: self.context(words, BUDGET), question, today, within_s=within_s
+        )
 
     def day(self, budget: int = DEFAULT_BUDGET) -> DayContext:
         """What an agent should know as the day begins: guidance, the newest patterns and principles, and the latest

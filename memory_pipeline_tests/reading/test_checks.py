@@ -167,15 +167,15 @@ def test_a_statement_that_is_said_twice_is_one() -> None:
 
 def test_what_hardly_anybody_needs_again_is_not_kept_unless_it_replaces() -> None:
     standing = (Standing("s", "The rent of the flat is 940.", date(2026, 3, 1)),)
-    little = statement("The rent of the flat is 980.", {1: "rent of the flat is 980"}, significance=0.45)
+    little = statement("The rent of the flat is 980.", {1: "rent of the flat is 980"}, significance=0.4)
     note = item("The rent of the flat is 980")
     away = checked(answer(little, routine=[1], digests=[{"day": f"{note.day}", "text": "The rent."}]), note)
     assert (away.statements, away.routine, away.objections) == ([], ("a",), [])
-    assert checked(answer({**little, "significance": 0.5}), note).statements
+    assert checked(answer({**little, "significance": 0.45}), note).statements
     assert checked(answer({**little, "replaces": [1]}), note, standing=standing, alike=1.0).statements
     assert checked(answer(little), item(note.words, speaker="human"), spoken=True).statements
     later = Item("b", "The rent of the flat: 980", date(2026, 3, 9), 6)
-    twice = statement(little["text"], {1: "rent of the flat", 2: "The rent of the flat"}, significance=0.45)
+    twice = statement(little["text"], {1: "rent of the flat", 2: "The rent of the flat"}, significance=0.4)
     assert checked(answer(twice), note, later).statements
 
 

@@ -39,13 +39,16 @@ def _notes(store: Store) -> None:
     fill(store, [candidate(text, FIRST + timedelta(days=7 * n), native_id=f"n{n}") for n, text in enumerate(texts)])
 
 
-def answering(answer: str, *says: str, known: bool = True) -> Callable[[Body, int], Said]:
-    """A model that gives one answer, and names the memories that say some words."""
+def answering(answer: str, *says: str, known: bool = True, look_for: str = "") -> Callable[[Body, int], Said]:
+    """A model that gives one answer, and names the memories that say some words. `look_for`: what it says before, as
+    long as it knows nothing."""
 
     def script(body: Body, number: int) -> Said:
         memories: list[dict[str, Any]] = json.JSONDecoder().raw_decode(body["messages"][0]["content"])[0]["memories"]
         named = [one["number"] for one in memories if any(words in one["memory"] for words in says)]
-        return Said(json.dumps({"known": known, "answer": answer, "memories": named}))
+        if look_for and not named:
+            return Said(json.dumps({"known": False, "answer": "", "memories": [], "look_for": look_for}))
+        return Said(json.dumps({"known": known, "answer": answer, "memories": named, "look_for": ""}))
 
     return script
 
@@ -90,6 +93,20 @@ def test_what_the_memory_does_not_hold_is_said(store: Store) -> None:
     with serving(answering("", known=False)) as server:
         reply = asked(store, server, "Who repaired the heating of the warehouse?")
     assert (reply.known, reply.answer, reply.memories, reply.refused) == (False, "", (), "")
+
+
+def test_a_model_that_does_not_know_looks_once_more_in_words_of_its_own(store: Store) -> None:
+    fill(store, [candidate("Alarms go to Lindqvist in Tromsø.", FIRST, native_id="far")])
+    question = "Whom does the gateway of the warehouse call?"
+    with serving(answering("It calls Lindqvist.", "Lindqvist", look_for="alarms go to")) as server:
+        reply = asked(store, server, question)
+        first, second = (json.dumps(request["messages"]) for request in server.requests)
+    assert "5433" in first and "5433" not in second, "what was read is not read again"
+    assert (reply.known, reply.answer, [one.id for one in reply.memories]) == (True, "It calls Lindqvist.", ["far"])
+    with serving(answering("", known=False, look_for="zebra xylophone")) as server:
+        assert not asked(store, server, "Who calls the gateway of the warehouse?").known and len(server.requests) == 1
+    with serving(answering("It calls Nobody.", known=False, look_for="a")) as server:
+        assert not asked(store, server, "When does the gateway of the warehouse call?").known
 
 
 def test_nothing_is_asked_where_nothing_is_found_and_no_secret_is_sent(store: Store) -> None:
