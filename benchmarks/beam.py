@@ -1,10 +1,13 @@
 """How much of the evidence of questions about long conversations a search finds within so many tokens: BEAM, 100K.
 
-    git clone https://github.com/mohammadtavakoli78/BEAM; python benchmarks/beam.py BEAM [--half even] [--agent]
+    git clone https://github.com/mohammadtavakoli78/BEAM
+    python benchmarks/beam.py BEAM [--half even] [--agent] [--context]
 
 Each turn of the human (with `--agent` also the agent's answers, of some thousand tokens each) is a memory, each chat a
 project. Of the questions that name turns as their source, the share of these that a search gives is printed within 150
-to 2,000 tokens and in the first ten hits, in all and by kind of question. Weights of ranking were looked at on the
+to 2,000 tokens and in the first ten hits, in all and by kind of question; with `--context` the share that a context
+gives, which may have of a long turn only some statements, and so also the share of the words of the right answer (those
+that the question has not) that its text has. Weights of ranking were looked at on the
 chats with odd numbers (`--half odd`, the default) alone. The repository has no licence, so none of its texts is here.
 """
 
@@ -31,9 +34,12 @@ from memory_pipeline.recall.documents import MOST_RESULTS
 from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.records import Source
 from memory_pipeline.store import Store
+from memory_pipeline.text.facts import content_words
 
 #: What the makers of the texts left at the end of a turn.
 _MARK = re.compile(r"\s*->->.*$")
+#: Where a kind of question has its right answer.
+_ANSWERS = ("answer", "ideal_response", "ideal_answer", "ideal_summary", "rubric")
 
 
 def turns_of(chat: Path, *, with_agent: bool) -> Iterator[Candidate]:
@@ -59,14 +65,24 @@ def numbers_in(value: Any) -> list[int]:
     return [int(value)] if str(value).isdigit() else []
 
 
-def questions_of(chat: Path, known: set[str]) -> Iterator[tuple[str, str, set[str]]]:
-    """The kind, the words and the evidence of each question that names turns which are there."""
+def questions_of(chat: Path, known: set[str]) -> Iterator[tuple[str, str, set[str], set[str]]]:
+    """The kind, the words and the evidence of each question that names turns which are there, and the words of its right
+    answer."""
     asked = json.loads((chat / "probing_questions" / "probing_questions.json").read_text("utf-8"))
     for kind, rows in asked.items():
         for row in rows:
             evidence = {f"{chat.name}-{n}" for n in numbers_in(row.get("source_chat_ids", []))} & known
             if evidence:
-                yield kind, row["question"], evidence
+                right = next((str(row[name]) for name in _ANSWERS if row.get(name)), "")
+                yield kind, row["question"], evidence, set(content_words(right)) - set(content_words(row["question"]))
+
+
+def context_found(memory: ProjectMemory, question: str, evidence: set[str], words: set[str]) -> Iterator[list[float]]:
+    """The shares of the evidence and of some words in the context of a question, within each budget."""
+    contexts = [memory.context(question, budget) for budget in BUDGETS]
+    yield [len({item.id for item in context.items} & evidence) / len(evidence) for context in contexts]
+    if words:
+        yield [len(words & set(content_words(context.text))) / len(words) for context in contexts]
 
 
 def main() -> None:
@@ -75,6 +91,7 @@ def main() -> None:
     parser.add_argument("checkout", type=Path)
     parser.add_argument("--half", choices=("odd", "even"), default="odd")
     parser.add_argument("--agent", action="store_true")
+    parser.add_argument("--context", action="store_true")
     args = parser.parse_args()
     found_there = (args.checkout / "chats" / "100K").glob("*/chat.json")
     chats = sorted((file.parent for file in found_there), key=lambda chat: int(chat.name))
@@ -91,14 +108,20 @@ def main() -> None:
             tokens = {memory.id: memory.token_count for memory in tx.memories.all()}
         for chat in chats:
             memory = ProjectMemory(store, settings, chat.name, actor="benchmark", embedder=embedder)
-            for kind, question, evidence in questions_of(chat, set(tokens)):
+            for kind, question, evidence, words in questions_of(chat, set(tokens)):
+                if args.context:
+                    found, *said = context_found(memory, question, evidence, words)
+                    shares["words"] += said
+                    shares[kind].append(found)
+                    shares["all"].append(found)
+                    continue
                 hits = memory.search(question, MOST_RESULTS, include_sources=True).results
                 found = evidence_found([(hit.id, tokens[hit.id]) for hit in hits], evidence)
                 shares[kind].append(found)
                 shares["all"].append(found)
             memory.close()
-    print(f"{len(shares['all'])} questions about {len(chats)} chats; share of evidence within tokens, in ten")
-    print(f"{'':26}" + "".join(f"{budget:>8}" for budget in BUDGETS) + f"{'ten':>8}")
+    print(f"{len(shares['all'])} questions about {len(chats)} chats; share of evidence within tokens{'' if args.context else ', in ten'}")
+    print(f"{'':26}" + "".join(f"{budget:>8}" for budget in BUDGETS) + ("" if args.context else f"{'ten':>8}"))
     for kind, values in sorted(shares.items(), key=lambda item: (item[0] != "all", item[0])):
         print(f"{kind:26}" + "".join(f"{share:8.3f}" for share in np.mean(values, axis=0)))
 

@@ -123,6 +123,14 @@ MEASURED: Mapping[str, Measured] = {
         "As above, with the agent's answers of some thousand tokens each among the memories.",
         "As above.",
     ),
+    "beam_context": Measured(
+        "What a context has of them",
+        ("python", "benchmarks/beam.py", _BEAM, "--half", "even", "--agent", "--context"),
+        "As above, in contexts of so many tokens, which may have of a long turn only the statements nearest to the "
+        "question; and (`words`) the share of the words of the right answer, without those of the question, that such "
+        "a context has.",
+        "As above; that a word stands there does not show that the answer does.",
+    ),
     "recall": Measured(
         "The demo's questions",
         ("python", "benchmarks/recall.py"),
