@@ -66,7 +66,7 @@ def numbers_in(value: Any) -> list[int]:
 
 
 def questions_of(chat: Path, known: set[str]) -> Iterator[tuple[str, str, set[str], set[str]]]:
-    """The kind, the words and the evidence of each question that names turns which are there, and the words of its right
+    """The kind, the words, the evidence of each question that names turns which are there, and the words of its right
     answer."""
     asked = json.loads((chat / "probing_questions" / "probing_questions.json").read_text("utf-8"))
     for kind, rows in asked.items():
