@@ -120,8 +120,9 @@ def main() -> None:
                 shares[kind].append(found)
                 shares["all"].append(found)
             memory.close()
-    print(f"{len(shares['all'])} questions about {len(chats)} chats; share of evidence within tokens{'' if args.context else ', in ten'}")
-    print(f"{'':26}" + "".join(f"{budget:>8}" for budget in BUDGETS) + ("" if args.context else f"{'ten':>8}"))
+    ten = "" if args.context else ", in ten"
+    print(f"{len(shares['all'])} questions about {len(chats)} chats; share of evidence within tokens{ten}")
+    print(f"{'':26}" + "".join(f"{budget:>8}" for budget in BUDGETS) + (f"{'ten':>8}" if ten else ""))
     for kind, values in sorted(shares.items(), key=lambda item: (item[0] != "all", item[0])):
         print(f"{kind:26}" + "".join(f"{share:8.3f}" for share in np.mean(values, axis=0)))
 
