@@ -75,7 +75,8 @@ _PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "
 @dataclass(frozen=True, slots=True)
 class Checked:
     """What of an answer is borne out, by the ids of items and standing statements; and what is not: in words, and the
-    statements with the reason. `claimed`: what is said to be routine, also of days that lack a digest."""
+    statements with the reason. `claimed`: what is said to be routine, also of days that lack a digest; `unlike`: the
+    numbers of notes and of the statements that they are said to repeat and do not, with the reason."""
 
     items: Sequence[Item]
     statements: Sequence[Statement] = ()
@@ -88,6 +89,7 @@ class Checked:
     failed: Sequence[tuple[SaidStatement, str]] = ()
     carried: Sequence[str] = ()
     claimed: Sequence[str] = ()
+    unlike: Sequence[tuple[int, int, str]] = ()
 
     def with_repairs(self, second: Checked) -> Checked:
         """These with what a second answer put right. What it found to steer is believed in nothing."""
@@ -141,17 +143,18 @@ def check_answer(
             statements.append(found)
     taken = {item for one in statements for item in one.item_ids} | set(steering)
     by_id = {item.id: item for item in items}
-    repeats = [
-        (items[one.item - 1].id, standing[one.statement - 1].id)
-        for one in answer.repeats
-        if 1 <= one.item <= len(items)
-        and 1 <= one.statement <= len(standing)
-        and items[one.item - 1].id not in taken
-        and not items[one.item - 1].is_protected
-        and not lacking(items[one.item - 1], [standing[one.statement - 1].text])
-        and denies(items[one.item - 1].text) == denies(standing[one.statement - 1].text)
-        and _about_the_same(items[one.item - 1].text, standing[one.statement - 1].text, likeness)
-    ]
+    repeats: list[tuple[str, str]] = []
+    unlike: list[tuple[int, int, str]] = []
+    for one in answer.repeats:
+        if not (1 <= one.item <= len(items) and 1 <= one.statement <= len(standing)):
+            continue
+        item, given = items[one.item - 1], standing[one.statement - 1]
+        if item.id in taken or item.is_protected:
+            continue
+        if why := _not_repeated(item, given.text, likeness):
+            unlike += [] if spoken else [(one.item, one.statement, why)]
+        else:
+            repeats.append((item.id, given.id))
     repeated = {item for item, _ in repeats}
     routine = [
         i
@@ -177,7 +180,17 @@ def check_answer(
         failed=failed,
         carried=carried_by(items, statements),
         claimed=routine,
+        unlike=unlike,
     )
+
+
+def _not_repeated(item: Item, text: str, likeness: Likeness) -> str:
+    """Why an item does not only say again what a statement says; empty if it does."""
+    if missing := lacking(item, [text]):
+        return f"the statement lacks '{missing[0].text}'"
+    if denies(item.text) != denies(text):
+        return "one of the two denies something"
+    return "" if _about_the_same(item.text, text, likeness) else "the two share no words"
 
 
 def _is_minor(statement: Statement, items: Sequence[Item]) -> bool:

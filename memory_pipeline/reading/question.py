@@ -30,6 +30,10 @@ _WANTED = (
     "numbered anew. Give one JSON object of the same form: of each statement here the words put right, or nothing if "
     "the items above do not say it; of each digest here one put right. All other lists are empty."
 )
+_WANTED_OF_REPEATED = (
+    "Of an item that is said to repeat a given statement, and has more than it: one statement that replaces the given "
+    "one and says what both say, or nothing if the item is about something else."
+)
 _MOST_FAILED = 20
 #: Other items that may say what the items of a statement lack.
 _MOST_SAYING = 3
@@ -117,7 +121,7 @@ def question_about(
 
     def check(answer: ReadingAnswer) -> Reading | Declined:
         checked = check_answer(answer, masked, standing, likeness, spoken=_is_spoken(use), least=asked.least_items)
-        if not checked.objections:
+        if not checked.objections and not checked.unlike:
             return _reading(checked)
         return Declined(
             "statements that are not borne out",
@@ -155,14 +159,16 @@ def _second_question(
     failed = checked.failed[:_MOST_FAILED]
     days = {one.split(" ")[0] for one in checked.objections if one[:4].isdigit()}
     days |= {one.split(" ")[3].rstrip(":") for one in checked.objections if one.startswith("the digest of ")}
-    named = {source.item for said, _ in failed for source in said.sources}
+    named = {source.item for said, _ in failed for source in said.sources} | {item for item, _, _ in checked.unlike}
     for _, why in failed:
         missing = missing_in(why)
         saying = [n for n, item in enumerate(checked.items, start=1) if missing and missing in item.text.casefold()]
         named |= set(saying[:_MOST_SAYING])
     items = [item for n, item in enumerate(checked.items, start=1) if n in named or f"{item.day}" in days]
     numbers = {item.id: n for n, item in enumerate(items, start=1)}
-    old = sorted({n for said, _ in failed for n in said.replaces if 1 <= n <= len(standing)})
+    old = sorted(
+        {n for said, _ in failed for n in said.replaces if 1 <= n <= len(standing)} | {n for _, n, _ in checked.unlike}
+    )
     shown = [standing[n - 1] for n in old]
     lines = [
         _line(
@@ -173,6 +179,11 @@ def _second_question(
         )
         for said, why in failed
     ]
+    wanted = f"{_WANTED} {_WANTED_OF_REPEATED}" if checked.unlike else _WANTED
+    lines += [
+        _line(item=numbers[checked.items[item - 1].id], repeats=old.index(n) + 1, wrong=why)
+        for item, n, why in checked.unlike
+    ]
     lines += [one for one in checked.objections if not one.startswith('"')]
     asked = _USES[use]
     left = [i for i in checked.claimed if i not in checked.routine]
@@ -180,10 +191,12 @@ def _second_question(
     def check(answer: ReadingAnswer) -> Reading | Declined:
         least = asked.least_items
         second = check_answer(answer, items, shown, likeness, spoken=_is_spoken(use), least=least, claimed=left)
-        return _reading(checked.with_repairs(second))
+        repaired = {i for one in second.statements for i in one.item_ids}
+        said_again = [i for i in dict.fromkeys(checked.items[n - 1].id for n, _, _ in checked.unlike) if i in repaired]
+        return _reading(checked.with_repairs(replace(second, routine=[*second.routine, *said_again])))
 
     question = Question.about(
-        Prompt(asked.instructions, "\n".join([_user(items, shown), "", "Not borne out:", *lines, "", _WANTED])),
+        Prompt(asked.instructions, "\n".join([_user(items, shown), "", "Not borne out:", *lines, "", wanted])),
         version=f"{asked.version}-again",
         schema=ReadingAnswer,
         check=check,

@@ -254,5 +254,8 @@ def test_a_repetition_is_of_the_same_thing() -> None:
     standing = (Standing("s", "The human wants invoices in a plain format.", DAY),)
     note = item("Always renew the certificate before the proxy restarts, or users see a warning.")
     given = {"repeats": [{"item": 1, "statement": 1}]}
-    assert checked(answer(**given), note, standing=standing).repeats == ()
+    other = checked(answer(**given), note, standing=standing)
+    assert (other.repeats, other.unlike) == ((), [(1, 1, "the two share no words")])
+    more = checked(answer(**given), item("Invoices in a plain format: 12, for the human"), standing=standing)
+    assert more.unlike == [(1, 1, "the statement lacks '12'")]
     assert checked(answer(**given), note, standing=standing, alike=0.6).repeats == (("a", "s"),)

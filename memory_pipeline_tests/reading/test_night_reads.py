@@ -186,6 +186,26 @@ def test_a_note_that_only_repeats_a_statement_goes_into_it(store: Store) -> None
         assert not tx.integrity.check(deep=True)
 
 
+def test_a_note_that_says_more_than_what_it_is_said_to_repeat_is_asked_about_once_more(store: Store) -> None:
+    text = "The job queue moved from Redis to Postgres in 3 hours since Redis lost jobs"
+
+    def again(asked: Asked) -> Answer:
+        if not asked.says("in 3 hours"):
+            return read(asked)
+        item, number = asked.number("in 3 hours"), asked.standing_number("from Redis to Postgres")
+        if "the statement lacks" not in asked.user:
+            return answer(repeats=[{"item": item, "statement": number}])
+        return answer(statement(f"{text}.", {item: "queue moved from Redis to Postgres in 3 hours"}, replaces=[number]))
+
+    model = Model(store, again)
+    model.night(NIGHT)
+    (old,) = made(store, "reading")
+    fill(store, [candidate(text, FIRST + timedelta(days=7), native_id="again")])
+    model.night(NIGHT + timedelta(days=7))
+    (new,) = [one for one in made(store, "reading") if "3 hours" in one.content]
+    assert by_id(store)[old.id].consolidated_into_id == by_id(store)["again"].consolidated_into_id == new.id
+
+
 def test_a_rollback_gives_the_store_of_before(store: Store) -> None:
     with store.reading() as tx:
         before = tx.contents.digest(active_only=True)
