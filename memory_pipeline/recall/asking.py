@@ -28,14 +28,15 @@ from memory_pipeline.text.steering import attempt_in
 #: Tokens of memories that a question is answered from, and as many of others if they do not hold the answer.
 BUDGET = 1500
 #: Changes with the instructions, the fields of the answer, and the check.
-_VERSION = "ask-3"
+_VERSION = "ask-4"
 #: Somebody waits for the answer: seconds for it, and the most between two attempts.
 ANSWER_S, _LONGEST_WAIT_S = 120.0, 20.0
 _INSTRUCTIONS = """\
 You answer a question from the memory of an AI agent. You are given what a search found, as numbered memories in the \
 order in which they were said, the latest last, each with its day, and the day on which is asked. Another question \
 may be nearer to these memories than this one: that a memory is about the same subject does not mean that it holds \
-the answer.
+the answer. Where the question names a person, a time, an occasion or a thing, a memory holds the answer only if it \
+speaks of that very one; where it asks for details, only if it has them.
 
 If the memories hold the answer, give it in one or two sentences, in the language of the question, and name under \
 `memories` the numbers of those that say it. Keep figures, names, dates and identifiers exactly as they are written; \
@@ -132,9 +133,9 @@ def ask_model(
         cost_usd=0.0,
     )  # fmt: skip
     result = _read(client, book, question, _as_said(store, context), settings, asked_on)
-    if isinstance(result, _Checked) and result.look_for:
-        further = _further(context, find, result.look_for)
-        reply = reply.model_copy(update={"read": reply.read + len(further.items)})
+    if isinstance(result, _Checked) and result.look_for and (further := _further(context, find, result.look_for)):
+        read = {item.id for found in (context, further) for item in found.items}
+        reply = reply.model_copy(update={"read": len(read)})
         result = _read(client, book, question, _as_said(store, further), settings, asked_on)
     reply = reply.model_copy(update={"cost_usd": round(sum(call.cost_usd for call in book.calls()), 6)})
     if isinstance(result, Declined):
@@ -143,14 +144,23 @@ def ask_model(
     return reply.model_copy(update={"known": bool(cited), "answer": result.text, "memories": cited})
 
 
-def _further(context: Context, find: Callable[[str], Context], words: str) -> Context:
-    """The context of some words of a model, without what it has been shown; empty if they cannot be searched for."""
+def _further(context: Context, find: Callable[[str], Context], words: str) -> Context | None:
+    """The context of some words of a model, without what it has been shown but for the best of it that there is room
+    for beside the rest; None if nothing new is found, or the words cannot be searched for."""
     shown = {item.id for item in context.items}
     try:
         found = find(words)
     except InputError:
-        found = context
-    return found.model_copy(update={"items": tuple(item for item in found.items if item.id not in shown)})
+        return None
+    items = [item for item in found.items if item.id not in shown]
+    if not items:
+        return None
+    left = BUDGET - sum(item.tokens for item in items)
+    for item in sorted(context.items, key=lambda item: -item.relevance_score):
+        if item.tokens <= left:
+            items.append(item)
+            left -= item.tokens
+    return found.model_copy(update={"items": tuple(items)})
 
 
 def _read(
