@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 import numpy as np
@@ -54,19 +54,9 @@ class DescribedAtom(Document):
 def describe_atom(found: FoundAtom) -> DescribedAtom:
     """An atom that was found, for display."""
     atom = found.atom
+    told = {name: getattr(atom, name) for name in DescribedAtom.model_fields if hasattr(atom, name)}
     return DescribedAtom(
-        id=atom.id,
-        project_id=atom.project_id,
-        subject=atom.causal.subject,
-        action=atom.causal.action,
-        outcome=atom.causal.outcome,
-        consequences=atom.causal.consequences,
-        confidence=round(atom.confidence, 2),
-        source_ids=atom.source_ids,
-        stated_by=atom.stated_by,
-        created_at=atom.created_at,
-        strengthened_at=atom.strengthened_at,
-        score=round(found.score, 3),
+        **{**told, **asdict(atom.causal), "confidence": round(atom.confidence, 2)}, score=round(found.score, 3)
     )
 
 

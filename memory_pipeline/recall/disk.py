@@ -16,7 +16,7 @@ import shutil
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +115,7 @@ class IndexFiles:
         except (OSError, ValueError) as error:
             raise DamagedIndexError(f"the manifest cannot be read: {error}") from error
         try:
-            if manifest["form"] != _FORM or manifest["kind"] != _kind_in_words(self._kind):
+            if manifest["form"] != _FORM or manifest["kind"] != asdict(self._kind):
                 return None
             if known is not None and known.manifest["token"] == manifest["token"]:
                 return known
@@ -151,7 +151,7 @@ class IndexFiles:
         blocks = self._checked_blocks(place, rows, blocks, changed)
         manifest = {
             "form": _FORM,
-            "kind": _kind_in_words(self._kind),
+            "kind": asdict(self._kind),
             "token": secrets.token_hex(16),
             "name": name,
             "sequence": generation.sequence,
@@ -244,12 +244,6 @@ class IndexFiles:
         for other in self._directory.glob("v-*"):
             if other.name != kept:
                 shutil.rmtree(other, ignore_errors=True)
-
-
-def _kind_in_words(kind: Kind) -> dict[str, object]:
-    return {
-        "project": kind.project, "model": kind.model, "dimension": kind.dimension, "language": kind.language
-    }  # fmt: skip
 
 
 def _sign_bytes(dimension: int) -> int:

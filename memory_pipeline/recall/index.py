@@ -14,7 +14,6 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from functools import partial
 from pathlib import Path
 
@@ -32,7 +31,7 @@ from memory_pipeline.recall.disk import Addition, DamagedIndexError, IndexFiles,
 from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
 from memory_pipeline.recall.ranking import DEPTH, Parts, Weights, newest_first, rank, worth_showing
-from memory_pipeline.recall.search import named_times, newness_for
+from memory_pipeline.recall.search import Hit, Match, named_times, newness_for
 from memory_pipeline.recall.unrelated import nearest_of, nearest_unrelated
 from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores, query_terms, terms_of
 from memory_pipeline.records import Memory, with_asked
@@ -57,25 +56,6 @@ _LOOKED_AT, _FAR, _NEAR, _LEAST_STRENGTH = 5, 0.2, 0.6, 0.05
 _SURELY_NEAR = 0.5
 #: After reading so many memories, the memory that reading took is given back.
 _MANY = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A memory that was found, with its score, the newer memory that supersedes it, the number of its direct sources,
-    the memories that contradict it, and the archived memory by whose words it was found, if it does not say them
-    itself. `why`: why it stands there, if that was asked for; `scope`: where a person said that it applies;
-    `told_again`: the day of its last copy, if that is later; `until`: the day of the memory that supersedes it."""
-
-    memory: Memory
-    score: float
-    superseded_by: str | None = None
-    source_count: int = 0
-    contradicting: tuple[str, ...] = ()
-    found_through: Memory | None = None
-    why: Explanation | None = None
-    scope: str = ""
-    told_again: date | None = None
-    until: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +140,8 @@ class ProjectIndex:
         if vector is not None and len(state.files.matrix):
             near = state.files.matrix.nearest(vector, DEPTH, admitted)
             near = near[admitted[near]]
-        times = named_times(query, catalogue.days, catalogue.was_noted)
-        newness = newness_for(query, catalogue.days)
+        times = named_times(query, catalogue.columns.days, catalogue.columns.was_noted)
+        newness = newness_for(query, catalogue.columns.days)
         rowwise, matrix = catalogue.rowwise, state.files.matrix
         parts = Parts() if explain else None
         rows, scores = rank(found, matrix, vector, near, rowwise, self._weights, times, newness, parts)
@@ -386,7 +366,7 @@ class ProjectIndex:
                 pa.default_memory_pool().release_unused()
                 store.forget_what_was_read()
         else:
-            catalogue = known.catalogue.after(opened.ids, table, beside)
+            catalogue = known.catalogue.following(opened.ids, table, beside)
         return _State(stamp, generation, opened, catalogue, of_another)
 
     def _stands(self, tx: Transaction, opened: Opened) -> bool:
@@ -481,7 +461,7 @@ def _lifted(rows: Sequence[int], by_score: Sequence[int]) -> list[bool]:
 def _matches(catalogue: Catalogue, rows: Sequence[int], scores: Sequence[float]) -> list[Match]:
     found = zip(catalogue.memories(rows), rows, scores, strict=True)
     return [
-        Match(
+        Hit(
             memory,
             score,
             catalogue.superseded_by(row),

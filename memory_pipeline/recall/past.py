@@ -17,7 +17,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.moments import check_has_come, read_day, read_moment
 from memory_pipeline.recall.documents import MOST_RESULTS, Filters
-from memory_pipeline.recall.search import Hit, SearchIndex
+from memory_pipeline.recall.search import Match, SearchIndex
 from memory_pipeline.records import EXPIRED, UNDATED, Memory
 from memory_pipeline.store import Store, Transaction, list_snapshots, snapshot_path
 from memory_pipeline.text.contradictions import superseded_ids
@@ -99,7 +99,7 @@ def list_state(state: PastState, memories: Sequence[Memory]) -> StateListing:
     )
 
 
-def describe_hits(state: PastState, hits: Sequence[Hit[Memory]]) -> StateSearch:
+def describe_hits(state: PastState, hits: Sequence[Match]) -> StateSearch:
     """The results of a search in a state, for display."""
     return StateSearch(
         as_of=state.label,
@@ -174,7 +174,7 @@ def search_state(
     limit: int,
     settings: Settings,
     filters: Filters | None = None,
-) -> list[Hit[Memory]]:
+) -> list[Match]:
     """The best memories of a state for a query.
 
     Raises InputError if the state has several projects and none is given.

@@ -9,8 +9,8 @@ from datetime import date
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.atoms import Guidance, in_words
 from memory_pipeline.recall.documents import ItemKind, noted_beside
-from memory_pipeline.recall.index import Match
 from memory_pipeline.recall.lineage import source_of, speaker_in
+from memory_pipeline.recall.search import Match
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, UNDATED, Memory, binds
 from memory_pipeline.records.cluster import is_series, only_counts
 from memory_pipeline.text.steering import MARK, may_guide

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
-from typing import Protocol
+from datetime import UTC
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory_pipeline.recall.neighbours import Matrix, neighbours_in, places_table
 from memory_pipeline.recall.words import Scores
-from memory_pipeline.records import DIGEST, MADE, UNDATED, Source
+from memory_pipeline.records import DIGEST, MADE, UNDATED, Memory
+from memory_pipeline.store import Text
 
 #: Rows that words, and vectors, each propose.
 DEPTH = 200
@@ -276,31 +276,6 @@ _MOST_FOR_USE, _FOR_USEFUL, _FOR_RECALLED = 0.1, 0.05, 0.01
 _DOUBLINGS = 24
 
 
-class Searchable(Protocol):
-    """What a search has to know of a memory."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def project_id(self) -> str: ...
-    @property
-    def content(self) -> str: ...
-    @property
-    def memory_type(self) -> str: ...
-    @property
-    def effective_date(self) -> datetime: ...
-    @property
-    def created_at_quality(self) -> str: ...
-    @property
-    def day(self) -> date: ...
-    @property
-    def source(self) -> Source: ...
-    @property
-    def archived_at(self) -> datetime | None: ...
-    @property
-    def consolidated_into_id(self) -> str | None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Listed:
     """Memories that were given, by row. `told`: as of `last_told`; `days`: that each refers to, by the clock of
@@ -345,7 +320,7 @@ def ends_of(into: NDArray[np.int64], is_archived: NDArray[np.bool_]) -> NDArray[
     return np.where((ends >= 0) & ~is_archived[ends], ends, -1)
 
 
-def listed(memories: Sequence[Searchable], superseded: Collection[str] = (), copies: Collection[str] = ()) -> Listed:
+def listed(memories: Sequence[Memory | Text], superseded: Collection[str] = (), copies: Collection[str] = ()) -> Listed:
     """What ranking has to know of memories; their uses do not count. `copies`: those that were archived into one that
     said the same before."""
     ids = [memory.id for memory in memories]
@@ -373,7 +348,7 @@ def rows_of(ids: Iterable[str | None], row_of: Mapping[str, int]) -> NDArray[np.
     return np.array([-1 if one is None else row_of.get(one, -1) for one in ids], dtype=np.int64)
 
 
-def _place_of(memory: Searchable) -> tuple[object, ...]:
+def _place_of(memory: Memory | Text) -> tuple[object, ...]:
     """Where a memory stands, as a row of PLACE."""
     source, at = memory.source, memory.effective_date.astimezone(UTC).replace(tzinfo=None)
     return source.connector, source.file, source.line, at, memory.memory_type, memory.content

@@ -9,6 +9,7 @@ import calendar
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -16,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.recall.documents import MOST_RESULTS, SHORTEST_QUERY, Mode
+from memory_pipeline.recall.documents import MOST_RESULTS, SHORTEST_QUERY, Explanation, Mode
 from memory_pipeline.recall.neighbours import Matrix
 from memory_pipeline.recall.ranking import (
     DEPTH,
     NamedTime,
-    Searchable,
     Weights,
     listed,
     newest_first,
@@ -30,6 +30,7 @@ from memory_pipeline.recall.ranking import (
 )
 from memory_pipeline.recall.words import NOTHING, WordIndex, query_terms, terms_of
 from memory_pipeline.records import Memory, with_asked
+from memory_pipeline.store import Text
 from memory_pipeline.text.changes import other_values
 from memory_pipeline.text.facts import content_words, find_facts, stem
 from memory_pipeline.text.normalise import embedding_text
@@ -51,16 +52,32 @@ _HALF_AS_NEW = 14.0
 _MOST = 5_000
 
 Days = NDArray[np.datetime64]
-_Searchable = TypeVar("_Searchable", bound=Searchable)
+_Searchable = TypeVar("_Searchable", Memory, Text)
 
 
 @dataclass(frozen=True, slots=True)
 class Hit(Generic[_Searchable]):
-    """One memory found, with its score, and the newer memory that supersedes it."""
+    """A memory that was found, with its score, and the newer memory that supersedes it.
+
+    What a project's index knows besides: the number of its direct sources, the memories that contradict it, and the
+    archived memory by whose words it was found, if it does not say them itself. `why`: why it stands there, if that was
+    asked for; `scope`: where a person said that it applies; `told_again`: the day of its last copy, if that is later;
+    `until`: the day of the memory that supersedes it.
+    """
 
     memory: _Searchable
     score: float
     superseded_by: str | None = None
+    source_count: int = 0
+    contradicting: tuple[str, ...] = ()
+    found_through: Memory | None = None
+    why: Explanation | None = None
+    scope: str = ""
+    told_again: date | None = None
+    until: date | None = None
+
+
+Match = Hit[Memory]
 
 
 class SearchIndex(Generic[_Searchable]):
@@ -86,7 +103,7 @@ class SearchIndex(Generic[_Searchable]):
             raise InputError(
                 f"a search index holds one project, not {len(projects)}: {', '.join(sorted(projects)[:3])}"
             )
-        self._memories = list(memories)
+        self._memories: list[_Searchable] = list(memories)
         self._embed = embed
         self._superseded = superseded or {}
         self._weights = Weights()
@@ -142,7 +159,7 @@ class SearchIndex(Generic[_Searchable]):
         return [Hit(memory, score, self._superseded.get(memory.id)) for memory, score in chosen]
 
 
-def _text_of(memory: Searchable) -> str:
+def _text_of(memory: Memory | Text) -> str:
     return with_asked(with_subject(memory), memory.tags) if isinstance(memory, Memory) else memory.content
 
 
@@ -210,10 +227,10 @@ def named_times(query: str, days: Days, was_noted: NDArray[np.bool_]) -> tuple[N
     """
     found: list[NamedTime] = []
     for fact in find_facts(query):
-        date = _DATE.fullmatch(fact.value) if fact.kind == "date" else None
-        if date:
-            year = None if date[1].startswith("-") else int(date[1])
-            found.append(NamedTime(_rows(days, year, int(date[2]), int(date[3])), is_day=True))
+        named = _DATE.fullmatch(fact.value) if fact.kind == "date" else None
+        if named:
+            year = None if named[1].startswith("-") else int(named[1])
+            found.append(NamedTime(_rows(days, year, int(named[2]), int(named[3])), is_day=True))
     if not found:
         for month in _MONTH.finditer(query):
             name, in_year = month[1] or month[3], month[2] or month[4] or month[5]

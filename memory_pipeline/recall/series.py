@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Sequence
@@ -236,11 +235,10 @@ def export_series(store: Store, name: str, path: Path, series_ids: Sequence[str]
 
 
 def _csv(rows: Sequence[dict[str, Any]]) -> bytes:
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, SERIES_COLUMNS)
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()
+    import pandas as pd
+
+    text: str = pd.DataFrame.from_records(rows, columns=list(SERIES_COLUMNS)).to_csv(index=False, lineterminator="\r\n")
+    return text.encode()
 
 
 def _json(rows: Sequence[dict[str, Any]]) -> bytes:
