@@ -109,18 +109,21 @@ _LONGEST_LINE = 16 << 20
 _GROUP = 2000
 
 
-def export_memories(store: Store, name: str, path: Path, *, everything: bool = False, force: bool = False) -> int:
+def export_memories(
+    store: Store, name: str, path: Path, *, everything: bool = False, project: str | None = None, force: bool = False
+) -> int:
     """Write memories as rows to `path`, completely or not at all; return their number.
 
-    Writes only the active memories; with `everything`, all contents of the store. Raises InputError
-    for an unknown format, and OutputError for a path that cannot or must not be written and for a full disk.
+    Writes only the active memories, of all projects or of one; with `everything`, all contents of the store. Raises
+    InputError for an unknown format, and OutputError for a path that cannot or must not be written and for a full disk.
     """
     check_export(store, name, path, everything=everything, force=force)
     if everything:
         with writing_whole(path, lambda found: is_export(name, found), force=force) as file, store.reading() as tx:
             return _write_everything(tx, name, file)
     with store.reading() as tx:
-        memories = tx.memories.all(include_archived=False)
+        of_project = tx.memories.of_project(project, include_archived=False) if project is not None else None
+        memories = tx.memories.all(include_archived=False) if of_project is None else of_project
         links = tx.lineage.of([memory.id for memory in memories])
     return write_rows(store, name, path, memories, links, force=force)
 
