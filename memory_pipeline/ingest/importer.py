@@ -7,7 +7,7 @@ import hashlib
 import json
 import logging
 import zlib
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
@@ -237,9 +237,17 @@ class FilesImporter(Importer):
             except (InputError, OSError, EOFError, zlib.error) as error:
                 yield Rejected(name, 0, f"{UNREADABLE}: {error}")
 
-    @abstractmethod
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
-        """The chosen files at a path, each under the name that its memories have for it."""
+        """The one file that a path is, or the chosen ones in a directory, each under the name that its memories have
+        for it."""
+        if path.is_dir():
+            yield from chosen_files(path, self.found(path), choice, skipped)
+        else:
+            yield readable_name(path.name), path
+
+    def found(self, directory: Path) -> Iterable[Path]:
+        """The files of this format in a directory, in order. They need not exist."""
+        raise NotImplementedError
 
 
 def row_id(project: str, content: str, candidate: Candidate) -> str:

@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from memory_pipeline.config.night import Compaction
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend
+from memory_pipeline.ingest.dates import time_or_none
 from memory_pipeline.ingest.formats.claude_code import project_by_place
 from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, agents_in, deleted_sessions
 from memory_pipeline.ingest.sqlite_files import columns_of, reading, rows
@@ -35,8 +36,6 @@ Level = Literal["fine", "warning", "compaction", "emergency"]
 _LARGEST_FILE = 10_000_000
 #: Bytes of English text that make a token, and tokens of a picture.
 _BYTES_PER_TOKEN, PICTURE_TOKENS = 4, 1600
-#: Times before this are counted in seconds, later ones in milliseconds.
-_MOST_SECONDS = 10**11
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +127,7 @@ def read_usage_file(path: Path, settings: Compaction) -> list[ContextUsage]:
     newest: dict[str, ContextUsage] = {}
     for entry in entries:
         told = entry.model_dump()
-        told["at"] = moment_of(entry.at.isoformat()) if entry.at else written
+        told["at"] = moment_of(entry.at) or written
         told["window"] = entry.window or settings.window_of(entry.model, entry.tokens)
         usage = ContextUsage(agent="usage-file", place=str(path), **told)
         before = newest.get(usage.session)
@@ -152,17 +151,8 @@ def whole_number(value: object) -> int | None:
 
 def moment_of(value: object) -> datetime | None:
     """A time as programs write it: ISO, or seconds or milliseconds since 1970. None for anything else."""
-    try:
-        if isinstance(value, bool):
-            return None
-        if isinstance(value, int | float):
-            return datetime.fromtimestamp(value / (1000 if value > _MOST_SECONDS else 1), UTC)
-        if isinstance(value, str):
-            moment = datetime.fromisoformat(value)
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
-    return None
+    moment = time_or_none(value, UTC)
+    return moment and moment.astimezone(UTC)
 
 
 def read_openclaw(path: Path, settings: Compaction) -> list[ContextUsage]:

@@ -23,8 +23,8 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Finding, Reading, Rejected, RowError, dated
-from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.foreign import archive_expired, time_to_come
+from memory_pipeline.ingest.dates import FAR, parse_moment
+from memory_pipeline.ingest.foreign import archive_expired
 from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, quoted, reading, records, rows
 from memory_pipeline.ingest.values import MAX_CONTENT
@@ -54,7 +54,6 @@ _PAGE = 200
 #: Characters of a long text that are kept beside its vector.
 _BEGINNING = 1000
 _MOST_BYTES = 4 * MAX_CONTENT
-_FAR = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 class BrainImporter(Importer):
@@ -160,7 +159,7 @@ class _Memories:
             **{
                 "importance": importance,
                 **dated(created),
-                **archive_expired(time_to_come(row.get("expires_at"), zone), created, now, importance),
+                **archive_expired(row.get("expires_at"), zone, created, now, importance),
                 **self._history(row, native_id, importance, created),
             },
         )
@@ -177,7 +176,7 @@ class _Memories:
             history["abstraction_level"] = 2
         into = self._into.get(native_id)
         if into and row.get("archived_by") and not archived_here(row["archived_by"]):
-            at = parse_moment(row.get("archived_at"), self._file.zone, _FAR) or created or self._file.now
+            at = parse_moment(row.get("archived_at"), self._file.zone, FAR) or created or self._file.now
             history |= {
                 "archived_by": values.text_value(row, "archived_by"),
                 "archived_at": min(at, self._file.now).astimezone(UTC),

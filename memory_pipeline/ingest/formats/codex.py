@@ -7,7 +7,6 @@ directory of the thread that they come from, where the file tells them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -15,7 +14,7 @@ from pathlib import Path
 from memory_pipeline.ingest.candidates import Candidate, Reading, RowError, Skipped, dated
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import project_name
-from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, entry_id
+from memory_pipeline.ingest.importer import ALL_FILES, FilesImporter, OneFile, entry_id
 from memory_pipeline.ingest.markdown import Entry, parse_note, parts_of_entry
 from memory_pipeline.ingest.openclaw_files import note_text
 from memory_pipeline.ingest.text_files import beginning
@@ -79,12 +78,11 @@ class CodexImporter(FilesImporter):
     takes_directory = True
     lacks = f"no {', '.join(_NAMED)} and no {_SUMMARIES}/; give ~/.codex/memories"
 
-    def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
-        """The files that hold memories and are chosen."""
-        top = path / "memories" if (path / "memories").is_dir() else path
+    def found(self, directory: Path) -> list[Path]:
+        """The files that hold memories."""
+        top = directory / "memories" if (directory / "memories").is_dir() else directory
         notes = [file for file in sorted((top / _NOTES).rglob("*.md")) if file.name != _TOLD_TO_CODEX]
-        found = [*(top / name for name in _NAMED), *sorted((top / _SUMMARIES).glob("*.md")), *notes]
-        return chosen_files(path, found, choice, skipped)
+        return [*(top / name for name in _NAMED), *sorted((top / _SUMMARIES).glob("*.md")), *notes]
 
     def read_file(self, file: OneFile) -> Reading:
         """Every entry."""

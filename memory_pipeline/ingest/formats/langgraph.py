@@ -13,7 +13,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, dated
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_of, time_to_come
+from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_of
 from memory_pipeline.ingest.importer import Importer, OneFile, readable_name
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, reading, records, shows_table
 from memory_pipeline.ingest.values import MAX_CONTENT
@@ -108,7 +108,7 @@ def _candidate(item: Mapping[str, Any], value: object, source: Source, now: date
         categories=categories,
         effective_date=newest_of(created, parse_moment(item.get("updated_at"), UTC, now, "updated_at")),
         **dated(created),
-        **archive_expired(time_to_come(item.get("expires_at"), UTC), created, now),
+        **archive_expired(item.get("expires_at"), UTC, created, now),
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Item, Reading, Rejected, RowError, dated
-from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.dates import parse_moment, time_or_none
 from memory_pipeline.ingest.foreign import Blocks, foreign_id, project_name, slug
 from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.markdown import parse_note, parts_of_entry
@@ -105,10 +105,7 @@ class _Reader:
 
     def _told_time(self, told: Mapping[str, Any], name: str) -> datetime | None:
         """A time as it stands there; None for none that can be read."""
-        try:
-            return parse_moment(told.get(name), self.file.zone, self.file.now, name)
-        except RowError:
-            return None
+        return time_or_none(told.get(name), self.file.zone, self.file.now)
 
     def _blocks_of(self, document: Mapping[str, Any], agents: Sequence[Mapping[str, Any]]) -> list[Any]:
         """The blocks of the file and those within its agents, but for those of agents that only tend memories."""
