@@ -66,9 +66,10 @@ class Rejected:
     excerpt: str = ""
 
     @classmethod
-    def of(cls, file: str, line: int, reason: str, content: str) -> Rejected:
-        """Attach the start of the content. This is more than is kept, so that a secret in it is complete when it is
-        masked."""
+    def of(cls, file: str, line: int, reason: str, content: object) -> Rejected:
+        """Attach the start of the content, if it is a text. This is more than is kept, so that a secret in it is
+        complete when it is masked."""
+        content = content if isinstance(content, str) else ""
         if len(content) > _BEGINNING:
             content = content[:_BEGINNING].rpartition(" ")[0] or content[:_BEGINNING]
         return cls(file, line, reason, content)

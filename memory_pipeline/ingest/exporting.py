@@ -23,6 +23,7 @@ from memory_pipeline.config.exports import EXPORT_FORMATS
 from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.files.places import check_is_free
 from memory_pipeline.files.writing import check_output, writing_whole
+from memory_pipeline.ingest.values import json_or_none
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.records.columns import Column, columns_of
 from memory_pipeline.store import RECORD_NAMES, Store, Transaction, schema_number
@@ -182,11 +183,7 @@ def is_export(name: str, path: Path) -> bool:
             return False
     with path.open("rb") as file:
         line = file.readline(_LONGEST_LINE)
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return is_export_row(row)
+    return is_export_row(json_or_none(line))
 
 
 def _write_everything(tx: Transaction, name: str, file: BinaryIO) -> int:

@@ -117,12 +117,6 @@ def parse_note(text: str) -> Note:
     return reader.note
 
 
-def _is_underlined(above: Entry, rule: int) -> bool:
-    """Whether a rule underlines the paragraph above it, which then leads in to what follows: one line without an end,
-    directly above. `rule`: its line, from 0."""
-    return above.first_line == above.last_line == rule and above.text[-1:] not in _ENDS_SENTENCE
-
-
 class _Reader:
     """Reads the blocks of a note, from top to bottom."""
 
@@ -162,7 +156,12 @@ class _Reader:
                     lead = replace(lead_in_from(above.text, above.lead), joins=False)
                     self.note.entries.append(above)
                 self.note.entries.append(self._entry(start, end, lead))
-            elif block.type == "hr" and above is not None and _is_underlined(above, start):
+            elif (
+                block.type == "hr"
+                and above is not None
+                and above.first_line == above.last_line == start  # one line without an end, directly above
+                and above.text[-1:] not in _ENDS_SENTENCE
+            ):
                 waiting = [above]
                 self.note.mark(start, end, "rule")
             else:

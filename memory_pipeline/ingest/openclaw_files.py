@@ -20,6 +20,7 @@ from memory_pipeline.ingest.exporting import is_export_row
 from memory_pipeline.ingest.importer import FileChoice, OneFile, chosen_files, is_copy, readable_name
 from memory_pipeline.ingest.markdown import Entry
 from memory_pipeline.ingest.text_files import FALLBACK, RECODED, encoding_of
+from memory_pipeline.ingest.values import json_or_none
 from memory_pipeline.text.normalise import clean_text
 
 _LONG_TERM = ("MEMORY.md", "memory.md")
@@ -154,12 +155,8 @@ def is_our_page(text: str) -> bool:
 
 def _is_our_data(text: str) -> bool:
     """Whether it is a file of data that this program exported, whatever the file is called."""
-    if _OUR_DATA.match(text):
-        return True
-    try:
-        return text.startswith("{") and is_export_row(json.loads(text.partition("\n")[0]))
-    except (ValueError, RecursionError):
-        return False
+    is_row = text.startswith("{") and is_export_row(json_or_none(text.partition("\n")[0]))
+    return is_row or _OUR_DATA.match(text) is not None
 
 
 def is_session_dump(text: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -224,6 +225,14 @@ def parsed(text: str, name: str) -> object:
         return json.loads(text)
     except (ValueError, RecursionError):
         raise RowError(f"{name} is {shown(text)}, which is not valid JSON") from None
+
+
+def json_or_none(text: object) -> Any:
+    """The JSON in a text or in bytes; None for what is none."""
+    if isinstance(text, str | bytes):
+        with suppress(ValueError, RecursionError):
+            return json.loads(text)
+    return None
 
 
 def check_json(value: object, name: str, depth: int = 0) -> None:

@@ -65,7 +65,8 @@ def current_matches(matches: Sequence[Match], find: Callable[[Sequence[str]], Se
         newer = match.superseded_by or done.get(match.memory.id)
         for one in find([newer]) if newer else [match]:
             current.setdefault(one.memory.id, replace(one, score=match.score))
-    return [match for match in current.values() if _is_admitted(match.memory)]
+    # What tries to steer its reader may not stand there, nor what only says how often something came.
+    return [match for match in current.values() if may_guide(match.memory) and not only_counts(match.memory)]
 
 
 def order_pieces(
@@ -109,12 +110,6 @@ def _memory_piece(match: Match, handle: str) -> Piece:
         is_undated=memory.created_at_quality in UNDATED,
         found_through=(through.day, through.content) if through and not through.content.startswith(MARK) else None,
     )
-
-
-def _is_admitted(memory: Memory) -> bool:
-    """Whether a memory may stand in a context: it does not try to steer its reader, and says more than how often
-    something came."""
-    return may_guide(memory) and not only_counts(memory)
 
 
 def _guidance_pieces(guidance: Guidance, asked: Vectors) -> Iterator[Piece]:

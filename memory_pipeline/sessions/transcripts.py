@@ -74,17 +74,13 @@ def read_session_file(place: str, settings: Settings, project: str | None = None
 
 
 def _of_claude(file: Path, settings: Settings, project: str | None) -> Session:
-    boundaries = _lines_with(file, _BOUNDARY)
+    with file.open("rb") as lines:
+        boundaries = [number for number, line in enumerate(lines, start=1) if _BOUNDARY in line[:2000]]
     since = boundaries[-1] if boundaries else 0
     all_turns = settings.import_.model_copy(update={"scripted_sessions": True})
     rules = settings.model_copy(update={"import_": all_turns})
     items = read_format("claude-code", file, zone(all_turns.timezone), datetime.now(UTC), rules, Skipped())
     return _session(file.stem, "claude-code", str(file), items, since, len(boundaries), settings, project)
-
-
-def _lines_with(file: Path, mark: bytes) -> list[int]:
-    with file.open("rb") as lines:
-        return [number for number, line in enumerate(lines, start=1) if mark in line[:2000]]
 
 
 def _is_openclaw(file: Path) -> bool:

@@ -22,7 +22,7 @@ from memory_pipeline.ingest.dates import time_or_none
 from memory_pipeline.ingest.formats.claude_code import project_by_place
 from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, agents_in, deleted_sessions
 from memory_pipeline.ingest.sqlite_files import columns_of, reading, rows
-from memory_pipeline.ingest.values import at, first_line, text_at
+from memory_pipeline.ingest.values import at, first_line, json_or_none, text_at
 from memory_pipeline.records.conversation import MOST_TOKENS
 
 #: A longer line is a picture or a result that its program cuts before the model reads it; tokens of such a line.
@@ -173,12 +173,9 @@ def _of_file(agent: Path, settings: Compaction) -> Iterator[ContextUsage]:
     file = agent / "sessions" / "sessions.json"
     if not file.is_file():
         return
-    try:
-        if file.stat().st_size > _LARGEST:
-            raise InputError(f"'{file}' is larger than {_LARGEST} bytes")
-        told = json.loads(file.read_bytes().decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return  # it is being written
+    if file.stat().st_size > _LARGEST:
+        raise InputError(f"'{file}' is larger than {_LARGEST} bytes")
+    told = json_or_none(file.read_bytes().decode("utf-8", "replace"))  # none, while it is being written
     for key, entry in told.items() if isinstance(told, Mapping) else ():
         if isinstance(entry, Mapping):
             usage = _usage(str(key), entry, file, settings)
@@ -193,10 +190,7 @@ def _of_database(database: Path, settings: Compaction) -> Iterator[ContextUsage]
             return
         deleted = deleted_sessions(connection)
         for key, session, text in rows(connection, "select session_key, session_id, entry_json from session_entries"):
-            try:
-                entry = json.loads(text) if isinstance(text, str) else None
-            except (ValueError, RecursionError):
-                continue
+            entry = json_or_none(text)
             if not isinstance(entry, Mapping) or session in deleted:
                 continue
             usage = _usage(str(key), {"sessionId": session, **entry}, database, settings)
@@ -273,10 +267,7 @@ class _Context:
 
     def add(self, line: bytes) -> None:
         """Take a line into account."""
-        try:
-            told = json.loads(line)
-        except (ValueError, RecursionError):
-            return
+        told = json_or_none(line)
         if not isinstance(told, Mapping) or told.get("isSidechain") is True or told.get("agentId"):
             return
         self.session = text_in(told, "sessionId") or self.session

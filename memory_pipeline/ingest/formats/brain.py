@@ -131,8 +131,7 @@ class _Memories:
                 try:
                     yield self._candidate(row, line, vectors.get(str(row["id"])))
                 except RowError as error:
-                    content = row.get("content")
-                    yield Rejected.of(self._file.name, line, str(error), content if isinstance(content, str) else "")
+                    yield Rejected.of(self._file.name, line, str(error), row.get("content"))
 
     def _candidate(self, row: Mapping[str, Any], line: int, vector: tuple[float, ...] | None) -> Candidate:
         native_id = values.identifier(row["id"], "id")
@@ -268,7 +267,7 @@ def _pins(connection: sqlite3.Connection, file: OneFile) -> Reading:
                 **dated(parse_moment(pinned_at, file.zone, file.now)),
             )
         except RowError as error:
-            yield Rejected.of(file.name, line, f"the pinned row's {error}", content if isinstance(content, str) else "")
+            yield Rejected.of(file.name, line, f"the pinned row's {error}", content)
 
 
 def _atoms(connection: sqlite3.Connection, file: OneFile) -> Reading:
@@ -339,7 +338,7 @@ def made_mark(memory_id: str, content: str, source_ids: Sequence[str], told: str
 
 def made_as(compressed_from: object, content: object) -> str | None:
     """The memory as which this program made a row, if its words are still those that were written."""
-    told = _parsed(compressed_from)
+    told = values.json_or_none(compressed_from)
     if not isinstance(told, dict) or told.get("made_by") != _MADE_BY or not isinstance(content, str):
         return None
     memory_id = told.get("memory_id")
@@ -348,7 +347,7 @@ def made_as(compressed_from: object, content: object) -> str | None:
 
 def is_made_here(compressed_from: object) -> bool:
     """Whether this program made a row, whatever it says now."""
-    told = _parsed(compressed_from)
+    told = values.json_or_none(compressed_from)
     return isinstance(told, dict) and told.get("made_by") == _MADE_BY
 
 
@@ -374,16 +373,9 @@ def _number(text: str) -> float:
 
 def sources_of(compressed_from: object) -> list[str]:
     """The ids in a `compressed_from`: a JSON list, or an object with `source_ids`."""
-    told = _parsed(compressed_from)
+    told = values.json_or_none(compressed_from)
     named = told.get("source_ids") if isinstance(told, dict) else told
     return list(dict.fromkeys(one for one in named if isinstance(one, str))) if isinstance(named, list) else []
-
-
-def _parsed(text: object) -> object:
-    try:
-        return json.loads(text) if isinstance(text, str) else None
-    except (ValueError, RecursionError):
-        return None
 
 
 def _sha256(content: str) -> str:

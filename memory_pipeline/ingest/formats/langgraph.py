@@ -54,7 +54,7 @@ class LangGraphImporter(Importer):
                 value = _parsed(value)
                 yield _candidate(item, value, Source(self.name, name, line), file.now)
             except RowError as error:
-                yield Rejected.of(name, line, str(error), value if isinstance(value, str) else "")
+                yield Rejected.of(name, line, str(error), value)
 
     def sign_of(self, path: Path) -> str | None:
         """Its table of values."""

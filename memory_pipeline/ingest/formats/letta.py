@@ -8,7 +8,6 @@ the present one has no time of a block but that of the export, and no archival m
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,7 +32,7 @@ from memory_pipeline.ingest.turns import (
     speaker_of,
     words_in,
 )
-from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, at, listed, text_at
+from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, at, json_or_none, listed, text_at
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
 from memory_pipeline.text.normalise import clean_text
@@ -170,7 +169,7 @@ class _Reader:
                     **dated(moment),
                 )
             except RowError as error:
-                yield Rejected.of(self.name, line, str(error), text if isinstance(text, str) else "")
+                yield Rejected.of(self.name, line, str(error), text)
 
     def _messages(
         self, agent: Mapping[str, Any], document: Mapping[str, Any], line: int, undated: tuple[datetime, str]
@@ -236,7 +235,4 @@ def _speaks_through_tool(agent: Mapping[str, Any], document: Mapping[str, Any]) 
 
 def _parsed(text: object) -> object:
     """JSON within a text; what is no text is as it is, and what is no JSON None."""
-    try:
-        return json.loads(text) if isinstance(text, str) else text
-    except (ValueError, RecursionError):
-        return None
+    return json_or_none(text) if isinstance(text, str) else text

@@ -156,7 +156,7 @@ class _Export:
             else:
                 yield self._candidate(item, words, native_id, line)
         except RowError as error:
-            yield Rejected.of(self.file.name, line, str(error), words if isinstance(words, str) else "")
+            yield Rejected.of(self.file.name, line, str(error), words)
 
     def _candidate(self, item: Mapping[str, Any], words: str, native_id: str | None, line: int) -> Candidate:
         zone, now = self.file.zone, self.file.now
