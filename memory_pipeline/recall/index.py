@@ -11,10 +11,9 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +26,7 @@ from memory_pipeline.errors import EmbeddingError, StoreBusyError, StoreError
 from memory_pipeline.models.embedders import Embedder, check_model
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.catalogue import Beside, Catalogue
-from memory_pipeline.recall.disk import Addition, DamagedIndexError, IndexFiles, Kind, Opened
+from memory_pipeline.recall.disk import DamagedIndexError, IndexFiles, Kind, Opened
 from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
 from memory_pipeline.recall.ranking import DEPTH, Parts, Weights, newest_first, rank, worth_showing
@@ -82,7 +81,7 @@ class ProjectIndex:
         self._must_see: int = 0
         self._naming = threading.Lock()
         self._handles, self._named = Handles(), list[str]()
-        self._queries: OrderedDict[str, Vectors] = OrderedDict()
+        self._embedded = lru_cache(_QUERIES_KEPT)(lambda query: embedder.embed([embedding_text(query)])[0])
         #: How many rows there were, and how near unrelated questions came to them.
         self._unrelated: tuple[int, float] | None = None
 
@@ -337,7 +336,10 @@ class ProjectIndex:
         stamp = store.stamp() if store.exists() else ()
         with store.reading() as tx:
             generation = tx.recallable.generation()
-            if opened is not None and not (_continues(tx, opened.generation) and self._stands(tx, opened)):
+            if opened is not None and not (
+                _continues(tx, opened.generation)
+                and tx.recallable.places(self._project, opened.generation.sequence) == opened.manifest["places"]
+            ):  # the memories do not stand where they stood when the files were made
                 opened = None
             known = state if state and opened and _goes_on(tx, state, opened) else None
             since = known.generation.sequence if known else 0
@@ -357,9 +359,8 @@ class ProjectIndex:
         late = vectors[len(ids) :]
         arrived = np.flatnonzero(late.any(axis=1))
         if opened is None or ids or len(arrived):
-            filled = [without[n] for n in arrived]
-            addition = Addition(ids, _texts_in(new), vectors[: len(ids)], filled, late[arrived], places)
-            opened = self._files.write(opened, addition, generation)
+            filled = {without[n]: late[n] for n in arrived}
+            opened = self._files.write(opened, generation, places, ids, _texts_in(new), vectors[: len(ids)], filled)
         if known is None:
             catalogue = Catalogue.of(opened.ids, table, beside)
             if table.num_rows >= _MANY:
@@ -368,10 +369,6 @@ class ProjectIndex:
         else:
             catalogue = known.catalogue.following(opened.ids, table, beside)
         return _State(stamp, generation, opened, catalogue, of_another)
-
-    def _stands(self, tx: Transaction, opened: Opened) -> bool:
-        """Whether the memories of the files stand where they stood when the files were made."""
-        return bool(tx.recallable.places(self._project, opened.generation.sequence) == opened.manifest["places"])
 
     def _beside(self, tx: Transaction, known: _State | None) -> Beside:
         """What the tables of conflicts and lineage say of the project's memories."""
@@ -398,17 +395,12 @@ class ProjectIndex:
 
     def vector_of(self, query: str) -> Vectors | None:
         """The unit vector of a query, kept for a while; None if the embedder fails."""
-        kept = self._queries.get(query)
-        if kept is None:
-            try:
-                kept = self._embedder.embed([embedding_text(query)])[0]
-            except EmbeddingError as error:
-                _log.warning("the query is searched by its words alone: %s", error)
-                return None
-            self._queries[query] = kept
-            if len(self._queries) > _QUERIES_KEPT:
-                self._queries.popitem(last=False)
-        return kept
+        try:
+            vector: Vectors = self._embedded(query)
+        except EmbeddingError as error:
+            _log.warning("the query is searched by its words alone: %s", error)
+            return None
+        return vector
 
     def _files_in(self, home: Path) -> IndexFiles:
         kind = Kind(self._project, self._embedder.name, self._embedder.dimension, self._settings.recall.language)
