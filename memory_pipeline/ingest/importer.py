@@ -22,6 +22,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
+from memory_pipeline.ingest.sqlite_files import beside, is_sqlite
 from memory_pipeline.moments import FIRST_MEMORY
 from memory_pipeline.text.redaction import redact
 
@@ -52,12 +53,6 @@ class FileChoice:
         if self.among is not None:
             return relative in self.among
         return not self._excluded.match_file(relative) and (not self.include or self._included.match_file(relative))
-
-    def count_left_out(self, relative: str, skipped: Skipped) -> None:
-        """Count a file that is not read, unless the choice was made before."""
-        if self.among is None:
-            skipped.add_file(EXCLUDED, relative)
-            skipped.add("backup copies" if is_copy(relative) else "files without memories, or excluded")
 
     @cached_property
     def _excluded(self) -> GitIgnoreSpec:
@@ -103,8 +98,9 @@ def chosen_files(
             skipped.add(f"links out of the {place}")
         elif choice.takes(name):
             yield name, file
-        else:
-            choice.count_left_out(name, skipped)
+        elif choice.among is None:
+            skipped.add_file(EXCLUDED, name)
+            skipped.add("backup copies" if is_copy(name) else "files without memories, or excluded")
 
 
 @dataclass(frozen=True)
@@ -172,7 +168,7 @@ class Importer(ABC):
     def parts(self, file: Path) -> tuple[Path, ...]:
         """The files that together hold what a file says, itself first: programs keep what they wrote last in a log
         beside their database. They need not exist."""
-        return (file,)
+        return beside(file) if is_sqlite(file) else (file,)
 
     def evidence(self, path: Path) -> str | None:
         """What in the content of a path shows that it is of this format, as words that follow "it has"; None if

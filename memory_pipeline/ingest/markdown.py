@@ -272,7 +272,8 @@ class _Reader:
         body = self._lines[start:end]
         mark = _BULLET.match(body[0])
         if mark:
-            body = [body[0][mark.end() :], *(_dedent(line, mark.end()) for line in body[1:])]
+            indents = [min(mark.end(), len(line) - len(line.lstrip())) for line in body]
+            body = [body[0][mark.end() :], *(line[indents[n] :] for n, line in enumerate(body) if n)]
         return Entry("\n".join(body).strip(), start + 1, end, self._path, lead)
 
     def _last_content_line(self, start: int, end: int) -> int:
@@ -291,10 +292,6 @@ def _is_bold_label(text: str) -> bool:
 
 def _begins_entry(line: str) -> bool:
     return bool(_LINE_STAMP.match(line) or TURN_LINE.match(line + " ")) or begins_with_time(line)
-
-
-def _dedent(line: str, width: int) -> str:
-    return line[min(width, len(line) - len(line.lstrip())) :]
 
 
 _FENCE = "---"

@@ -26,7 +26,7 @@ from memory_pipeline.ingest.candidates import Candidate, Finding, Reading, Rejec
 from memory_pipeline.ingest.dates import FAR, parse_moment
 from memory_pipeline.ingest.foreign import archive_expired
 from memory_pipeline.ingest.importer import Importer, OneFile
-from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, quoted, reading, records, rows
+from memory_pipeline.ingest.sqlite_files import columns_of, is_sqlite, quoted, reading, records, rows
 from memory_pipeline.ingest.values import MAX_CONTENT
 from memory_pipeline.records import Causal, Source
 
@@ -84,10 +84,6 @@ class BrainImporter(Importer):
     def default_path(self, settings: Settings) -> Path | None:
         """The brain that the settings name."""
         return Path(settings.connectors.brain).expanduser()
-
-    def parts(self, file: Path) -> tuple[Path, ...]:
-        """The file and its write-ahead log."""
-        return beside(file)
 
 
 def memory_table(connection: sqlite3.Connection) -> str | None:

@@ -89,7 +89,7 @@ class ClaudeCodeImporter(FilesImporter):
         """A line of a transcript, or a fact with a type of Claude Code's."""
         for name, file in islice(self.files(path, ALL_FILES, Skipped()), _FIRST_LINES):
             if _is_transcript(file):
-                if _first_line(file, _is_transcript_line):
+                if _first_line(file, lambda line: text_at(line, "sessionId") if line.get("type") in _KINDS else ""):
                     return f"lines of a Claude Code session (with 'sessionId') in {name}"
             elif file.name != INDEX and _is_fact(file):
                 return f"a fact of Claude Code's memory, with its type, in {name}"
@@ -209,11 +209,6 @@ def _directory_on_disk(directory: Path, name: str) -> Path | None:
 def _place_in(line: Mapping[str, object], folder: str) -> str:
     place = text_at(line, "cwd")
     return place if _folder_name(place) == folder else ""
-
-
-def _is_transcript_line(line: Mapping[str, object]) -> str:
-    """The session of a line of a transcript; empty for another line."""
-    return text_at(line, "sessionId") if line.get("type") in _KINDS else ""
 
 
 def _first_line(path: Path, tell: Callable[[Mapping[str, object]], str]) -> str:

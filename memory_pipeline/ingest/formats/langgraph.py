@@ -15,7 +15,7 @@ from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowE
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_of
 from memory_pipeline.ingest.importer import Importer, OneFile, readable_name
-from memory_pipeline.ingest.sqlite_files import beside, columns_of, reading, records, shows_table
+from memory_pipeline.ingest.sqlite_files import columns_of, reading, records, shows_table
 from memory_pipeline.ingest.values import MAX_CONTENT
 from memory_pipeline.records import Source
 from memory_pipeline.records.identifiers import MAX_ID
@@ -63,10 +63,6 @@ class LangGraphImporter(Importer):
     def takes_address(self, path: Path) -> bool:
         """`postgresql://...`."""
         return is_address(path)
-
-    def parts(self, file: Path) -> tuple[Path, ...]:
-        """The file and its write-ahead log."""
-        return beside(file)
 
 
 def _rows_at(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
