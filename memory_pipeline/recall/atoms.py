@@ -3,7 +3,6 @@ playbook and atoms with their vectors, as recall reads them."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -16,7 +15,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.records import Atom, Causal, PlaybookEntry, derived_id
-from memory_pipeline.store import Generation, Store
+from memory_pipeline.store import Store
 from memory_pipeline.text.steering import attempt_in, guiding_entries
 
 #: The parts of an atom that have a vector; `leads` is subject and action together, which a chain leads to.
@@ -202,39 +201,22 @@ class Guidance:
     atom_vectors: Vectors
 
 
-class GuidanceIndex:
-    """The guidance of one project, as of the newest state that was asked for."""
-
-    def __init__(self, store: Store, project: str, embedder: Embedder) -> None:
-        self._store, self._project, self._embedder = store, project, embedder
-        self._lock = threading.Lock()
-        self._known: tuple[Generation, Guidance] | None = None
-
-    def at(self, generation: Generation) -> Guidance:
-        """The guidance; read again if it is of an earlier generation."""
-        with self._lock:
-            if self._known is None or self._known[0] != generation:
-                self._known = generation, self._read()
-            return self._known[1]
-
-    def _read(self) -> Guidance:
-        model, dimension = self._embedder.name, self._embedder.dimension
-        with self._store.reading() as tx:
-            entries = guiding_entries(tx.playbook.read(self._project))
-            atoms = [atom for atom in tx.atoms.read(self._project) if attempt_in(in_words(atom)) is None]
-            known = {("entry", i): vector for i, vector in tx.playbook.vectors(model, dimension).items()}
-        texts = {("entry", entry.id): entry.content for entry in entries}
-        texts |= {("atom", atom.id): in_words(atom) for atom in atoms}
-        missing = [key for key in texts if key not in known]
-        if missing:
-            made = self._embedder.embed([texts[key] for key in missing])
-            known |= dict(zip(missing, made, strict=True))
-        return Guidance(
-            entries,
-            _stacked([known["entry", entry.id] for entry in entries], dimension),
-            atoms,
-            _stacked([known["atom", atom.id] for atom in atoms], dimension),
-        )
+def read_guidance(store: Store, project: str, embedder: Embedder) -> Guidance:
+    """The guidance of one project, without what tries to steer its reader."""
+    with store.reading() as tx:
+        entries = guiding_entries(tx.playbook.read(project))
+        atoms = list(filter(_may_guide, tx.atoms.read(project)))
+        known = {("entry", i): vector for i, vector in tx.playbook.vectors(embedder.name, embedder.dimension).items()}
+    texts = {("entry", entry.id): entry.content for entry in entries}
+    texts |= {("atom", atom.id): in_words(atom) for atom in atoms}
+    missing = [key for key in texts if key not in known]
+    if missing:
+        known |= dict(zip(missing, embedder.embed([texts[key] for key in missing]), strict=True))
+    of_entries, of_atoms = [known["entry", one.id] for one in entries], [known["atom", one.id] for one in atoms]
+    nothing = np.empty((0, embedder.dimension), dtype=np.float32)
+    return Guidance(
+        entries, np.stack(of_entries) if entries else nothing, atoms, np.stack(of_atoms) if atoms else nothing
+    )
 
 
 def in_words(atom: Atom) -> str:
@@ -242,7 +224,3 @@ def in_words(atom: Atom) -> str:
     causal = atom.causal
     further = f"; {causal.consequences}" if causal.consequences else ""
     return f"{causal.subject}: {causal.action} → {causal.outcome}{further}"
-
-
-def _stacked(vectors: Sequence[Vectors], dimension: int) -> Vectors:
-    return np.stack(vectors) if vectors else np.empty((0, dimension), dtype=np.float32)

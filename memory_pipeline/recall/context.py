@@ -73,14 +73,7 @@ def build_context(
         tokens=count_tokens(text) if text else 0,
         items=tuple(
             ContextItem(
-                kind=piece.kind,
-                id=piece.id,
-                handle=piece.handle,
-                content=piece.content,
-                day=piece.day,
-                undated=piece.is_undated,
-                source=piece.source,
-                confidence=piece.confidence,
+                **{name: getattr(piece, name) for name in ContextItem.model_fields if hasattr(piece, name)},
                 relevance_score=round(piece.relevance, 4),
                 tokens=count_tokens(f"{line_of(piece, with_sources)}\n"),
             )

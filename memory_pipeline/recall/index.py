@@ -29,14 +29,13 @@ from memory_pipeline.recall.catalogue import Beside, Catalogue
 from memory_pipeline.recall.disk import DamagedIndexError, IndexFiles, Kind, Opened
 from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
-from memory_pipeline.recall.ranking import DEPTH, Parts, Weights, newest_first, rank, worth_showing
-from memory_pipeline.recall.search import Hit, Match, named_times, newness_for
+from memory_pipeline.recall.ranking import Parts
+from memory_pipeline.recall.search import Hit, Match, ranked
 from memory_pipeline.recall.unrelated import nearest_of, nearest_unrelated
-from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores, query_terms, terms_of
+from memory_pipeline.recall.words import DamagedWordsError, query_terms, terms_of
 from memory_pipeline.records import Memory, with_asked
 from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Generation, Store, Transaction
-from memory_pipeline.text.changes import other_values
 from memory_pipeline.text.contradictions import clear_conflicts, contradicting_ids, superseded_ids
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.subject import place_beside, with_lead_in, with_subject
@@ -45,8 +44,6 @@ _log = logging.getLogger(__name__)
 #: How long a search waits for a store, or for index files, that another process holds: with a state to answer from,
 #: and without one.
 _A_MOMENT_S, _AT_FIRST_S = 0.15, 120.0
-#: Rows that words and vectors each propose when a filter leaves out most of what they find.
-_DEPTH_WITH_FILTER = 20_000
 _QUERIES_KEPT = 256
 #: Of how many of the best memories it is asked how well they answer at all; cosines of texts that have nothing to do
 #: with each other, and of a question and its answer (the default model's, on the demo and a real workspace).
@@ -75,7 +72,6 @@ class ProjectIndex:
         self._store, self._settings, self._project, self._embedder = store, settings, project, embedder
         self._hurried = Store(store.path, busy_timeout_s=_A_MOMENT_S)
         self._files = self._files_in(store.path.parent / f"{store.path.stem}.index")
-        self._weights = Weights()
         self._state: _State | None = None
         self._refreshing = threading.Lock()
         self._must_see: int = 0
@@ -131,54 +127,34 @@ class ProjectIndex:
         catalogue = state.catalogue
         if vector is not None:
             check_model(self._embedder.name, len(catalogue.ids), state.of_another_model)
-        admitted = catalogue.admitted(filters)
-        depth = _DEPTH_WITH_FILTER if filters.narrows else DEPTH
-        found = state.files.words.search(query, depth) if mode != "dense" else NOTHING
-        found = _only(found, admitted)
-        near = NOTHING[0]
-        if vector is not None and len(state.files.matrix):
-            near = state.files.matrix.nearest(vector, DEPTH, admitted)
-            near = near[admitted[near]]
-        times = named_times(query, catalogue.columns.days, catalogue.columns.was_noted)
-        newness = newness_for(query, catalogue.columns.days)
-        rowwise, matrix = catalogue.rowwise, state.files.matrix
         parts = Parts() if explain else None
-        rows, scores = rank(found, matrix, vector, near, rowwise, self._weights, times, newness, parts)
-        if not len(rows) and filters.narrows and vector is not None:
-            # Who asks for a day or a type wants what there is, even if it has little to do with the words.
-            everything = np.flatnonzero(admitted)[-DEPTH:]
-            loosely = replace(self._weights, min_relevance=-1.0)
-            rows, scores = rank(found, matrix, vector, everything, rowwise, loosely, times, newness, parts)
-        keep, gone = admitted[rows], rows[:0]
-        if not sources_too:
-            is_gone = catalogue.stood_for(rows, admitted)
-            keep, gone = keep & ~is_gone, rows[admitted[rows] & is_gone]
-        rows, scores = rows[keep], scores[keep]
-        if few:
-            rows, scores = worth_showing(rows, scores)
-        by_score = rows
-        if not times:
-            gives_other = partial(self._other_values, query, catalogue)
-            rows = newest_first(rows, scores, matrix, catalogue.told, rowwise, gives_other)
+        found = ranked(
+            query,
+            mode,
+            vector,
+            state.files.words,
+            state.files.matrix,
+            catalogue,
+            few=few,
+            filters=filters,
+            sources_too=sources_too,
+            parts=parts,
+        )
+        rows, gone = found.rows, found.gone
         # What was put away is found through what stands for it, and answers as well as it did.
         looked_at = np.concatenate([rows[:_LOOKED_AT], gone[:_LOOKED_AT]])
         strength = self._strength(query, vector, state, looked_at)
-        scores = scores * strength
+        scores = found.scores * strength
         matches = _matches(catalogue, rows[:limit].tolist(), scores[:limit].tolist())
         if parts is not None and len(parts.words):
             shown = rows[:limit].tolist()
-            behind = dict(zip(rowwise.stands_for_it[gone[::-1]].tolist(), gone[::-1].tolist(), strict=True))
-            lifted = _lifted(shown, by_score.tolist())
+            behind = dict(zip(catalogue.stands_for_it[gone[::-1]].tolist(), gone[::-1].tolist(), strict=True))
+            lifted = _lifted(shown, found.by_score.tolist())
             matches = [
                 replace(match, why=self._explained(query, catalogue, row, behind.get(row), parts, is_lifted, strength))
                 for match, row, is_lifted in zip(matches, shown, lifted, strict=True)
             ]
         return self._with_sources_found(query, matches, rows[:limit], gone, catalogue), len(rows)
-
-    def _other_values(self, query: str, catalogue: Catalogue, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        texts = [memory.content for memory in catalogue.memories(rows.tolist())]
-        language = self._settings.recall.language
-        return other_values(query_terms(query, language), texts, partial(terms_of, language=language))
 
     def _explained(
         self,
@@ -198,14 +174,11 @@ class ProjectIndex:
         language = self._settings.recall.language
         own = set(terms_of(with_asked(with_subject(memory), memory.tags), language))
         return Explanation(
-            words=round(float(parts.words[at]), 3),
+            **{name: round(float(getattr(parts, name)[at]), 3) for name in ("words", "neighbours", "time", "newness")},
+            weight=round(float(catalogue.weight[at]), 3),
+            shortness=round(float(catalogue.columns.shortness[at]), 3),
             terms=tuple(dict.fromkeys(term for term in query_terms(query, language) if term in own)),
             cosine=round(float(parts.cosine[at]), 4),
-            neighbours=round(float(parts.neighbours[at]), 3),
-            time=round(float(parts.time[at]), 3),
-            newness=round(float(parts.newness[at]), 3),
-            weight=round(float(catalogue.rowwise.weight[at]), 3),
-            shortness=round(float(catalogue.rowwise.shortness[at]), 3),
             inherited=is_inherited,
             lifted=is_lifted,
             strength=round(strength, 3),
@@ -216,7 +189,7 @@ class ProjectIndex:
     ) -> list[Match]:
         """The matches, each with the archived memory that says of the query what it lacks itself. `rows`: of the
         matches; `gone`: of archived memories that they stand for, best first."""
-        language, ends = self._settings.recall.language, catalogue.rowwise.stands_for_it[gone]
+        language, ends = self._settings.recall.language, catalogue.stands_for_it[gone]
         complete = []
         for match, row in zip(matches, rows.tolist(), strict=True):
             sources = gone[ends == row].tolist()
@@ -436,14 +409,6 @@ def _goes_on(tx: Transaction, state: _State, opened: Opened) -> bool:
     )
 
 
-def _only(found: Scores, admitted: NDArray[np.bool_]) -> Scores:
-    """The scores of admitted rows; rows that a killed process left behind the last one are none."""
-    rows, scores = found
-    keep = rows < len(admitted)
-    keep[keep] = admitted[rows[keep]]
-    return rows[keep], scores[keep]
-
-
 def _lifted(rows: Sequence[int], by_score: Sequence[int]) -> list[bool]:
     """Whether each row stands before one that has a better score."""
     place = {row: number for number, row in enumerate(by_score)}
@@ -451,15 +416,15 @@ def _lifted(rows: Sequence[int], by_score: Sequence[int]) -> list[bool]:
 
 
 def _matches(catalogue: Catalogue, rows: Sequence[int], scores: Sequence[float]) -> list[Match]:
-    found = zip(catalogue.memories(rows), rows, scores, strict=True)
+    beside, found = catalogue.beside, zip(catalogue.memories(rows), rows, scores, strict=True)
     return [
         Hit(
             memory,
             score,
-            catalogue.superseded_by(row),
-            catalogue.source_count(row),
-            catalogue.contradicting(row),
-            scope=catalogue.scope(row),
+            beside.superseded.get(memory.id),
+            beside.source_counts.get(memory.id, 0),
+            beside.contradicting.get(memory.id, ()),
+            scope=beside.scopes.get(memory.id, ""),
             told_again=catalogue.told_again(row, memory),
             until=catalogue.until(row),
         )

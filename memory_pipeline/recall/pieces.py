@@ -40,7 +40,7 @@ class Piece:
     found_through: tuple[date, str] | None = None
     is_part: bool = False
     binds: bool = False
-    is_undated: bool = False
+    undated: bool = False
 
     @property
     def is_guidance(self) -> bool:
@@ -52,7 +52,7 @@ class Piece:
         """What it stands under in place of a day; empty if under its day."""
         if self.is_guidance:
             return "Guidance"
-        return "Rules and preferences" if self.binds else "Undated" if self.is_undated else ""
+        return "Rules and preferences" if self.binds else "Undated" if self.undated else ""
 
 
 def current_matches(matches: Sequence[Match], find: Callable[[Sequence[str]], Sequence[Match]]) -> list[Match]:
@@ -107,7 +107,7 @@ def _memory_piece(match: Match, handle: str) -> Piece:
         speaker=speaker_in(memory.memory_type, memory.tags),
         contradicting=match.contradicting,
         binds=binds(memory.tags),
-        is_undated=memory.created_at_quality in UNDATED,
+        undated=memory.created_at_quality in UNDATED,
         found_through=(through.day, through.content) if through and not through.content.startswith(MARK) else None,
     )
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
@@ -28,9 +29,9 @@ from memory_pipeline.recall.atoms import (
     AtomIndex,
     DescribedAtom,
     FoundAtom,
-    GuidanceIndex,
     causal_chains,
     describe_atom,
+    read_guidance,
     search_atoms,
     state_atom,
 )
@@ -99,7 +100,7 @@ class ProjectMemory:
         self._store, self._settings, self._actor = store, settings, actor
         self._embedder = embedder or choose_embedder(settings)
         self._index = ProjectIndex(store, settings, project, self._embedder)
-        self._guidance = GuidanceIndex(store, project, self._embedder)
+        self._guidance = lru_cache(1)(lambda generation: read_guidance(store, project, self._embedder))
         self._uses = Uses(store, actor)
 
     def __enter__(self) -> Self:
@@ -178,7 +179,7 @@ class ProjectMemory:
         pieces = order_pieces(
             matches,
             self._index.vectors_of(matches),
-            self._guidance.at(self._index.fresh().generation),
+            self._guidance(self._index.fresh().generation),
             self._index.vector_of(task),
             MIN_RELEVANCE,
             self._index.handles().shorten,

@@ -18,7 +18,7 @@ from memory_pipeline.store import SeriesMemory, Store, Transaction
 from memory_pipeline.store.rows import only_one
 from memory_pipeline.text.place_names import PlaceName, names_of
 from memory_pipeline.text.readings import Series
-from memory_pipeline.text.series_figures import Figure, Value
+from memory_pipeline.text.series_figures import Figure
 
 #: The columns of a plot in text.
 _WIDTH = 40
@@ -187,20 +187,9 @@ def _described(one: SeriesMemory, series: Series) -> DescribedSeries:
 
 
 def _figure(figure: Figure, name: PlaceName) -> DescribedFigure:
-    return DescribedFigure(
-        name=name.name,
-        unit=name.unit,
-        newest=_value(figure.newest),
-        first=_value(figure.first),
-        least=_value(figure.least),
-        greatest=_value(figure.greatest),
-        median=figure.median,
-        plot=plot_line(figure),
-    )
-
-
-def _value(value: Value) -> ValueOfFigure:
-    return ValueOfFigure(value=value.text, at=value.at)
+    values = {each: getattr(figure, each) for each in ("newest", "first", "least", "greatest")}
+    told = {each: ValueOfFigure(value=value.text, at=value.at) for each, value in values.items()}
+    return DescribedFigure(name=name.name, unit=name.unit, median=figure.median, plot=plot_line(figure), **told)
 
 
 SERIES_FORMATS = ("csv", "json", "parquet")
