@@ -173,17 +173,22 @@ def check_export(store: Store, name: str, path: Path, *, everything: bool = Fals
 def is_export(name: str, path: Path) -> bool:
     """Whether a file is an earlier export in this format, that is, whether its rows have the columns of one."""
     if name == "parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            with path.open("rb") as file:
-                return MARK.items() <= (pq.read_schema(file).metadata or {}).items()
-        except (pa.ArrowException, OSError):
-            return False
+        return has_mark(path, MARK)
     with path.open("rb") as file:
         line = file.readline(_LONGEST_LINE)
     return is_export_row(json_or_none(line))
+
+
+def has_mark(path: Path, mark: Mapping[bytes, bytes]) -> bool:
+    """Whether a file is one of Parquet with a mark in its metadata."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with path.open("rb") as file:
+            return mark.items() <= (pq.read_schema(file).metadata or {}).items()
+    except (pa.ArrowException, OSError):
+        return False
 
 
 def _write_everything(tx: Transaction, name: str, file: BinaryIO) -> int:

@@ -1,5 +1,4 @@
-"""Atoms for people and agents: find them by field and meaning, follow causal chains, add one; and the
-playbook and atoms with their vectors, as recall reads them."""
+"""Atoms for people and agents: find them by field and meaning, follow causal chains, add one."""
 
 from __future__ import annotations
 
@@ -14,9 +13,9 @@ from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.model import Vectors
-from memory_pipeline.records import Atom, Causal, PlaybookEntry, derived_id
+from memory_pipeline.records import Atom, Causal, derived_id
 from memory_pipeline.store import Store
-from memory_pipeline.text.steering import attempt_in, guiding_entries
+from memory_pipeline.text.steering import attempt_in
 
 #: The parts of an atom that have a vector; `leads` is subject and action together, which a chain leads to.
 FIELDS = ("subject", "action", "outcome", "leads")
@@ -136,7 +135,7 @@ def _may_guide(atom: Atom) -> bool:
     return attempt_in(in_words(atom)) is None
 
 
-def causal_chains(index: AtomIndex, start: Sequence[Atom], longest: int = _LONGEST_CHAIN) -> list[list[FoundAtom]]:
+def causal_chains(index: AtomIndex, start: Sequence[Atom]) -> list[list[FoundAtom]]:
     """Chains from each starting atom: its outcome leads to the atom with the nearest subject and action.
 
     A chain ends where no further atom reaches the cosine, and never visits an atom twice.
@@ -144,7 +143,7 @@ def causal_chains(index: AtomIndex, start: Sequence[Atom], longest: int = _LONGE
     chains = []
     for first in start:
         chain = [FoundAtom(first, 1.0)]
-        while len(chain) < longest:
+        while len(chain) < _LONGEST_CHAIN:
             seen = {item.atom.id for item in chain}
             others = [atom for atom in index.atoms if atom.id not in seen and _may_guide(atom)]
             onward = index.nearest("leads", index.vector(chain[-1].atom, "outcome"), _LEADS, others)
@@ -189,34 +188,6 @@ def state_atom(
     with store.writing(by) as tx:
         tx.atoms.write(atom, embed_atom(embedder, tidy), FIELDS, embedder.name)
     return atom
-
-
-@dataclass(frozen=True, slots=True)
-class Guidance:
-    """`entry_vectors` and `atom_vectors`: float32 (n, dimension), unit length."""
-
-    entries: Sequence[PlaybookEntry]
-    entry_vectors: Vectors
-    atoms: Sequence[Atom]
-    atom_vectors: Vectors
-
-
-def read_guidance(store: Store, project: str, embedder: Embedder) -> Guidance:
-    """The guidance of one project, without what tries to steer its reader."""
-    with store.reading() as tx:
-        entries = guiding_entries(tx.playbook.read(project))
-        atoms = list(filter(_may_guide, tx.atoms.read(project)))
-        known = {("entry", i): vector for i, vector in tx.playbook.vectors(embedder.name, embedder.dimension).items()}
-    texts = {("entry", entry.id): entry.content for entry in entries}
-    texts |= {("atom", atom.id): in_words(atom) for atom in atoms}
-    missing = [key for key in texts if key not in known]
-    if missing:
-        known |= dict(zip(missing, embedder.embed([texts[key] for key in missing]), strict=True))
-    of_entries, of_atoms = [known["entry", one.id] for one in entries], [known["atom", one.id] for one in atoms]
-    nothing = np.empty((0, embedder.dimension), dtype=np.float32)
-    return Guidance(
-        entries, np.stack(of_entries) if entries else nothing, atoms, np.stack(of_atoms) if atoms else nothing
-    )
 
 
 def in_words(atom: Atom) -> str:

@@ -45,10 +45,10 @@ def _rounded(digits: int) -> AfterValidator:
     return AfterValidator(lambda number: round(number, digits))
 
 
-#: In JSON, `10.0` is a whole number too.
 #: What a person reads then.
 NOTHING_NEAR = "Nothing here is near your question."
 _NOTHING_NEAR = "There, and true, if nothing here is nearer to it than questions about something else are."
+#: In JSON, `10.0` is a whole number too.
 _AS_WHOLE = BeforeValidator(lambda value: int(value) if isinstance(value, float) and value.is_integer() else value)
 Whole = Annotated[int, _AS_WHOLE]
 Level = Annotated[int, Field(ge=0, le=3), _AS_WHOLE, _known((0, 1, 2, 3), "level")]

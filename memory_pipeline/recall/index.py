@@ -33,7 +33,7 @@ from memory_pipeline.recall.ranking import Parts
 from memory_pipeline.recall.search import Hit, Match, ranked
 from memory_pipeline.recall.unrelated import nearest_of, nearest_unrelated
 from memory_pipeline.recall.words import DamagedWordsError, query_terms, terms_of
-from memory_pipeline.records import Memory, with_asked
+from memory_pipeline.records import with_asked
 from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Generation, Store, Transaction
 from memory_pipeline.text.contradictions import clear_conflicts, contradicting_ids, superseded_ids
@@ -100,46 +100,22 @@ class ProjectIndex:
         archived memory is left out if the one that stands for it is in the ranking, unless `sources_too`. If the
         embedder fails, words alone decide.
         """
-        vector = None if mode == "bm25" else self.vector_of(query)
+        vector, parts = None if mode == "bm25" else self.vector_of(query), Parts() if explain else None
         few = not (all_that_match or filters.narrows)
+        rank = partial(ranked, query, mode, vector, few=few, filters=filters, sources_too=sources_too, parts=parts)
+        state = self.fresh()
+        if vector is not None:
+            check_model(self._embedder.name, len(state.catalogue.ids), state.of_another_model)
         try:
-            return self._searched(query, vector, limit, filters, mode, sources_too, explain=explain, few=few)
+            found = rank(state.files.words, state.files.matrix, state.catalogue)
         except DamagedWordsError as error:
             _log.warning("the index of '%s' was damaged while it was open, and is made again: %s", self._project, error)
             with self._refreshing:
                 self._state = None
                 self._files.forget()
-            return self._searched(query, vector, limit, filters, mode, sources_too, explain=explain, few=few)
-
-    def _searched(
-        self,
-        query: str,
-        vector: Vectors | None,
-        limit: int,
-        filters: Filters,
-        mode: Mode,
-        sources_too: bool,
-        *,
-        explain: bool,
-        few: bool,
-    ) -> tuple[list[Match], int]:
-        state = self.fresh()
+            state = self.fresh()
+            found = rank(state.files.words, state.files.matrix, state.catalogue)
         catalogue = state.catalogue
-        if vector is not None:
-            check_model(self._embedder.name, len(catalogue.ids), state.of_another_model)
-        parts = Parts() if explain else None
-        found = ranked(
-            query,
-            mode,
-            vector,
-            state.files.words,
-            state.files.matrix,
-            catalogue,
-            few=few,
-            filters=filters,
-            sources_too=sources_too,
-            parts=parts,
-        )
         rows, gone = found.rows, found.gone
         # What was put away is found through what stands for it, and answers as well as it did.
         looked_at = np.concatenate([rows[:_LOOKED_AT], gone[:_LOOKED_AT]])
@@ -193,7 +169,7 @@ class ProjectIndex:
         complete = []
         for match, row in zip(matches, rows.tolist(), strict=True):
             sources = gone[ends == row].tolist()
-            through = find_through(query, language, match.memory, partial(_read_first, catalogue, sources))
+            through = find_through(query, language, match.memory, sources, catalogue.memories)
             complete.append(replace(match, found_through=through) if through else match)
         return complete
 
@@ -378,10 +354,6 @@ class ProjectIndex:
     def _files_in(self, home: Path) -> IndexFiles:
         kind = Kind(self._project, self._embedder.name, self._embedder.dimension, self._settings.recall.language)
         return IndexFiles(home, kind)
-
-
-def _read_first(catalogue: Catalogue, rows: Sequence[int], most: int) -> list[Memory]:
-    return catalogue.memories(rows[:most])
 
 
 def _continues(tx: Transaction, generation: Generation) -> bool:

@@ -81,14 +81,14 @@ _LONGEST_EXCERPT = 480
 
 
 def find_through(
-    query: str, language: str, memory: Memory, sources: Callable[[int], Sequence[Memory]]
+    query: str, language: str, memory: Memory, rows: Sequence[int], read: Callable[[Sequence[int]], Sequence[Memory]]
 ) -> Memory | None:
     """The archived memory that says most of what a query asks for and `memory` lacks, with the words around that; None
-    if none says any of it. `sources`: so many of the archived memories that were found, best first."""
+    if none says any of it. `rows`: of the archived memories that were found, best first, which `read` reads."""
     terms = set(query_terms(query, language)) - set(terms_of(memory.content, language))
     values = [value for value in _VALUE.findall(query) if not _place_of(memory.content, value)]
     best, most = None, 0.0
-    for source in sources(_FOR_VALUES if values else _FOR_WORDS) if terms or values else ():
+    for source in read(rows[: _FOR_VALUES if values else _FOR_WORDS]) if terms or values else ():
         score = len(terms.intersection(terms_of(source.content, language))) / (len(terms) + 1)
         score += sum(_place_of(source.content, value) is not None for value in values)
         if score > most:

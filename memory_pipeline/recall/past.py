@@ -328,14 +328,13 @@ def headline(difference: Difference) -> str:
     )
 
 
-def diff_text(difference: Difference, most: int | None = None) -> str:
-    """A difference as lines: `+` added, `-` removed, with the words of what it was archived into, `~` changed; at most
-    `most` of each."""
+def diff_text(difference: Difference) -> str:
+    """A difference as lines: `+` added, `-` removed, with the words of what it was archived into, `~` changed."""
     words = {memory.id: memory.content for memory in (*difference.added, *difference.changed)}
     lines = [headline(difference)]
-    lines += [f"+ {memory.id}  {_flat(memory)}" for memory in difference.added[:most]]
-    lines += [f"- {memory.id}  {_flat(memory)}  ({_why(memory, words)})" for memory in difference.gone[:most]]
-    lines += [f"~ {memory.id}  {_flat(memory)}  ({memory.what})" for memory in difference.changed[:most]]
+    lines += [f"+ {memory.id}  {_flat(memory)}" for memory in difference.added]
+    lines += [f"- {memory.id}  {_flat(memory)}  ({_why(memory, words)})" for memory in difference.gone]
+    lines += [f"~ {memory.id}  {_flat(memory)}  ({memory.what})" for memory in difference.changed]
     return "\n".join(lines)
 
 

@@ -31,7 +31,6 @@ from memory_pipeline.recall.atoms import (
     FoundAtom,
     causal_chains,
     describe_atom,
-    read_guidance,
     search_atoms,
     state_atom,
 )
@@ -67,7 +66,7 @@ from memory_pipeline.recall.documents import (
 from memory_pipeline.recall.index import ProjectIndex
 from memory_pipeline.recall.lineage import described_sources, lineage_of, recalled
 from memory_pipeline.recall.past import read_state, search_state
-from memory_pipeline.recall.pieces import current_matches, order_pieces
+from memory_pipeline.recall.pieces import current_matches, order_pieces, read_guidance
 from memory_pipeline.recall.ranking import MIN_RELEVANCE
 from memory_pipeline.recall.search import Hit, Match
 from memory_pipeline.records import EXPIRED, Causal, ExtractionFeedback, Memory, SessionUsage, Source, derived_id

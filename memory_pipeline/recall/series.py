@@ -13,7 +13,8 @@ from pydantic import Field
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.places import check_is_free
-from memory_pipeline.files.writing import writing_whole
+from memory_pipeline.files.writing import begins_with, writing_whole
+from memory_pipeline.ingest.exporting import has_mark
 from memory_pipeline.store import SeriesMemory, Store, Transaction
 from memory_pipeline.store.rows import only_one
 from memory_pipeline.text.place_names import PlaceName, names_of
@@ -163,12 +164,12 @@ def series_rows(tx: Transaction, series_ids: Sequence[str] = ()) -> list[dict[st
     return rows
 
 
-def plot_line(figure: Figure, width: int = _WIDTH) -> str:
+def plot_line(figure: Figure) -> str:
     """The values of a figure over time as a line of blocks, the oldest first; of many values, the newest of each
     stretch."""
     numbers = [value.number for value in figure.values]
-    if len(numbers) > width:
-        numbers = [numbers[(step + 1) * len(numbers) // width - 1] for step in range(width)]
+    if len(numbers) > _WIDTH:
+        numbers = [numbers[(step + 1) * len(numbers) // _WIDTH - 1] for step in range(_WIDTH)]
     low, high = figure.least.number, figure.greatest.number
     top = len(_LEVELS) - 1
     return "".join(_LEVELS[round((number - low) / (high - low) * top) if high > low else 0] for number in numbers)
@@ -205,6 +206,7 @@ SERIES_COLUMNS = {
     "breaks": "Whether the reading breaks the series.",
 }
 _MARK = {b"memory_pipeline": b"series"}
+_JSON_START = '{\n "series": ['
 
 
 def export_series(store: Store, name: str, path: Path, series_ids: Sequence[str] = (), *, force: bool = False) -> int:
@@ -251,14 +253,5 @@ _WRITERS = {"csv": _csv, "json": _json, "parquet": _parquet}
 def _is_export(name: str, path: Path) -> bool:
     """Whether a file is an earlier export of series in this format."""
     if name == "parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            return _MARK.items() <= (pq.read_schema(path).metadata or {}).items()
-        except (pa.ArrowException, OSError):
-            return False
-    start = _csv([]) if name == "csv" else b'{"series": ['
-    with path.open("rb") as file:
-        head = file.read(len(start) + 8)
-    return head.startswith(start) or (name == "json" and b"".join(head.split()).startswith(b'{"series":['))
+        return has_mark(path, _MARK)
+    return begins_with(_csv([]).decode() if name == "csv" else _JSON_START)(path)
