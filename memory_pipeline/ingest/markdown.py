@@ -16,7 +16,7 @@ from markdown_it.tree import SyntaxTreeNode
 
 from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.dates import begins_with_time
-from memory_pipeline.ingest.values import MAX_LABELS, MAX_NAME
+from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LABELS, MAX_NAME
 from memory_pipeline.text.normalise import clean_text
 from memory_pipeline.text.sentences import split_statements
 from memory_pipeline.text.subject import NO_LEAD_IN, LeadIn, lead_in_from, said_together
@@ -88,11 +88,6 @@ class Note:
         """The heading that stands above the whole note; empty if none does."""
         tops = [title for level, title in self.headings if level == 1]
         return tops[0] if len(tops) == 1 and self.headings[0][0] == 1 else ""
-
-    @property
-    def empty_labels(self) -> int:
-        """How many labels have nothing below them."""
-        return list(self.structure.values()).count("empty label")
 
     def mark(self, start: int, end: int, role: str) -> None:
         """Give lines, counted from 0, a role."""
@@ -359,9 +354,9 @@ def _by_line(lines: list[str]) -> dict[str, Any]:
 _CHARS_OF_TOKEN = 4
 
 
-def parts_of(text: str, max_tokens: int, skipped: Skipped) -> list[str]:
+def parts_of(text: str, skipped: Skipped) -> list[str]:
     """The text, or, if it is longer than the limit, its statements packed into parts below the limit."""
-    limit = max_tokens * _CHARS_OF_TOKEN
+    limit = MAX_ENTRY_TOKENS * _CHARS_OF_TOKEN
     if len(text) <= limit:
         return [text]
     skipped.split += 1
@@ -394,10 +389,8 @@ class EntryPart:
         )
 
 
-def parts_of_entry(
-    entry: Entry, max_tokens: int, skipped: Skipped, own_words: str | None = None
-) -> Iterator[EntryPart]:
+def parts_of_entry(entry: Entry, skipped: Skipped, own_words: str | None = None) -> Iterator[EntryPart]:
     """The parts of an entry: only a whole one is said with its lead-in. `own_words`: what is left of its text."""
-    parts = parts_of(entry.text if own_words is None else own_words, max_tokens, skipped)
+    parts = parts_of(entry.text if own_words is None else own_words, skipped)
     for part in parts:
         yield EntryPart(part, said_together(entry.lead, part) if len(parts) == 1 else part, entry)

@@ -56,7 +56,7 @@ _OUR_DATA = re.compile(
 _FIRST_LINES = 600
 #: Where a folder of daily notes has them: by nothing, by year, by year and month.
 _PLACES_OF_DAYS = ("*.md", "[12]*/*.md", "[12]*/*/*.md")
-_A_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:-\d{4})?\.md(?:\.gz)?")
+A_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:-\d{4})?\.md(?:\.gz)?")
 _SESSION_DUMP = re.compile(r"^#\s+Session:\s+\d{4}-\d{2}-\d{2}")
 _SESSION_MARK = re.compile(r"^\s*-\s+\*\*Session (?:Key|ID)\*\*", re.MULTILINE)
 _HEADING = re.compile(r"^(#{1,6})\s+\S")
@@ -80,11 +80,6 @@ class WorkspaceFile:
     stated_type: str = ""
     has_human_turns: bool = False
 
-    @property
-    def is_named_by_title(self) -> bool:
-        """Whether its title only names the file: that of long-term and identity files, and of a day."""
-        return self.role in ("long-term", "identity") or bool(_A_DAY.fullmatch(self.path.name))
-
 
 def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterator[WorkspaceFile]:
     """Each chosen file once, even if one name links to another; links that leave the workspace are skipped."""
@@ -95,7 +90,7 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
     if is_plain := _is_folder_of_days(root):
         named += [(path, "daily") for path in _markdown_below(root, ".")]
     else:
-        named += [(path, "daily") for path in sorted(root.glob("*.md")) if _A_DAY.fullmatch(path.name)]
+        named += [(path, "daily") for path in sorted(root.glob("*.md")) if A_DAY.fullmatch(path.name)]
     if choice.among is None and not is_plain:
         copies = [file for place in (root, *(root / folder for folder in _FOLDERS)) for file in place.glob("*.md?*")]
         skipped.add("backup copies", sum(is_copy(file.name) for file in copies))
@@ -109,7 +104,7 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
                 path.name not in known
                 and top not in _FOLDERS
                 and not top.startswith(".")
-                and not (path.parent == root and _A_DAY.fullmatch(path.name))
+                and not (path.parent == root and A_DAY.fullmatch(path.name))
             ):
                 skipped.add("files of Markdown outside of memory/, DailyLogs/ and raw/")
                 skipped.add_file(OUTSIDE, relative)
@@ -128,7 +123,7 @@ def _is_folder_of_days(root: Path) -> bool:
     """Whether a directory has nothing of a workspace, but notes that are named by their day: it is a log of days."""
     if any((root / name).exists() for name in (*_LONG_TERM, *_IDENTITY, *_AGENTS, *_FOLDERS) if name != "README.md"):
         return False
-    return any(_A_DAY.fullmatch(path.name) for pattern in _PLACES_OF_DAYS for path in root.glob(pattern))
+    return any(A_DAY.fullmatch(path.name) for pattern in _PLACES_OF_DAYS for path in root.glob(pattern))
 
 
 def is_of_another(root: Path, first: WorkspaceFile) -> bool:
@@ -139,7 +134,7 @@ def is_of_another(root: Path, first: WorkspaceFile) -> bool:
     known = {*_LONG_TERM, *_IDENTITY, *_AGENTS}
     if any((root / name).exists() for name in (*_IDENTITY, *_AGENTS, *_FOLDERS) if name != "README.md"):
         return False
-    return any(file.name not in known and not _A_DAY.fullmatch(file.name) for file in root.glob("*.md"))
+    return any(file.name not in known and not A_DAY.fullmatch(file.name) for file in root.glob("*.md"))
 
 
 def is_written_by_program(text: str) -> bool:

@@ -38,8 +38,6 @@ _MOST_FOR_USE, _FOR_USEFUL, _FOR_RECALLED = 0.1, 0.05, 0.01
 
 #: Steps in which a chain of replacements is followed, each twice as long as the one before: only a circle needs more.
 _DOUBLINGS = 24
-#: From so many changed rows on, the columns are put together again.
-_MOST_CHANGED = 20_000
 
 #: The columns of memories that are given, beside those without a value.
 _GIVEN = pa.schema(
@@ -218,11 +216,6 @@ class Catalogue:
             before, after = neighbours_in(_places(self.table, changed, len(ids)))
         columns = self.columns.changed(len(added), rows, Columns.of(delta, row_of))
         return Catalogue(ids, row_of, self.table, changed, columns, before, after, beside)
-
-    @property
-    def is_far_from_its_table(self) -> bool:
-        """Whether so much has changed that a new catalogue of the whole is better."""
-        return len(self.changed) > _MOST_CHANGED
 
     def memories(self, rows: Sequence[int]) -> list[Memory]:
         """The memories of some rows, in their order."""

@@ -50,6 +50,8 @@ _QUERIES_KEPT = 256
 _LOOKED_AT, _FAR, _NEAR, _LEAST_STRENGTH = 5, 0.2, 0.6, 0.05
 #: A memory of this score has half of the words of a query, or the cosine between far and near.
 _SURELY_NEAR = 0.5
+#: With more changed rows, a new catalogue of the whole is better.
+_MOST_CHANGED = 20_000
 #: After reading so many memories, the memory that reading took is given back.
 _MANY = 10_000
 
@@ -376,7 +378,7 @@ def _goes_on(tx: Transaction, state: _State, opened: Opened) -> bool:
     """Whether the next state can be made from this one."""
     return (
         opened.manifest["name"] == state.files.manifest["name"]
-        and not state.catalogue.is_far_from_its_table
+        and len(state.catalogue.changed) <= _MOST_CHANGED
         and _continues(tx, state.generation)
     )
 

@@ -23,7 +23,6 @@ from memory_pipeline.ingest.importer import FilesImporter, OneFile
 from memory_pipeline.ingest.markdown import Page, parse_note, parts_of_entry, split_front_matter
 from memory_pipeline.ingest.openclaw_files import note_text
 from memory_pipeline.ingest.text_files import beginning
-from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
 
@@ -81,7 +80,7 @@ class BasicMemoryImporter(FilesImporter):
                 continue
             category, words, own_tags = observation_in(entry.text)
             path = [heading for heading in entry.above if heading.strip().lower() not in _OF_FORMAT]
-            for said in parts_of_entry(entry, MAX_ENTRY_TOKENS, file.skipped, words.strip()):
+            for said in parts_of_entry(entry, file.skipped, words.strip()):
                 part = said.own_words
                 digest = hashlib.sha256(f"{category}\x1f{part}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
                 found = Candidate(

@@ -34,7 +34,7 @@ from memory_pipeline.ingest.markdown import Page, parse_note, parts_of, parts_of
 from memory_pipeline.ingest.openclaw_files import note_text
 from memory_pipeline.ingest.text_files import beginning, json_records, opened
 from memory_pipeline.ingest.turns import Transcripts, without_put_in
-from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LINE_BYTES, text_at
+from memory_pipeline.ingest.values import text_at
 from memory_pipeline.records import Source
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.kinds import kind_of
@@ -81,9 +81,7 @@ class ClaudeCodeImporter(FilesImporter):
         folder = _folder_of(file.path)
         if not _is_transcript(file.path):
             return _memories(file, folder)
-        return read_transcript(
-            file.path, file.name, MAX_LINE_BYTES, Transcripts(self.name, file), project_by_place(folder)
-        )
+        return read_transcript(Transcripts(self.name, file), project_by_place(folder))
 
     def sign_of(self, path: Path) -> str | None:
         """A line of a transcript, or a fact with a type of Claude Code's."""
@@ -269,7 +267,7 @@ def _fact(page: Page, stated: str | None, as_found: Candidate, native_id: str, s
         return
     kind = TYPES.get(stated or "") or kind_of(words, (stated or "",), "fact")
     category = slug(text_at(page.fields, "name"))
-    for number, part in enumerate(parts_of(words, MAX_ENTRY_TOKENS, skipped), start=1):
+    for number, part in enumerate(parts_of(words, skipped), start=1):
         yield replace(
             as_found,
             content=part,
@@ -289,7 +287,7 @@ def _entries(text: str, path: Path, as_found: Candidate, skipped: Skipped) -> Re
         if path.name == INDEX and _leads_to_file(entry.text, path.parent):
             skipped.add("lines of an index")
             continue
-        for part in parts_of_entry(entry, MAX_ENTRY_TOKENS, skipped):
+        for part in parts_of_entry(entry, skipped):
             yield replace(
                 part.describe(as_found),
                 source=replace(as_found.source, line=entry.first_line),

@@ -19,7 +19,6 @@ from memory_pipeline.ingest.markdown import Entry, parse_note, parts_of_entry
 from memory_pipeline.ingest.openclaw_files import note_text
 from memory_pipeline.ingest.text_files import beginning
 from memory_pipeline.ingest.turns import without_put_in
-from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.moments import FIRST_MEMORY
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
@@ -110,7 +109,7 @@ class CodexImporter(FilesImporter):
             told = current.time_of(entry)
             # The names of sections stand beside what they hold.
             entry = replace(entry, lead=replace(entry.lead, joins=False))
-            for part in parts_of_entry(entry, MAX_ENTRY_TOKENS, skipped, words):
+            for part in parts_of_entry(entry, skipped, words):
                 yield part.describe(
                     Candidate(
                         content=part.content,

@@ -32,7 +32,7 @@ from memory_pipeline.ingest.turns import (
     speaker_of,
     words_in,
 )
-from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, at, json_or_none, listed, text_at
+from memory_pipeline.ingest.values import at, json_or_none, listed, text_at
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
 from memory_pipeline.text.normalise import clean_text
@@ -135,7 +135,7 @@ class _Reader:
         moment, quality = (created, "exact") if created else undated
         text, counts = self.file.masked(clean_text(text))
         for entry in parse_note(text).entries:
-            for said in parts_of_entry(entry, MAX_ENTRY_TOKENS, self.skipped):
+            for said in parts_of_entry(entry, self.skipped):
                 part = said.own_words
                 digest = hashlib.sha256(part.encode()).hexdigest()[:12]
                 found = Candidate(
