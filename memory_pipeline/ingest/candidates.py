@@ -45,11 +45,7 @@ def dated(moment: datetime | None, quality: str = "exact") -> dict[str, Any]:
     """The fields of a candidate that tell when it was created; the time of the import stands for None."""
     if moment is None:
         return {"created_at_quality": "import"}
-    return {
-        "created_at": moment.astimezone(UTC),
-        "utc_offset": minutes_ahead(moment),
-        "created_at_quality": quality,
-    }
+    return {"created_at": moment.astimezone(UTC), "utc_offset": minutes_ahead(moment), "created_at_quality": quality}
 
 
 #: How the reason begins if a whole file could not be opened or decoded.

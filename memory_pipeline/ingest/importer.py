@@ -147,6 +147,10 @@ class Importer(ABC):
     about: ClassVar[str]
     takes: ClassVar[str] = "a file"
     takes_directory: ClassVar[bool | None] = False
+    project: ClassVar[str] = "default"
+    #: How the names of files end whose words were said, so that they stay true when the file is removed or rewritten:
+    #: transcripts, which their program deletes after a while. Of others, words that are gone were edited or removed.
+    said_for_good: ClassVar[tuple[str, ...]] = ()
 
     def read(self, place: OneFile, choice: FileChoice = ALL_FILES) -> Reading:
         """Stream the memories at a place, of the chosen files of a directory, and the rows that cannot become memories.
@@ -196,19 +200,14 @@ class Importer(ABC):
         one."""
         return source_file
 
-    def is_said_for_good(self, file: str) -> bool:
-        """Whether the words of a file were said, so that they stay true when the file is removed or rewritten: a
-        transcript, which its program deletes after a while. Otherwise words that are gone were edited or removed."""
-        return False
-
     def warnings(self, unread: Mapping[str, datetime], now: datetime) -> Sequence[str]:
         """What a user should know of files that no night has read, by name with the time of their last change, as
         sentences."""
         return ()
 
     def default_project(self, path: Path) -> str:
-        """The project of memories that name none, if the user names none either."""
-        return "default"
+        """The project of memories that name none, if the user names none either: `project`, or what the path says."""
+        return self.project
 
     def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
         """The id of a memory without its own id; a second one with the same stem gets the suffix `~2`."""

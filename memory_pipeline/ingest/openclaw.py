@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time, tzinfo
 from pathlib import Path
-from typing import Any
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import resolve_links
@@ -42,6 +41,7 @@ from memory_pipeline.ingest.openclaw_files import (
     BY_PROGRAM,
     NO_ENTRY,
     SESSION_DUMP,
+    Recall,
     WorkspaceFile,
     blank_managed,
     is_of_another,
@@ -131,7 +131,7 @@ def _leads_to(text: str, file: WorkspaceFile, elsewhere: frozenset[Path]) -> boo
     return any(resolve_links(folder / target) in elsewhere for folder in folders)
 
 
-def _read_file(place: OneFile, file: WorkspaceFile, recalls: dict[str, Any], elsewhere: frozenset[Path]) -> Reading:
+def _read_file(place: OneFile, file: WorkspaceFile, recalls: Sequence[Recall], elsewhere: frozenset[Path]) -> Reading:
     skipped, now = place.skipped, place.now
     try:
         text = text_of(file.path, skipped)

@@ -6,12 +6,10 @@ Blocks that another consolidator or this program manages, indexes, and what sub-
 from __future__ import annotations
 
 import gzip
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.markers import MANAGERS, is_sealed_page, without_blocks
@@ -20,7 +18,7 @@ from memory_pipeline.ingest.exporting import is_export_row
 from memory_pipeline.ingest.importer import FileChoice, OneFile, chosen_files, is_copy, readable_name
 from memory_pipeline.ingest.markdown import Entry
 from memory_pipeline.ingest.text_files import FALLBACK, RECODED, encoding_of
-from memory_pipeline.ingest.values import json_or_none
+from memory_pipeline.ingest.values import at, json_or_none
 from memory_pipeline.text.normalise import clean_text
 
 _LONG_TERM = ("MEMORY.md", "memory.md")
@@ -220,29 +218,35 @@ def note_text(file: OneFile) -> str | None:
     return without_blocks(text)
 
 
-def recall_counts(root: Path) -> dict[str, Any]:
+#: How often the agent recalled some lines of a file, by its name, first and last line.
+Recall = tuple[str, int, int, int]
+
+
+def recall_counts(root: Path) -> list[Recall]:
+    """What the agent's own file says of its recalls; nothing if it cannot be read."""
     path = root / "memory" / ".dreams" / "short-term-recall.json"
     try:
-        if path.stat().st_size > _MAX_FILE_BYTES:
-            return {}
-        entries = json.loads(path.read_text(encoding="utf-8"))["entries"]
-        return dict(entries)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return {}
+        entries = json_or_none(path.read_bytes()) if path.stat().st_size <= _MAX_FILE_BYTES else None
+    except OSError:
+        return []
+    told = at(entries, "entries")
+    found = []
+    for item in told.values() if isinstance(told, dict) else ():
+        file, first, last, count = (at(item, name) for name in ("path", "startLine", "endLine", "recallCount"))
+        if (
+            isinstance(file, str)
+            and all(isinstance(n, int) for n in (first, last, count))
+            and 0 <= count < _MOST_RECALLS
+        ):
+            found.append((file, first, last, count))
+    return found
 
 
-def recalled(recalls: dict[str, Any], relative: str, entry: Entry) -> int:
+def recalled(recalls: Sequence[Recall], relative: str, entry: Entry) -> int:
     """How often the agent recalled the lines of this entry, according to the file."""
-    counts = [
-        item["recallCount"]
-        for item in recalls.values()
-        if isinstance(item, dict)
-        and isinstance(item.get("recallCount"), int)
-        and 0 <= item["recallCount"] < _MOST_RECALLS
-        and item.get("path") == relative
-        and isinstance(item.get("startLine"), int)
-        and isinstance(item.get("endLine"), int)
-        and item["startLine"] <= entry.last_line
-        and item["endLine"] >= entry.first_line
-    ]
+    counts = (
+        count
+        for file, first, last, count in recalls
+        if file == relative and first <= entry.last_line and last >= entry.first_line
+    )
     return max(counts, default=0)

@@ -293,7 +293,8 @@ def read_source(
     check_not_ours(source)
     importer = importer_of(source.format)
     contents = SourceContents(files, vanished=tuple(sorted(known.keys() - {file.name for file in files})))
-    contents.said = frozenset(filter(importer.is_said_for_good, {*known, *(file.name for file in files)}))
+    names = {*known, *(file.name for file in files)}
+    contents.said = frozenset(name for name in names if name.endswith(importer.said_for_good))
     due = {file.name: file for file in changed_files(files, known, source, settings)}
     for name in [name for name, file in due.items() if not file.digest]:
         contents.unreadable[name] = "it cannot be opened"

@@ -325,11 +325,7 @@ def made_mark(memory_id: str, content: str, source_ids: Sequence[str], told: str
     """The `compressed_from` of a row that this program makes; `told`: that of the memory in the store."""
     more = json.loads(told) if told else {}
     made = {"made_by": _MADE_BY, "memory_id": memory_id, "sha256": _sha256(content)}
-    return json.dumps(
-        {**more, **made, "source_ids": list(source_ids)},
-        ensure_ascii=False,
-        sort_keys=True,
-    )
+    return json.dumps({**more, **made, "source_ids": list(source_ids)}, ensure_ascii=False, sort_keys=True)
 
 
 def made_as(compressed_from: object, content: object) -> str | None:

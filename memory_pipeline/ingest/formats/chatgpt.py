@@ -56,10 +56,11 @@ _BEGINNING = 100_000
 class ChatGptImporter(FilesImporter):
     """An export of ChatGPT. Turns have the ids of their messages."""
 
-    name = "chatgpt"
+    name = project = "chatgpt"
     about = "ChatGPT's data export: the archive as it comes, `conversations.json`, or its parts."
     takes = "the export's archive, its directory, or a conversations.json"
     takes_directory = None
+    said_for_good = ("",)  # a later export replaces the file
     lacks = "no conversations.json; give the export of ChatGPT, as it comes or unpacked"
 
     def read_file(self, file: OneFile) -> Reading:
@@ -92,14 +93,6 @@ class ChatGptImporter(FilesImporter):
     def file_of(self, source_file: str) -> str:
         """The file of a conversation."""
         return file_of_part(source_file)
-
-    def is_said_for_good(self, file: str) -> bool:
-        """A later export replaces the file; what was said was said."""
-        return True
-
-    def default_project(self, path: Path) -> str:
-        """An export names no projects."""
-        return self.name
 
 
 def _read_part(part: IO[bytes], file: OneFile, transcripts: Transcripts) -> Generator[Item, None, int]:

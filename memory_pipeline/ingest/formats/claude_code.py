@@ -60,6 +60,7 @@ class ClaudeCodeImporter(FilesImporter):
     about = "Claude Code's transcripts and memory files: `~/.claude/projects`, one project in it, or one transcript."
     takes = "a projects directory, the directory of one project, or a transcript"
     takes_directory = None
+    said_for_good = (".jsonl",)
     lacks = (
         "no transcripts (*.jsonl) and no memory/*.md; give ~/.claude/projects, or the directory of one project in it"
     )
@@ -97,10 +98,6 @@ class ClaudeCodeImporter(FilesImporter):
         """A directory of folders that are named for directories, as the program names them."""
         top = path / _PROJECTS if (path / _PROJECTS).is_dir() else path
         return path.is_dir() and any(_IS_PLACE.match(entry.name) and _is_project(entry) for entry in top.glob("*"))
-
-    def is_said_for_good(self, file: str) -> bool:
-        """Transcripts are deleted by their program; what was said in them was said."""
-        return file.endswith(".jsonl")
 
     def warnings(self, unread: Mapping[str, datetime], now: datetime) -> Sequence[str]:
         """Transcripts that are deleted soon."""

@@ -69,7 +69,7 @@ class _Origin:
 class CodexImporter(FilesImporter):
     """Codex's memories. The ids of entries depend on their words."""
 
-    name = "codex"
+    name = project = "codex"  # of what belongs to no working directory
     about = (
         "Codex's memories: its handbook, summary, raw memories, `rollout_summaries/` and notes (`extensions/ad_hoc`)."
     )
@@ -130,10 +130,6 @@ class CodexImporter(FilesImporter):
             if beginning(file, 2000).lstrip("\n").startswith(sign):
                 return f"{name} as Codex writes it"
         return None
-
-    def default_project(self, path: Path) -> str:
-        """What belongs to no working directory."""
-        return self.name
 
     def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
         """Derived from the file and the words, as in a workspace."""

@@ -18,15 +18,7 @@ from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipp
 from memory_pipeline.ingest.foreign import part_name, project_of_directory
 from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, readable_name
-from memory_pipeline.ingest.sqlite_files import (
-    columns_of,
-    is_sqlite,
-    quoted,
-    reading,
-    rows,
-    shows_table,
-    unless_longer,
-)
+from memory_pipeline.ingest.sqlite_files import columns_of, is_sqlite, quoted, reading, rows, shows_table, unless_longer
 from memory_pipeline.ingest.text_files import json_object, json_records, opened, unpacked
 from memory_pipeline.ingest.turns import Transcripts
 from memory_pipeline.ingest.values import MAX_LINE_BYTES
@@ -54,6 +46,7 @@ class OpenClawSessionsImporter(FilesImporter):
     about = "OpenClaw's conversations: each agent's database in `~/.openclaw/agents`, and JSONL of earlier versions."
     takes = "OpenClaw's directory, that of an agent, or a file of sessions"
     takes_directory = None
+    said_for_good = ("",)  # OpenClaw resets and prunes its sessions
     lacks = (
         "no agent/openclaw-agent.sqlite and no sessions/*.jsonl (deleted sessions stay deleted); give "
         "~/.openclaw/agents, or the directory of one agent"
@@ -90,10 +83,6 @@ class OpenClawSessionsImporter(FilesImporter):
         """The database of a session."""
         head, mark, _ = source_file.partition(_MARK)
         return head + mark.rstrip("#") if mark else source_file
-
-    def is_said_for_good(self, file: str) -> bool:
-        """OpenClaw resets and prunes its sessions; what was said in them was said."""
-        return True
 
     def default_project(self, path: Path) -> str:
         """The directory's name; `workspace`, as that of OpenClaw's own, for its own directories and for files."""
