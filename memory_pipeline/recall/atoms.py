@@ -121,13 +121,8 @@ def search_atoms(
         surest = sorted(filter(_may_guide, index.atoms), key=lambda atom: (-atom.confidence, atom.created_at, atom.id))
         return [FoundAtom(atom, 1.0) for atom in surest[:limit]]
     vector = np.asarray(embedder.embed([query]), dtype=np.float32)[0]
-    best: dict[str, FoundAtom] = {}
-    for name in [field] if field else ["subject", "action", "outcome", "leads"]:
-        for found in index.nearest(name, vector, least):
-            if not _may_guide(found.atom):
-                continue
-            if found.atom.id not in best or best[found.atom.id].score < found.score:
-                best[found.atom.id] = found
+    found = [one for name in ([field] if field else FIELDS) for one in index.nearest(name, vector, least)]
+    best = {one.atom.id: one for one in sorted(found, key=lambda one: one.score) if _may_guide(one.atom)}
     return sorted(best.values(), key=lambda item: (-item.score, -item.atom.confidence, item.atom.id))[:limit]
 
 

@@ -276,10 +276,7 @@ class Catalogue:
 
 
 def weights_of(
-    archived: NDArray[np.bool_],
-    superseded: NDArray[np.bool_],
-    recalled: NDArray[np.int64],
-    useful: NDArray[np.int64],
+    archived: NDArray[np.bool_], superseded: NDArray[np.bool_], recalled: NDArray[np.int64], useful: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """The weight of each row in search: half for archived and superseded ones, and a little for use."""
     use = _FOR_USEFUL * np.log2(1.0 + useful) + _FOR_RECALLED * np.log2(1.0 + recalled)

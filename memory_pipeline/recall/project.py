@@ -34,12 +34,7 @@ from memory_pipeline.recall.atoms import (
     search_atoms,
     state_atom,
 )
-from memory_pipeline.recall.context import (
-    ConsolidatedContext,
-    build_context,
-    consolidated_context,
-    metrics_of,
-)
+from memory_pipeline.recall.context import ConsolidatedContext, build_context, consolidated_context, metrics_of
 from memory_pipeline.recall.documents import (
     DEFAULT_BUDGET,
     LEAST_BUDGET,
@@ -260,10 +255,7 @@ class ProjectMemory:
         )
         self._index.must_see(told.sequence)
         return Remembered(
-            id=told.memory.id,
-            status=told.outcome,
-            masked=dict(told.masked),
-            memory=recalled(Hit(told.memory, 0.0)),
+            id=told.memory.id, status=told.outcome, masked=dict(told.masked), memory=recalled(Hit(told.memory, 0.0))
         )
 
     def feedback(self, memory_id: str, was_useful: bool) -> Feedback:

@@ -1,7 +1,5 @@
-"""Hybrid search over memories that are given, in memory: what the recall check, past states and measurements use.
-
-It ranks exactly as the index of a project does.
-"""
+"""Hybrid search: how every search ranks, and one over memories that are given, in memory, which the recall check, past
+states and measurements use."""
 
 from __future__ import annotations
 
@@ -20,16 +18,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.recall.catalogue import Catalogue
 from memory_pipeline.recall.documents import MOST_RESULTS, SHORTEST_QUERY, Explanation, Filters, Mode
 from memory_pipeline.recall.neighbours import Matrix
-from memory_pipeline.recall.ranking import (
-    DEPTH,
-    Floats,
-    NamedTime,
-    Parts,
-    Rows,
-    newest_first,
-    rank,
-    worth_showing,
-)
+from memory_pipeline.recall.ranking import DEPTH, Floats, NamedTime, Parts, Rows, newest_first, rank, worth_showing
 from memory_pipeline.recall.words import NOTHING, Scores, WordIndex, query_terms, terms_of
 from memory_pipeline.records import Memory, with_asked
 from memory_pipeline.store import Text
@@ -54,7 +43,7 @@ _HALF_AS_NEW = 14.0
 _MOST = 5_000
 #: Rows that words propose when a filter leaves out most of what they find.
 _DEPTH_WITH_FILTER = 20_000
-ALL = Filters()
+_ALL = Filters()
 
 Days = NDArray[np.datetime64]
 _Searchable = TypeVar("_Searchable", Memory, Text)
@@ -161,13 +150,15 @@ def ranked(
     catalogue: Catalogue,
     *,
     few: bool,
-    filters: Filters = ALL,
+    filters: Filters = _ALL,
     sources_too: bool = True,
     parts: Parts | None = None,
 ) -> Ranked:
-    """The rows that a search finds, as every search ranks them. `vector`: the query's unit vector, None if words alone
-    decide; `few`: only those worth showing; `sources_too`: also archived ones that
-    others stand for; `parts`: is filled with what the scores are made of."""
+    """The rows that a search finds, as every search ranks them.
+
+    `vector`: the query's unit vector, None if words alone decide; `few`: only those worth showing; `sources_too`: also
+    archived ones that others stand for; `parts`: is filled with what the scores are made of.
+    """
     admitted, columns = catalogue.admitted(filters), catalogue.columns
     found = words.search(query, _DEPTH_WITH_FILTER if filters.narrows else DEPTH) if mode != "dense" else NOTHING
     found = _only(found, admitted)
@@ -194,11 +185,7 @@ def ranked(
         terms = partial(terms_of, language=words.language)
         asked = query_terms(query, words.language)
         rows = newest_first(
-            rows,
-            scores,
-            matrix,
-            catalogue,
-            lambda some: other_values(asked, catalogue.contents(some), terms),
+            rows, scores, matrix, catalogue, lambda some: other_values(asked, catalogue.contents(some), terms)
         )
     return Ranked(rows, scores, by_score, gone)
 

@@ -115,10 +115,7 @@ def show_series(tx: Transaction, series_id: str) -> ShownSeries:
         ),
         values=tuple(
             DescribedReading(
-                memory_id=reading.memory_id,
-                at=reading.at,
-                values=reading.values,
-                breaks=reading.memory_id in breaking,
+                memory_id=reading.memory_id, at=reading.at, values=reading.values, breaks=reading.memory_id in breaking
             )
             for reading in every
         ),
