@@ -18,7 +18,7 @@ from memory_pipeline.ingest.candidates import Candidate, Item, Rejected, Skipped
 from memory_pipeline.ingest.dates import zone
 from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
-from memory_pipeline.ingest.formats.openclaw_sessions import events_of, header_of
+from memory_pipeline.ingest.formats.openclaw_sessions import events_of
 from memory_pipeline.ingest.importer import OneFile
 from memory_pipeline.ingest.sqlite_files import reading
 from memory_pipeline.ingest.text_files import json_records, opened
@@ -68,20 +68,31 @@ def read_session_file(place: str, settings: Settings, project: str | None = None
     try:
         if session:
             return _of_database(file, session, settings, project)
-        is_openclaw = "sessionId" not in (header_of(file) or {"sessionId": ""})
-        return _of_openclaw(file, settings, project) if is_openclaw else _of_claude(file, settings, project)
+        return _of_openclaw(file, settings, project) if _is_openclaw(file) else _of_claude(file, settings, project)
     except OSError as error:
         raise InputError(f"'{file}' cannot be read: {cause_and_mend(error)}") from error
 
 
 def _of_claude(file: Path, settings: Settings, project: str | None) -> Session:
-    with file.open("rb") as lines:
-        boundaries = [number for number, line in enumerate(lines, start=1) if _BOUNDARY in line[:2000]]
+    boundaries = _lines_with(file, _BOUNDARY)
     since = boundaries[-1] if boundaries else 0
     all_turns = settings.import_.model_copy(update={"scripted_sessions": True})
     rules = settings.model_copy(update={"import_": all_turns})
     items = read_format("claude-code", file, zone(all_turns.timezone), datetime.now(UTC), rules, Skipped())
     return _session(file.stem, "claude-code", str(file), items, since, len(boundaries), settings, project)
+
+
+def _lines_with(file: Path, mark: bytes) -> list[int]:
+    with file.open("rb") as lines:
+        return [number for number, line in enumerate(lines, start=1) if mark in line[:2000]]
+
+
+def _is_openclaw(file: Path) -> bool:
+    with opened(file) as text:
+        for item in json_records(text, file.name, 100_000, Skipped()):
+            if not isinstance(item, Rejected):
+                return item[1].get("type") == "session" and "sessionId" not in item[1]
+    return False
 
 
 def _of_openclaw(file: Path, settings: Settings, project: str | None) -> Session:
