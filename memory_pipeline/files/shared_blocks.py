@@ -18,7 +18,7 @@ from typing import Literal
 
 from memory_pipeline.errors import OutputError
 from memory_pipeline.files.markers import block_in, parted, seal_in, seal_of_block, with_block, without_block
-from memory_pipeline.files.shared_files import Written, change_text, changed_text, remove_unless_changed
+from memory_pipeline.files.shared_files import Written, change_text, remove_unless_changed
 from memory_pipeline.files.writing import cause_and_mend, directories, real_path, write_text, writing_whole
 
 #: A body, or what makes it of the file's text.
@@ -92,8 +92,7 @@ class SharedBlocks:
             return done.after
 
         if preview:
-            changed_text(path, changed)
-            outcome: Written = "unchanged" if done.before == done.after else "changed" if path.exists() else "created"
+            outcome = change_text(path, changed, preview=True)
         else:
             missing = [os.fspath(each) for each in (path.parent, *path.parent.parents) if not each.is_dir()]
             with directories(path.parent):

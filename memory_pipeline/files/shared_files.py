@@ -40,21 +40,24 @@ _SETTLE_S, _PAUSE_S, _ATTEMPTS = 0.02, 0.1, 30
 _OTHER_ENCODINGS = (b"\xff\xfe", b"\xfe\xff")
 
 
-def change_text(path: Path, change: Callable[[str], str], *, may_part: bool = False) -> Written:
+def change_text(path: Path, change: Callable[[str], str], *, may_part: bool = False, preview: bool = False) -> Written:
     """Give a file the contents that `change` makes of its present ones (empty if there is none); links are followed.
 
     `change` may be called several times. A file that need not change keeps its bytes and its times; bytes that are not
     UTF-8 are kept as they are. `may_part`: a file with several names (hard links) may become one of its own under this
-    name. Raises OutputError if the file cannot be written, or is written by others all the time.
+    name. With `preview`, nothing is written. Raises OutputError if the file cannot be written, or is written by others
+    all the time.
     """
     for attempt in range(_ATTEMPTS):
         if attempt:
             time.sleep(_PAUSE_S)
-        target = check_output(path, lambda _: True)
+        target = real_path(path) if preview else check_output(path, lambda _: True)
         before = bytes_of(path, target)
         after = _changed(path, before or b"", change)
         if after == before or (before is None and not after):
             return "unchanged"
+        if preview:
+            return "created" if before is None else "changed"
         if not may_part and before is not None and _names_of(target) > 1:
             raise OutputError(
                 f"'{path}' has another name (a hard link), under which its words would stay as they are; make that "
@@ -66,14 +69,6 @@ def change_text(path: Path, change: Callable[[str], str], *, may_part: bool = Fa
         except OSError as error:
             raise OutputError(f"'{path}' could not be written: {cause_and_mend(error)}; it is as it was") from error
     raise OutputError(f"'{path}' is written by another program all the time; run again when that has ended")
-
-
-def changed_text(path: Path, change: Callable[[str], str]) -> tuple[str, str]:
-    """The text of a file (empty if there is none), and what `change` would make of it; nothing is written. Raises
-    OutputError as `change_text` does."""
-    before = bytes_of(path, real_path(path)) or b""
-    after = _changed(path, before, change)
-    return before.decode("utf-8", "surrogateescape"), after.decode("utf-8", "surrogateescape")
 
 
 def remove_unless_changed(path: Path, expected: bytes) -> bool:

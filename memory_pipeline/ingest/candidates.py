@@ -45,11 +45,7 @@ def dated(moment: datetime | None, quality: str = "exact") -> dict[str, Any]:
     """The fields of a candidate that tell when it was created; the time of the import stands for None."""
     if moment is None:
         return {"created_at_quality": "import"}
-    return {
-        "created_at": moment.astimezone(UTC),
-        "utc_offset": minutes_ahead(moment),
-        "created_at_quality": quality,
-    }
+    return {"created_at": moment.astimezone(UTC), "utc_offset": minutes_ahead(moment), "created_at_quality": quality}
 
 
 #: How the reason begins if a whole file could not be opened or decoded.
@@ -66,9 +62,10 @@ class Rejected:
     excerpt: str = ""
 
     @classmethod
-    def of(cls, file: str, line: int, reason: str, content: str) -> Rejected:
-        """Attach the start of the content. This is more than is kept, so that a secret in it is complete when it is
-        masked."""
+    def of(cls, file: str, line: int, reason: str, content: object) -> Rejected:
+        """Attach the start of the content, if it is a text. This is more than is kept, so that a secret in it is
+        complete when it is masked."""
+        content = content if isinstance(content, str) else ""
         if len(content) > _BEGINNING:
             content = content[:_BEGINNING].rpartition(" ")[0] or content[:_BEGINNING]
         return cls(file, line, reason, content)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
@@ -12,6 +13,8 @@ from memory_pipeline.ingest.candidates import RowError
 from memory_pipeline.ingest.values import is_absent, shown
 from memory_pipeline.moments import FIRST_MEMORY, is_credible
 
+#: After every time that a memory tells.
+FAR = datetime(9000, 1, 1, tzinfo=UTC)
 #: In this year, a zone can move a time past the end of the calendar.
 _NO_YEAR = 9999
 #: Fixed offsets, in minutes, of the abbreviations in logs. IST is India's; CST is North America's.
@@ -187,6 +190,13 @@ def parse_moment(
     if moment is not None and now is not None:
         check_moment(moment, now, name)
     return moment
+
+
+def time_or_none(value: object, default_zone: tzinfo, now: datetime | None = None) -> datetime | None:
+    """The time of a value, read as `parse_moment` does; None for what cannot be read."""
+    with suppress(RowError):
+        return parse_moment(value, default_zone, now)
+    return None
 
 
 def check_moment(moment: datetime, now: datetime | None, name: str) -> None:

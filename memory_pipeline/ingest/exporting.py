@@ -23,6 +23,7 @@ from memory_pipeline.config.exports import EXPORT_FORMATS
 from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.files.places import check_is_free
 from memory_pipeline.files.writing import check_output, writing_whole
+from memory_pipeline.ingest.values import json_or_none
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.records.columns import Column, columns_of
 from memory_pipeline.store import RECORD_NAMES, Store, Transaction, schema_number
@@ -109,18 +110,21 @@ _LONGEST_LINE = 16 << 20
 _GROUP = 2000
 
 
-def export_memories(store: Store, name: str, path: Path, *, everything: bool = False, force: bool = False) -> int:
+def export_memories(
+    store: Store, name: str, path: Path, *, everything: bool = False, project: str | None = None, force: bool = False
+) -> int:
     """Write memories as rows to `path`, completely or not at all; return their number.
 
-    Writes only the active memories; with `everything`, all contents of the store. Raises InputError
-    for an unknown format, and OutputError for a path that cannot or must not be written and for a full disk.
+    Writes only the active memories, of all projects or of one; with `everything`, all contents of the store. Raises
+    InputError for an unknown format, and OutputError for a path that cannot or must not be written and for a full disk.
     """
     check_export(store, name, path, everything=everything, force=force)
     if everything:
         with writing_whole(path, lambda found: is_export(name, found), force=force) as file, store.reading() as tx:
             return _write_everything(tx, name, file)
     with store.reading() as tx:
-        memories = tx.memories.all(include_archived=False)
+        of_project = tx.memories.of_project(project, include_archived=False) if project is not None else None
+        memories = tx.memories.all(include_archived=False) if of_project is None else of_project
         links = tx.lineage.of([memory.id for memory in memories])
     return write_rows(store, name, path, memories, links, force=force)
 
@@ -169,21 +173,22 @@ def check_export(store: Store, name: str, path: Path, *, everything: bool = Fals
 def is_export(name: str, path: Path) -> bool:
     """Whether a file is an earlier export in this format, that is, whether its rows have the columns of one."""
     if name == "parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            with path.open("rb") as file:
-                return MARK.items() <= (pq.read_schema(file).metadata or {}).items()
-        except (pa.ArrowException, OSError):
-            return False
+        return has_mark(path, MARK)
     with path.open("rb") as file:
         line = file.readline(_LONGEST_LINE)
+    return is_export_row(json_or_none(line))
+
+
+def has_mark(path: Path, mark: Mapping[bytes, bytes]) -> bool:
+    """Whether a file is one of Parquet with a mark in its metadata."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
+        with path.open("rb") as file:
+            return mark.items() <= (pq.read_schema(file).metadata or {}).items()
+    except (pa.ArrowException, OSError):
         return False
-    return is_export_row(row)
 
 
 def _write_everything(tx: Transaction, name: str, file: BinaryIO) -> int:

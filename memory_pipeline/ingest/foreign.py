@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from memory_pipeline.files.writing import real_path
-from memory_pipeline.ingest.candidates import RowError, Skipped
-from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.candidates import Skipped
+from memory_pipeline.ingest.dates import FAR, time_or_none
 from memory_pipeline.ingest.values import NEVER_ARCHIVED
 from memory_pipeline.records import EXPIRED
 from memory_pipeline.records.identifiers import MAX_ID
 from memory_pipeline.text.hidden import METADATA
 
 _DIGEST = 32
-_FAR = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 def foreign_id(format_name: str, *native: object) -> str:
@@ -62,19 +61,12 @@ def newest_of(created: datetime | None, updated: datetime | None) -> datetime | 
     return max(created, updated or created).astimezone(UTC) if created else None
 
 
-def time_to_come(value: object, zone: tzinfo) -> datetime | None:
-    """A time at which something ends; what cannot be read is no time."""
-    try:
-        return parse_moment(value, zone, _FAR)
-    except RowError:
-        return None
-
-
 def archive_expired(
-    until: datetime | None, created: datetime | None, now: datetime, importance: float = 1.0
+    ends: object, zone: tzinfo, created: datetime | None, now: datetime, importance: float = 1.0
 ) -> dict[str, Any]:
-    """The archive fields of a memory of this importance whose time was over then; none if it is not over. What is
-    critical does not expire."""
+    """The archive fields of a memory of this importance whose time was over then; none if it is not over. `ends`: what
+    its program says of that; what cannot be read is no time. What is critical does not expire."""
+    until = time_or_none(ends, zone, FAR)
     if until is None or until > now or importance >= NEVER_ARCHIVED:
         return {}
     return {

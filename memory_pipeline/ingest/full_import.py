@@ -8,7 +8,6 @@ gate like any other row, followed by everything else that is known about the imp
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -24,7 +23,7 @@ from memory_pipeline.ingest.importer import OneFile
 from memory_pipeline.ingest.rows import candidate_from_row
 from memory_pipeline.ingest.tables import parquet_rows, read_row
 from memory_pipeline.ingest.text_files import bounded_lines, opened
-from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_json
+from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_json, json_or_none
 from memory_pipeline.records import LineageLink, Source
 from memory_pipeline.records.drafts import read_draft
 from memory_pipeline.store import AUDIT_LOG, FOLLOWING_TABLES, Store, put_in_blank_place, remove_store, schema_number
@@ -278,10 +277,7 @@ def _batches(items: Iterable[Item | Rejected]) -> Iterator[tuple[str, list[Item]
 
 
 def _item(number: int, text: str, kind: object = None) -> Item | None:
-    try:
-        row = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    row = json_or_none(text)
     if not isinstance(row, dict):
         return None
     named = row.pop("record", kind)

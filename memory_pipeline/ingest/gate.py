@@ -33,6 +33,7 @@ from memory_pipeline.ingest.values import (
     NEVER_ARCHIVED,
     check_json,
     check_storable,
+    json_or_none,
 )
 from memory_pipeline.models.embedders import Embedder, check_vectors
 from memory_pipeline.models.embedders.model import Vectors
@@ -165,10 +166,7 @@ def _check_sources(candidate: Candidate) -> None:
 
 def _check_compressed_from(candidate: Candidate) -> None:
     """Its compressed_from must match its sources."""
-    try:
-        told = json.loads(candidate.compressed_from or "")
-    except (ValueError, RecursionError):
-        told = None
+    told = json_or_none(candidate.compressed_from)
     check_json(told, "compressed_from")
     named = told.get("source_ids") if isinstance(told, dict) else None
     if not isinstance(named, list) or not named or not all(isinstance(one, str) for one in named):

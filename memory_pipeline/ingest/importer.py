@@ -7,7 +7,7 @@ import hashlib
 import json
 import logging
 import zlib
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
@@ -22,6 +22,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import resolve_links
 from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, Skipped
+from memory_pipeline.ingest.sqlite_files import beside, is_sqlite
 from memory_pipeline.moments import FIRST_MEMORY
 from memory_pipeline.text.redaction import redact
 
@@ -52,12 +53,6 @@ class FileChoice:
         if self.among is not None:
             return relative in self.among
         return not self._excluded.match_file(relative) and (not self.include or self._included.match_file(relative))
-
-    def count_left_out(self, relative: str, skipped: Skipped) -> None:
-        """Count a file that is not read, unless the choice was made before."""
-        if self.among is None:
-            skipped.add_file(EXCLUDED, relative)
-            skipped.add("backup copies" if is_copy(relative) else "files without memories, or excluded")
 
     @cached_property
     def _excluded(self) -> GitIgnoreSpec:
@@ -103,8 +98,9 @@ def chosen_files(
             skipped.add(f"links out of the {place}")
         elif choice.takes(name):
             yield name, file
-        else:
-            choice.count_left_out(name, skipped)
+        elif choice.among is None:
+            skipped.add_file(EXCLUDED, name)
+            skipped.add("backup copies" if is_copy(name) else "files without memories, or excluded")
 
 
 @dataclass(frozen=True)
@@ -151,6 +147,10 @@ class Importer(ABC):
     about: ClassVar[str]
     takes: ClassVar[str] = "a file"
     takes_directory: ClassVar[bool | None] = False
+    project: ClassVar[str] = "default"
+    #: How the names of files end whose words were said, so that they stay true when the file is removed or rewritten:
+    #: transcripts, which their program deletes after a while. Of others, words that are gone were edited or removed.
+    said_for_good: ClassVar[tuple[str, ...]] = ()
 
     def read(self, place: OneFile, choice: FileChoice = ALL_FILES) -> Reading:
         """Stream the memories at a place, of the chosen files of a directory, and the rows that cannot become memories.
@@ -172,7 +172,7 @@ class Importer(ABC):
     def parts(self, file: Path) -> tuple[Path, ...]:
         """The files that together hold what a file says, itself first: programs keep what they wrote last in a log
         beside their database. They need not exist."""
-        return (file,)
+        return beside(file) if is_sqlite(file) else (file,)
 
     def evidence(self, path: Path) -> str | None:
         """What in the content of a path shows that it is of this format, as words that follow "it has"; None if
@@ -200,19 +200,14 @@ class Importer(ABC):
         one."""
         return source_file
 
-    def is_said_for_good(self, file: str) -> bool:
-        """Whether the words of a file were said, so that they stay true when the file is removed or rewritten: a
-        transcript, which its program deletes after a while. Otherwise words that are gone were edited or removed."""
-        return False
-
     def warnings(self, unread: Mapping[str, datetime], now: datetime) -> Sequence[str]:
         """What a user should know of files that no night has read, by name with the time of their last change, as
         sentences."""
         return ()
 
     def default_project(self, path: Path) -> str:
-        """The project of memories that name none, if the user names none either."""
-        return "default"
+        """The project of memories that name none, if the user names none either: `project`, or what the path says."""
+        return self.project
 
     def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
         """The id of a memory without its own id; a second one with the same stem gets the suffix `~2`."""
@@ -237,9 +232,17 @@ class FilesImporter(Importer):
             except (InputError, OSError, EOFError, zlib.error) as error:
                 yield Rejected(name, 0, f"{UNREADABLE}: {error}")
 
-    @abstractmethod
     def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
-        """The chosen files at a path, each under the name that its memories have for it."""
+        """The one file that a path is, or the chosen ones in a directory, each under the name that its memories have
+        for it."""
+        if path.is_dir():
+            yield from chosen_files(path, self.found(path), choice, skipped)
+        else:
+            yield readable_name(path.name), path
+
+    def found(self, directory: Path) -> Iterable[Path]:
+        """The files of this format in a directory, in order. They need not exist."""
+        raise NotImplementedError
 
 
 def row_id(project: str, content: str, candidate: Candidate) -> str:

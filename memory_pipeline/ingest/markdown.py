@@ -16,7 +16,7 @@ from markdown_it.tree import SyntaxTreeNode
 
 from memory_pipeline.ingest.candidates import Candidate, Skipped
 from memory_pipeline.ingest.dates import begins_with_time
-from memory_pipeline.ingest.values import MAX_LABELS, MAX_NAME
+from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LABELS, MAX_NAME
 from memory_pipeline.text.normalise import clean_text
 from memory_pipeline.text.sentences import split_statements
 from memory_pipeline.text.subject import NO_LEAD_IN, LeadIn, lead_in_from, said_together
@@ -89,11 +89,6 @@ class Note:
         tops = [title for level, title in self.headings if level == 1]
         return tops[0] if len(tops) == 1 and self.headings[0][0] == 1 else ""
 
-    @property
-    def empty_labels(self) -> int:
-        """How many labels have nothing below them."""
-        return list(self.structure.values()).count("empty label")
-
     def mark(self, start: int, end: int, role: str) -> None:
         """Give lines, counted from 0, a role."""
         self.structure.update(dict.fromkeys(range(start + 1, end + 1), role))
@@ -115,12 +110,6 @@ def parse_note(text: str) -> Note:
     reader.read_blocks(SyntaxTreeNode(_parser().parse(text)).children, NO_LEAD_IN)
     reader.note.entries.sort(key=lambda entry: entry.first_line)
     return reader.note
-
-
-def _is_underlined(above: Entry, rule: int) -> bool:
-    """Whether a rule underlines the paragraph above it, which then leads in to what follows: one line without an end,
-    directly above. `rule`: its line, from 0."""
-    return above.first_line == above.last_line == rule and above.text[-1:] not in _ENDS_SENTENCE
 
 
 class _Reader:
@@ -162,7 +151,12 @@ class _Reader:
                     lead = replace(lead_in_from(above.text, above.lead), joins=False)
                     self.note.entries.append(above)
                 self.note.entries.append(self._entry(start, end, lead))
-            elif block.type == "hr" and above is not None and _is_underlined(above, start):
+            elif (
+                block.type == "hr"
+                and above is not None
+                and above.first_line == above.last_line == start  # one line without an end, directly above
+                and above.text[-1:] not in _ENDS_SENTENCE
+            ):
                 waiting = [above]
                 self.note.mark(start, end, "rule")
             else:
@@ -273,7 +267,8 @@ class _Reader:
         body = self._lines[start:end]
         mark = _BULLET.match(body[0])
         if mark:
-            body = [body[0][mark.end() :], *(_dedent(line, mark.end()) for line in body[1:])]
+            indents = [min(mark.end(), len(line) - len(line.lstrip())) for line in body]
+            body = [body[0][mark.end() :], *(line[indents[n] :] for n, line in enumerate(body) if n)]
         return Entry("\n".join(body).strip(), start + 1, end, self._path, lead)
 
     def _last_content_line(self, start: int, end: int) -> int:
@@ -292,10 +287,6 @@ def _is_bold_label(text: str) -> bool:
 
 def _begins_entry(line: str) -> bool:
     return bool(_LINE_STAMP.match(line) or TURN_LINE.match(line + " ")) or begins_with_time(line)
-
-
-def _dedent(line: str, width: int) -> str:
-    return line[min(width, len(line) - len(line.lstrip())) :]
 
 
 _FENCE = "---"
@@ -363,9 +354,9 @@ def _by_line(lines: list[str]) -> dict[str, Any]:
 _CHARS_OF_TOKEN = 4
 
 
-def parts_of(text: str, max_tokens: int, skipped: Skipped) -> list[str]:
+def parts_of(text: str, skipped: Skipped) -> list[str]:
     """The text, or, if it is longer than the limit, its statements packed into parts below the limit."""
-    limit = max_tokens * _CHARS_OF_TOKEN
+    limit = MAX_ENTRY_TOKENS * _CHARS_OF_TOKEN
     if len(text) <= limit:
         return [text]
     skipped.split += 1
@@ -398,10 +389,8 @@ class EntryPart:
         )
 
 
-def parts_of_entry(
-    entry: Entry, max_tokens: int, skipped: Skipped, own_words: str | None = None
-) -> Iterator[EntryPart]:
+def parts_of_entry(entry: Entry, skipped: Skipped, own_words: str | None = None) -> Iterator[EntryPart]:
     """The parts of an entry: only a whole one is said with its lead-in. `own_words`: what is left of its text."""
-    parts = parts_of(entry.text if own_words is None else own_words, max_tokens, skipped)
+    parts = parts_of(entry.text if own_words is None else own_words, skipped)
     for part in parts:
         yield EntryPart(part, said_together(entry.lead, part) if len(parts) == 1 else part, entry)

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time, tzinfo
 from pathlib import Path
-from typing import Any
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import resolve_links
@@ -35,11 +34,14 @@ from memory_pipeline.ingest.markdown import (
     Entry,
     parse_note,
     parts_of_entry,
+    split_front_matter,
 )
 from memory_pipeline.ingest.openclaw_files import (
+    A_DAY,
     BY_PROGRAM,
     NO_ENTRY,
     SESSION_DUMP,
+    Recall,
     WorkspaceFile,
     blank_managed,
     is_of_another,
@@ -50,7 +52,7 @@ from memory_pipeline.ingest.openclaw_files import (
     text_of,
     workspace_files,
 )
-from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LABELS
+from memory_pipeline.ingest.values import MAX_LABELS, text_at
 from memory_pipeline.records import MEMORY_TYPES, Source
 from memory_pipeline.text.kinds import kind_of
 from memory_pipeline.text.normalise import LEADING_STAMP
@@ -58,8 +60,6 @@ from memory_pipeline.text.normalise import LEADING_STAMP
 #: A block of code with more lines than this is a dump, not a note.
 _CODE_LINES = 60
 _HASHTAG = re.compile(r"(?<![\w#&/])#([A-Za-z][\w-]{1,40})(?![\w])")
-_FRONT_MATTER = re.compile(r"---[ \t]*\n(?:(?!---)[^\n]*\n){0,60}---")
-_TYPE_LINE = re.compile(r"^(?:memory_)?type:[ \t]*[\"']?([\w -]{1,40})", re.MULTILINE)
 #: What a line of an index begins with.
 _INDEX_LINK = re.compile(
     r"\W{0,4}(?:\[[^\]\n]{1,300}\]\((?P<path>[^)\n]{1,300}\.md)\)|\[\[(?P<name>[^\]\n]{1,200})\]\])"
@@ -131,7 +131,7 @@ def _leads_to(text: str, file: WorkspaceFile, elsewhere: frozenset[Path]) -> boo
     return any(resolve_links(folder / target) in elsewhere for folder in folders)
 
 
-def _read_file(place: OneFile, file: WorkspaceFile, recalls: dict[str, Any], elsewhere: frozenset[Path]) -> Reading:
+def _read_file(place: OneFile, file: WorkspaceFile, recalls: Sequence[Recall], elsewhere: frozenset[Path]) -> Reading:
     skipped, now = place.skipped, place.now
     try:
         text = text_of(file.path, skipped)
@@ -145,7 +145,9 @@ def _read_file(place: OneFile, file: WorkspaceFile, recalls: dict[str, Any], els
     if not text.strip():
         return
     why_silent = SESSION_DUMP if is_session_dump(text) else NO_ENTRY
-    file = replace(file, stated_type=_stated_type(text))
+    page = split_front_matter(text)
+    stated = page and (text_at(page.fields, "memory_type") or text_at(page.fields, "type"))
+    file = replace(file, stated_type=(stated or "").lower())
     text = blank_wrappers(blank_managed(text.split("\n"), skipped), skipped)
     day, clock = file_date(file.path.name) or (None, None)
     undated = place.undated
@@ -160,16 +162,18 @@ def _read_file(place: OneFile, file: WorkspaceFile, recalls: dict[str, Any], els
     skipped.add("lines of an index", len(leading))
     entries = [entry for entry in note.entries if entry not in leading and not _is_nothing(entry, skipped)]
     file = replace(file, has_human_turns=any(HUMAN_LINE.match(f"{entry.text} ") for entry in entries))
-    skipped.add(EMPTY_LABELS, note.empty_labels)
+    skipped.add(EMPTY_LABELS, list(note.structure.values()).count("empty label"))
     if not entries:
         skipped.add_file(why_silent, file.relative)
     timed = []
     for entry in entries:
         told = _entry_time(entry, day, place.zone)
         timed.append((entry, told if told and told[0] <= now else undated))
+    # The title of long-term and identity files, and of a day, only names the file.
+    named_by_title = file.role in ("long-term", "identity") or A_DAY.fullmatch(file.path.name)
     for entry, when in _equal_ones_by_time(timed):
-        is_titled = file.is_named_by_title and entry.path[:1] == (note.title,)
-        for part in parts_of_entry(entry, MAX_ENTRY_TOKENS, skipped):
+        is_titled = named_by_title and entry.path[:1] == (note.title,)
+        for part in parts_of_entry(entry, skipped):
             tags = {tag.lower() for tag in _HASHTAG.findall(part.content)}
             tags |= {tag.lower() for tag in _MARKED.findall(" ".join((*entry.path, part.content)))}
             found = part.describe(
@@ -219,13 +223,6 @@ def _type_of(entry: Entry, text: str, file: WorkspaceFile) -> str:
     if file.stated_type in MEMORY_TYPES:
         return file.stated_type
     return kind_of(text, (file.stated_type, *entry.above), "fact" if file.role == "long-term" else "other")
-
-
-def _stated_type(text: str) -> str:
-    """The `type` of a file's front matter; empty if it has none."""
-    head = _FRONT_MATTER.match(text)
-    stated = _TYPE_LINE.search(head.group()) if head else None
-    return stated[1].strip().lower() if stated else ""
 
 
 def _categories(entry: Entry, file: WorkspaceFile) -> tuple[str, ...]:

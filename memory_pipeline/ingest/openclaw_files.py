@@ -6,12 +6,10 @@ Blocks that another consolidator or this program manages, indexes, and what sub-
 from __future__ import annotations
 
 import gzip
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.markers import MANAGERS, is_sealed_page, without_blocks
@@ -20,6 +18,7 @@ from memory_pipeline.ingest.exporting import is_export_row
 from memory_pipeline.ingest.importer import FileChoice, OneFile, chosen_files, is_copy, readable_name
 from memory_pipeline.ingest.markdown import Entry
 from memory_pipeline.ingest.text_files import FALLBACK, RECODED, encoding_of
+from memory_pipeline.ingest.values import at, json_or_none
 from memory_pipeline.text.normalise import clean_text
 
 _LONG_TERM = ("MEMORY.md", "memory.md")
@@ -55,7 +54,7 @@ _OUR_DATA = re.compile(
 _FIRST_LINES = 600
 #: Where a folder of daily notes has them: by nothing, by year, by year and month.
 _PLACES_OF_DAYS = ("*.md", "[12]*/*.md", "[12]*/*/*.md")
-_A_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:-\d{4})?\.md(?:\.gz)?")
+A_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:-\d{4})?\.md(?:\.gz)?")
 _SESSION_DUMP = re.compile(r"^#\s+Session:\s+\d{4}-\d{2}-\d{2}")
 _SESSION_MARK = re.compile(r"^\s*-\s+\*\*Session (?:Key|ID)\*\*", re.MULTILINE)
 _HEADING = re.compile(r"^(#{1,6})\s+\S")
@@ -79,11 +78,6 @@ class WorkspaceFile:
     stated_type: str = ""
     has_human_turns: bool = False
 
-    @property
-    def is_named_by_title(self) -> bool:
-        """Whether its title only names the file: that of long-term and identity files, and of a day."""
-        return self.role in ("long-term", "identity") or bool(_A_DAY.fullmatch(self.path.name))
-
 
 def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterator[WorkspaceFile]:
     """Each chosen file once, even if one name links to another; links that leave the workspace are skipped."""
@@ -94,7 +88,7 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
     if is_plain := _is_folder_of_days(root):
         named += [(path, "daily") for path in _markdown_below(root, ".")]
     else:
-        named += [(path, "daily") for path in sorted(root.glob("*.md")) if _A_DAY.fullmatch(path.name)]
+        named += [(path, "daily") for path in sorted(root.glob("*.md")) if A_DAY.fullmatch(path.name)]
     if choice.among is None and not is_plain:
         copies = [file for place in (root, *(root / folder for folder in _FOLDERS)) for file in place.glob("*.md?*")]
         skipped.add("backup copies", sum(is_copy(file.name) for file in copies))
@@ -108,7 +102,7 @@ def workspace_files(root: Path, skipped: Skipped, choice: FileChoice) -> Iterato
                 path.name not in known
                 and top not in _FOLDERS
                 and not top.startswith(".")
-                and not (path.parent == root and _A_DAY.fullmatch(path.name))
+                and not (path.parent == root and A_DAY.fullmatch(path.name))
             ):
                 skipped.add("files of Markdown outside of memory/, DailyLogs/ and raw/")
                 skipped.add_file(OUTSIDE, relative)
@@ -127,7 +121,7 @@ def _is_folder_of_days(root: Path) -> bool:
     """Whether a directory has nothing of a workspace, but notes that are named by their day: it is a log of days."""
     if any((root / name).exists() for name in (*_LONG_TERM, *_IDENTITY, *_AGENTS, *_FOLDERS) if name != "README.md"):
         return False
-    return any(_A_DAY.fullmatch(path.name) for pattern in _PLACES_OF_DAYS for path in root.glob(pattern))
+    return any(A_DAY.fullmatch(path.name) for pattern in _PLACES_OF_DAYS for path in root.glob(pattern))
 
 
 def is_of_another(root: Path, first: WorkspaceFile) -> bool:
@@ -138,7 +132,7 @@ def is_of_another(root: Path, first: WorkspaceFile) -> bool:
     known = {*_LONG_TERM, *_IDENTITY, *_AGENTS}
     if any((root / name).exists() for name in (*_IDENTITY, *_AGENTS, *_FOLDERS) if name != "README.md"):
         return False
-    return any(file.name not in known and not _A_DAY.fullmatch(file.name) for file in root.glob("*.md"))
+    return any(file.name not in known and not A_DAY.fullmatch(file.name) for file in root.glob("*.md"))
 
 
 def is_written_by_program(text: str) -> bool:
@@ -154,12 +148,8 @@ def is_our_page(text: str) -> bool:
 
 def _is_our_data(text: str) -> bool:
     """Whether it is a file of data that this program exported, whatever the file is called."""
-    if _OUR_DATA.match(text):
-        return True
-    try:
-        return text.startswith("{") and is_export_row(json.loads(text.partition("\n")[0]))
-    except (ValueError, RecursionError):
-        return False
+    is_row = text.startswith("{") and is_export_row(json_or_none(text.partition("\n")[0]))
+    return is_row or _OUR_DATA.match(text) is not None
 
 
 def is_session_dump(text: str) -> bool:
@@ -228,29 +218,35 @@ def note_text(file: OneFile) -> str | None:
     return without_blocks(text)
 
 
-def recall_counts(root: Path) -> dict[str, Any]:
+#: How often the agent recalled some lines of a file, by its name, first and last line.
+Recall = tuple[str, int, int, int]
+
+
+def recall_counts(root: Path) -> list[Recall]:
+    """What the agent's own file says of its recalls; nothing if it cannot be read."""
     path = root / "memory" / ".dreams" / "short-term-recall.json"
     try:
-        if path.stat().st_size > _MAX_FILE_BYTES:
-            return {}
-        entries = json.loads(path.read_text(encoding="utf-8"))["entries"]
-        return dict(entries)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return {}
+        entries = json_or_none(path.read_bytes()) if path.stat().st_size <= _MAX_FILE_BYTES else None
+    except OSError:
+        return []
+    told = at(entries, "entries")
+    found = []
+    for item in told.values() if isinstance(told, dict) else ():
+        file, first, last, count = (at(item, name) for name in ("path", "startLine", "endLine", "recallCount"))
+        if (
+            isinstance(file, str)
+            and all(isinstance(n, int) for n in (first, last, count))
+            and 0 <= count < _MOST_RECALLS
+        ):
+            found.append((file, first, last, count))
+    return found
 
 
-def recalled(recalls: dict[str, Any], relative: str, entry: Entry) -> int:
+def recalled(recalls: Sequence[Recall], relative: str, entry: Entry) -> int:
     """How often the agent recalled the lines of this entry, according to the file."""
-    counts = [
-        item["recallCount"]
-        for item in recalls.values()
-        if isinstance(item, dict)
-        and isinstance(item.get("recallCount"), int)
-        and 0 <= item["recallCount"] < _MOST_RECALLS
-        and item.get("path") == relative
-        and isinstance(item.get("startLine"), int)
-        and isinstance(item.get("endLine"), int)
-        and item["startLine"] <= entry.last_line
-        and item["endLine"] >= entry.first_line
-    ]
+    counts = (
+        count
+        for file, first, last, count in recalls
+        if file == relative and first <= entry.last_line and last >= entry.first_line
+    )
     return max(counts, default=0)

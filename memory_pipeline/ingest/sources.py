@@ -45,8 +45,8 @@ class FoundFile:
     path: Path
     size: int
     modified_ns: int
+    parts: tuple[Path, ...]
     digest: str = ""
-    parts: tuple[Path, ...] = ()
 
     @classmethod
     def of(cls, name: str, file: Path, parts: tuple[Path, ...]) -> FoundFile:
@@ -55,7 +55,7 @@ class FoundFile:
         others = [part.stat() for part in parts[1:] if part.exists()]
         size = first.st_size + sum(status.st_size for status in others)
         modified = max([first.st_mtime_ns, *(status.st_mtime_ns for status in others if status.st_size)])
-        return cls(name, file, size, modified, parts=parts)
+        return cls(name, file, size, modified, parts)
 
 
 @dataclass
@@ -226,30 +226,26 @@ def _is_ours(file: Path, settings: Settings) -> bool:
 
 
 def changed_files(
-    found: Iterable[FoundFile],
-    known: Mapping[str, SourceFile],
-    source: SourceTable,
-    settings: Settings,
-    digest: Callable[[FoundFile], str] = lambda file: digest_of(file),
+    found: Iterable[FoundFile], known: Mapping[str, SourceFile], source: SourceTable, settings: Settings
 ) -> Iterator[FoundFile]:
     """The files whose bytes, or how they are read, differ from the last reading; only files with another size or time
-    are hashed. Files that `digest` gives no hash of come without one."""
+    are hashed. Files that cannot be read come without a hash."""
     salt = _salt(source, settings)
     for file in found:
         before = known.get(file.name)
         is_same = before and (before.size, before.modified_ns) == (file.size, file.modified_ns)
         if before and is_same and before.digest.endswith(salt):
             continue
-        of_bytes = digest(file)
+        of_bytes = _digest_of(file)
         if not of_bytes or not before or before.digest != of_bytes + salt:
             yield replace(file, digest=of_bytes + salt if of_bytes else "")
 
 
-def digest_of(file: FoundFile) -> str:
+def _digest_of(file: FoundFile) -> str:
     """SHA-256 of a file's bytes, and of those of its other parts; empty if it cannot be read."""
     digest = hashlib.sha256()
     try:
-        for part in file.parts or (file.path,):
+        for part in file.parts:
             if part == file.path or part.is_file():
                 with part.open("rb") as opened:
                     hashlib.file_digest(opened, lambda: digest)
@@ -297,7 +293,8 @@ def read_source(
     check_not_ours(source)
     importer = importer_of(source.format)
     contents = SourceContents(files, vanished=tuple(sorted(known.keys() - {file.name for file in files})))
-    contents.said = frozenset(filter(importer.is_said_for_good, {*known, *(file.name for file in files)}))
+    names = {*known, *(file.name for file in files)}
+    contents.said = frozenset(name for name in names if name.endswith(importer.said_for_good))
     due = {file.name: file for file in changed_files(files, known, source, settings)}
     for name in [name for name, file in due.items() if not file.digest]:
         contents.unreadable[name] = "it cannot be opened"

@@ -18,7 +18,7 @@ from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.rows import PROJECT_NOT_READ, candidate_from_row, is_turn, names_project_otherwise
 from memory_pipeline.ingest.text_files import FALLBACK, RECODED, bounded_lines, json_object, opened
 from memory_pipeline.ingest.turns import CALLS, OF_SYSTEM, RESULTS, Transcripts, is_nobody, words_in
-from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_storable, first_line
+from memory_pipeline.ingest.values import MAX_LINE_BYTES, check_storable, first_line, json_or_none
 from memory_pipeline.records import Source
 from memory_pipeline.text.redaction import redact
 
@@ -77,10 +77,7 @@ def is_full_export(path: Path, name: str) -> bool:
     elif name == ParquetImporter.name:
         row = next((row for _, row in parquet_rows(path)), None)
         text = row.get("payload") if isinstance(row, dict) else None
-    try:
-        record = json.loads(text) if isinstance(text, str) else None
-    except (ValueError, RecursionError):
-        return False
+    record = json_or_none(text)
     return isinstance(record, dict) and begins_everything(record)
 
 
@@ -135,8 +132,7 @@ def read_row(row: Mapping[str, Any], number: int, file: OneFile, connector: str)
     except Exception as error:
         _log.warning("a row of %s could not be read", file.name, exc_info=True)
         reason = f"the row cannot be read ({type(error).__name__})"
-    content = row.get("content")
-    return Rejected.of(file.name, number, reason, content if isinstance(content, str) else "")
+    return Rejected.of(file.name, number, reason, row.get("content"))
 
 
 class CsvImporter(Importer):

@@ -60,12 +60,16 @@ def encoding_of(data: bytes) -> str:
 def opened(path: Path, newline: str = "\n", *, guess: bool = False) -> Iterator[TextIO]:
     """Open a file as text: UTF-8, or the encoding of its byte order mark. Undecodable bytes become lone surrogates,
     which no row may contain. `newline`: the line terminator, `""` for any of the three. With `guess`, a file that is
-    not in UTF-8 is read as `encoding_of` tells.
+    not in UTF-8 is read as `encoding_of` tells. A file that is called `*.zst` is decompressed.
 
     Raises InputError if the file cannot be opened.
     """
     try:
         with path.open("rb") as raw:
+            if path.suffix == ".zst":
+                with zstandard.ZstdDecompressor().stream_reader(raw) as stream:
+                    yield io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline=newline)
+                return
             encoding = encoding_of(raw.read(_SAMPLE if guess else 4))
             encoding = "utf-8" if encoding == FALLBACK and not guess else encoding
             raw.seek(0)
@@ -73,6 +77,8 @@ def opened(path: Path, newline: str = "\n", *, guess: bool = False) -> Iterator[
             yield io.TextIOWrapper(raw, encoding=encoding, errors=errors, newline=newline)
     except OSError as error:
         raise InputError(f"'{path}' cannot be read: {error.strerror or error}") from error
+    except zstandard.ZstdError as error:
+        raise InputError(f"'{path}' is not compressed as it should be: {error}") from error
 
 
 def beginning(path: Path, most_bytes: int) -> str:
@@ -155,18 +161,6 @@ def unpacked(data: bytes, most_bytes: int) -> str | None:
     except zstandard.ZstdError as error:
         raise InputError(f"it is not compressed as it should be: {error}") from error
     return None if len(found) > most_bytes else found.decode("utf-8", "surrogateescape")
-
-
-@contextmanager
-def opened_packed(path: Path) -> Iterator[TextIO]:
-    """Open a compressed file as text; bytes that are not UTF-8 become lone surrogates. Raises InputError."""
-    try:
-        with path.open("rb") as raw, zstandard.ZstdDecompressor().stream_reader(raw) as stream:
-            yield io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="\n")
-    except OSError as error:
-        raise InputError(f"'{path}' cannot be read: {error.strerror or error}") from error
-    except zstandard.ZstdError as error:
-        raise InputError(f"'{path}' is not compressed as it should be: {error}") from error
 
 
 #: Characters of one value, its parts, and bytes that are read at once.

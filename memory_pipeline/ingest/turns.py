@@ -175,7 +175,7 @@ class Transcripts:
         if self.file.masks and len(words) > MAX_ENTRY_TOKENS * 4:
             words, masked = redact(words)
         native = said.native_id
-        for number, part in enumerate(parts_of(words, MAX_ENTRY_TOKENS, self.file.skipped), start=1):
+        for number, part in enumerate(parts_of(words, self.file.skipped), start=1):
             own = native if native is None or number == 1 else f"{native}~{number}"
             yield replace(said, content=part, native_id=own, masked=tuple(sorted(masked.items())))
             masked = Counter()

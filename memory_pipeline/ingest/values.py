@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -36,6 +37,7 @@ MAX_PATH = 4096
 #: At or above this importance, a memory is critical and was never archived (setting `compression.critical_floor`).
 NEVER_ARCHIVED = 2.5
 
+_FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 _SHOWN = 40
 
 
@@ -188,13 +190,9 @@ def flag(row: Mapping[str, Any], name: str) -> bool:
     value = row.get(name)
     if is_absent(value):
         return False
-    if isinstance(value, str):
-        if value.lower() in ("true", "1", "yes"):
-            return True
-        if value.lower() in ("false", "0", "no"):
-            return False
-    elif isinstance(value, bool | int | float):
-        return bool(value)
+    told = _FLAGS.get(value.lower()) if isinstance(value, str) else value
+    if isinstance(told, bool | int | float):
+        return bool(told)
     raise RowError(f"{name} is {shown(value)}; use true or false")
 
 
@@ -224,6 +222,14 @@ def parsed(text: str, name: str) -> object:
         return json.loads(text)
     except (ValueError, RecursionError):
         raise RowError(f"{name} is {shown(text)}, which is not valid JSON") from None
+
+
+def json_or_none(text: object) -> Any:
+    """The JSON in a text or in bytes; None for what is none."""
+    if isinstance(text, str | bytes):
+        with suppress(ValueError, RecursionError):
+            return json.loads(text)
+    return None
 
 
 def check_json(value: object, name: str, depth: int = 0) -> None:

@@ -1,11 +1,9 @@
-"""Atoms for people and agents: find them by field and meaning, follow causal chains, add one; and the
-playbook and atoms with their vectors, as recall reads them."""
+"""Atoms for people and agents: find them by field and meaning, follow causal chains, add one."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 import numpy as np
@@ -15,9 +13,9 @@ from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.model import Vectors
-from memory_pipeline.records import Atom, Causal, PlaybookEntry, derived_id
-from memory_pipeline.store import Generation, Store
-from memory_pipeline.text.steering import attempt_in, guiding_entries
+from memory_pipeline.records import Atom, Causal, derived_id
+from memory_pipeline.store import Store
+from memory_pipeline.text.steering import attempt_in
 
 #: The parts of an atom that have a vector; `leads` is subject and action together, which a chain leads to.
 FIELDS = ("subject", "action", "outcome", "leads")
@@ -54,19 +52,9 @@ class DescribedAtom(Document):
 def describe_atom(found: FoundAtom) -> DescribedAtom:
     """An atom that was found, for display."""
     atom = found.atom
+    told = {name: getattr(atom, name) for name in DescribedAtom.model_fields if hasattr(atom, name)}
     return DescribedAtom(
-        id=atom.id,
-        project_id=atom.project_id,
-        subject=atom.causal.subject,
-        action=atom.causal.action,
-        outcome=atom.causal.outcome,
-        consequences=atom.causal.consequences,
-        confidence=round(atom.confidence, 2),
-        source_ids=atom.source_ids,
-        stated_by=atom.stated_by,
-        created_at=atom.created_at,
-        strengthened_at=atom.strengthened_at,
-        score=round(found.score, 3),
+        **{**told, **asdict(atom.causal), "confidence": round(atom.confidence, 2)}, score=round(found.score, 3)
     )
 
 
@@ -133,13 +121,8 @@ def search_atoms(
         surest = sorted(filter(_may_guide, index.atoms), key=lambda atom: (-atom.confidence, atom.created_at, atom.id))
         return [FoundAtom(atom, 1.0) for atom in surest[:limit]]
     vector = np.asarray(embedder.embed([query]), dtype=np.float32)[0]
-    best: dict[str, FoundAtom] = {}
-    for name in [field] if field else ["subject", "action", "outcome", "leads"]:
-        for found in index.nearest(name, vector, least):
-            if not _may_guide(found.atom):
-                continue
-            if found.atom.id not in best or best[found.atom.id].score < found.score:
-                best[found.atom.id] = found
+    found = [one for name in ([field] if field else FIELDS) for one in index.nearest(name, vector, least)]
+    best = {one.atom.id: one for one in sorted(found, key=lambda one: one.score) if _may_guide(one.atom)}
     return sorted(best.values(), key=lambda item: (-item.score, -item.atom.confidence, item.atom.id))[:limit]
 
 
@@ -147,7 +130,7 @@ def _may_guide(atom: Atom) -> bool:
     return attempt_in(in_words(atom)) is None
 
 
-def causal_chains(index: AtomIndex, start: Sequence[Atom], longest: int = _LONGEST_CHAIN) -> list[list[FoundAtom]]:
+def causal_chains(index: AtomIndex, start: Sequence[Atom]) -> list[list[FoundAtom]]:
     """Chains from each starting atom: its outcome leads to the atom with the nearest subject and action.
 
     A chain ends where no further atom reaches the cosine, and never visits an atom twice.
@@ -155,7 +138,7 @@ def causal_chains(index: AtomIndex, start: Sequence[Atom], longest: int = _LONGE
     chains = []
     for first in start:
         chain = [FoundAtom(first, 1.0)]
-        while len(chain) < longest:
+        while len(chain) < _LONGEST_CHAIN:
             seen = {item.atom.id for item in chain}
             others = [atom for atom in index.atoms if atom.id not in seen and _may_guide(atom)]
             onward = index.nearest("leads", index.vector(chain[-1].atom, "outcome"), _LEADS, others)
@@ -202,57 +185,8 @@ def state_atom(
     return atom
 
 
-@dataclass(frozen=True, slots=True)
-class Guidance:
-    """`entry_vectors` and `atom_vectors`: float32 (n, dimension), unit length."""
-
-    entries: Sequence[PlaybookEntry]
-    entry_vectors: Vectors
-    atoms: Sequence[Atom]
-    atom_vectors: Vectors
-
-
-class GuidanceIndex:
-    """The guidance of one project, as of the newest state that was asked for."""
-
-    def __init__(self, store: Store, project: str, embedder: Embedder) -> None:
-        self._store, self._project, self._embedder = store, project, embedder
-        self._lock = threading.Lock()
-        self._known: tuple[Generation, Guidance] | None = None
-
-    def at(self, generation: Generation) -> Guidance:
-        """The guidance; read again if it is of an earlier generation."""
-        with self._lock:
-            if self._known is None or self._known[0] != generation:
-                self._known = generation, self._read()
-            return self._known[1]
-
-    def _read(self) -> Guidance:
-        model, dimension = self._embedder.name, self._embedder.dimension
-        with self._store.reading() as tx:
-            entries = guiding_entries(tx.playbook.read(self._project))
-            atoms = [atom for atom in tx.atoms.read(self._project) if attempt_in(in_words(atom)) is None]
-            known = {("entry", i): vector for i, vector in tx.playbook.vectors(model, dimension).items()}
-        texts = {("entry", entry.id): entry.content for entry in entries}
-        texts |= {("atom", atom.id): in_words(atom) for atom in atoms}
-        missing = [key for key in texts if key not in known]
-        if missing:
-            made = self._embedder.embed([texts[key] for key in missing])
-            known |= dict(zip(missing, made, strict=True))
-        return Guidance(
-            entries,
-            _stacked([known["entry", entry.id] for entry in entries], dimension),
-            atoms,
-            _stacked([known["atom", atom.id] for atom in atoms], dimension),
-        )
-
-
 def in_words(atom: Atom) -> str:
     """Cause and effect in one line."""
     causal = atom.causal
     further = f"; {causal.consequences}" if causal.consequences else ""
     return f"{causal.subject}: {causal.action} → {causal.outcome}{further}"
-
-
-def _stacked(vectors: Sequence[Vectors], dimension: int) -> Vectors:
-    return np.stack(vectors) if vectors else np.empty((0, dimension), dtype=np.float32)

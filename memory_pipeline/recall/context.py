@@ -1,4 +1,4 @@
-"""What an agent should know for a task, or as a day begins, within a token budget, and its text.
+"""What an agent should know for a task, within a token budget, and its text.
 
 A context holds whatever a search prints, best first, within the same tokens: the ranking is the same, and a line of a
 context is shorter than one of a search. What that saves is left for guidance; the rest of the room is for further
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo
@@ -22,25 +22,16 @@ from memory_pipeline.recall.documents import (
     NOTHING_NEAR,
     Context,
     ContextItem,
-    DayContext,
-    DayItem,
     Metrics,
     RecalledMemory,
     RecalledPlaybookEntry,
 )
-from memory_pipeline.recall.lineage import source_of
 from memory_pipeline.recall.pieces import Piece
 from memory_pipeline.recall.search import part_of
-from memory_pipeline.records import LEVEL_PATTERN, LEVEL_RAW, UNDATED, Memory, PlaybookEntry
-from memory_pipeline.records.cluster import only_counts
+from memory_pipeline.records import LEVEL_PATTERN, LEVEL_RAW, Memory
 from memory_pipeline.store import Transaction
 from memory_pipeline.text.guidance import advice_of
-from memory_pipeline.text.normalise import normalise
-from memory_pipeline.text.steering import guiding_entries, may_guide
-from memory_pipeline.text.subject import with_subject
 
-#: Memories of a kind that are considered at most.
-_MOST = 60
 #: How a context begins, by which a reader of workspaces knows it for ours (`ingest/openclaw_files.py`).
 TITLE = "# Memory"
 _SPEAKERS = {"human": "Human", "agent": "Agent"}
@@ -87,14 +78,7 @@ def build_context(
         tokens=count_tokens(text) if text else 0,
         items=tuple(
             ContextItem(
-                kind=piece.kind,
-                id=piece.id,
-                handle=piece.handle,
-                content=piece.content,
-                day=piece.day,
-                undated=piece.is_undated,
-                source=piece.source,
-                confidence=piece.confidence,
+                **{name: getattr(piece, name) for name in ContextItem.model_fields if hasattr(piece, name)},
                 relevance_score=round(piece.relevance, 4),
                 tokens=count_tokens(f"{line_of(piece, with_sources)}\n"),
             )
@@ -260,83 +244,6 @@ def short_day(day: date, year: int | None) -> str:
 def _in_short(content: str) -> str:
     """The words on one line, without marks for bold and code."""
     return _MARKS.sub(r"\2", " ".join(content.split()))
-
-
-@dataclass(frozen=True, slots=True)
-class _Section:
-    """A heading, its pieces with the best first, and the share of the budget that is full when it ends."""
-
-    title: str
-    items: Sequence[DayItem]
-    until: float
-
-
-def day_context(
-    tx: Transaction,
-    project: str,
-    day: date,
-    budget: int,
-    count_tokens: Callable[[str], int],
-    handle_of: Callable[[str], str],
-) -> DayContext:
-    """The context of a day. What a section leaves of its third is free for the next one."""
-    sections = (
-        _Section(
-            "Guidance", [_guidance(entry) for entry in _surest(guiding_entries(tx.playbook.read(project)))], 1 / 3
-        ),
-        _Section("Patterns and principles", list(_memories(tx, project, made=True)), 2 / 3),
-        _Section("Latest notes", list(_memories(tx, project, made=False)), 1.0),
-    )
-    lines, items, said = [f"# {project}, {day}"], list[DayItem](), set[str]()
-    for section in sections:
-        opened = False
-        for item in section.items:
-            if normalise(item.content) in said:
-                continue  # guidance says it above
-            more = [] if opened else ["", f"## {section.title}", ""]
-            handle = f" ^{handle_of(item.id)}" if item.kind == "memory" else ""
-            when = "undated" if item.undated else short_day(item.day, day.year)
-            more.append(f"- {' '.join(item.content.split())} ({when}){handle}")
-            if count_tokens("\n".join([*lines, *more])) > budget * section.until:
-                continue
-            lines, opened = [*lines, *more], True
-            items.append(item)
-            said.add(normalise(item.content))
-    text = "\n".join(lines) if items else ""
-    return DayContext(
-        project=project, day=day, budget=budget, tokens=count_tokens(text) if text else 0, items=tuple(items), text=text
-    )
-
-
-def _surest(entries: Sequence[PlaybookEntry]) -> list[PlaybookEntry]:
-    return sorted(guiding_entries(entries), key=lambda entry: (-entry.confidence, entry.id))[:_MOST]
-
-
-def _guidance(entry: PlaybookEntry) -> DayItem:
-    return DayItem(
-        kind="playbook",
-        id=entry.id,
-        content=entry.content,
-        day=entry.updated_at.date(),
-        source=f"playbook, {entry.category}",
-    )
-
-
-def _memories(tx: Transaction, project: str, *, made: bool) -> Iterator[DayItem]:
-    """The newest active memories: patterns and principles, or those below them without what was withdrawn."""
-    least, most = (LEVEL_PATTERN, 9) if made else (LEVEL_RAW, LEVEL_PATTERN - 1)
-    withdrawn = {} if made else tx.recallable.withdrawn(project)
-    for memory in tx.memories.newest(project, _MOST, least=least, most=most):
-        if memory.id in withdrawn or only_counts(memory) or not may_guide(memory):
-            continue
-        yield DayItem(
-            kind="memory",
-            id=memory.id,
-            content=with_subject(memory),
-            day=memory.day,
-            source=source_of(memory),
-            undated=memory.created_at_quality in UNDATED,
-        )
 
 
 class Recommendation(Document):

@@ -14,9 +14,9 @@ import os
 import secrets
 import shutil
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +30,7 @@ from memory_pipeline.recall.words import WordIndex
 from memory_pipeline.store import Generation
 
 #: Raised when the form of the files changes: they are then made again.
-_FORM = 2
-#: Rows with one checksum.
-_BLOCK = 4096
+_FORM = 3
 _CHUNK = 1 << 22
 _MANIFEST, _LOCK, _IDS, _VECTORS, _SIGNS, _WORDS = (
     "manifest.json", "lock", "ids.jsonl", "vectors.f32", "signs.u64", "words",
@@ -72,19 +70,6 @@ class Opened:
     words: WordIndex
 
 
-@dataclass(frozen=True, slots=True)
-class Addition:
-    """Rows to add, and vectors for rows that had none. `filled`: rows, with float32 (n, dimension); `vectors`: of the
-    added rows, zero for none; `places`: the digest of what stands above all rows in their sources."""
-
-    ids: Sequence[str]
-    texts: Sequence[str]
-    vectors: Vectors
-    filled: Sequence[int]
-    filled_vectors: Vectors
-    places: str = ""
-
-
 class IndexFiles:
     """The directory of one project's index."""
 
@@ -115,7 +100,7 @@ class IndexFiles:
         except (OSError, ValueError) as error:
             raise DamagedIndexError(f"the manifest cannot be read: {error}") from error
         try:
-            if manifest["form"] != _FORM or manifest["kind"] != _kind_in_words(self._kind):
+            if manifest["form"] != _FORM or manifest["kind"] != asdict(self._kind):
                 return None
             if known is not None and known.manifest["token"] == manifest["token"]:
                 return known
@@ -123,97 +108,85 @@ class IndexFiles:
         except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
             raise DamagedIndexError(f"{type(error).__name__}: {error}") from error
 
-    def write(self, before: Opened | None, addition: Addition, generation: Generation) -> Opened:
-        """Add to the files (`before` is what `read` returned; without it they are made anew) and open the result.
-        Call it while they are locked."""
+    def write(
+        self,
+        before: Opened | None,
+        generation: Generation,
+        places: str,
+        ids: Sequence[str],
+        texts: Sequence[str],
+        vectors: Vectors,
+        late: Mapping[int, Vectors],
+    ) -> Opened:
+        """Add rows to the files (`before` is what `read` returned; without it they are made anew) and open the result.
+        Call it while they are locked.
+
+        `places`: the digest of what stands above all rows in their sources; `vectors`: float32 (n, dimension), zero for
+        none; `late`: by row, the vectors of rows that had none.
+        """
         if before is None:
             name = f"v-{secrets.token_hex(8)}"
             (self._directory / name / _WORDS).mkdir(parents=True)
-            counts, blocks = [0, 0], []
+            files = {each: [0, 0] for each in (_IDS, _VECTORS, _SIGNS)}
         else:
             manifest = json.loads((self._directory / _MANIFEST).read_bytes())
-            name, counts, blocks = manifest["name"], manifest["ids"], manifest["blocks"]
+            name, files = manifest["name"], manifest["files"]
         place = self._directory / name
         first = len(before.ids) if before else 0
         without = set(before.without_vector if before else ())
-        changed = self._write_vectors(place, first, addition)
-        if addition.ids:
-            lines = "".join(f"{json.dumps(one)}\n" for one in addition.ids).encode()
-            _write_at(place / _IDS, counts[0], lines)
-            counts = [counts[0] + len(lines), zlib.crc32(lines, counts[1])]
+        _append(place / _VECTORS, files, vectors.tobytes())
+        _append(place / _SIGNS, files, signs_of(vectors).tobytes())
+        for row, vector in late.items():
+            for file, data in ((_VECTORS, vector.tobytes()), (_SIGNS, signs_of(vector[None, :]).tobytes())):
+                _write_over(place / file, row * len(data), data)
+        for file in (_VECTORS, _SIGNS) if late else ():
+            files[file] = [files[file][0], _crc_of(place / file)]
+        _append(place / _IDS, files, "".join(f"{json.dumps(one)}\n" for one in ids).encode())
+        if ids:
             reached("index.words.before")
             words = before.words if before else WordIndex(self._kind.language, place / _WORDS)
-            words.add(first, addition.texts)
+            words.add(first, texts)
             reached("index.words.after")
-        rows = first + len(addition.ids)
-        without |= {first + n for n in np.flatnonzero(~addition.vectors.any(axis=1)).tolist()}
-        without -= {row for row, one in zip(addition.filled, addition.filled_vectors, strict=True) if one.any()}
-        blocks = self._checked_blocks(place, rows, blocks, changed)
+        without = (without - late.keys()) | {first + n for n in np.flatnonzero(~vectors.any(axis=1)).tolist()}
         manifest = {
             "form": _FORM,
-            "kind": _kind_in_words(self._kind),
+            "kind": asdict(self._kind),
             "token": secrets.token_hex(16),
             "name": name,
             "sequence": generation.sequence,
             "mark": generation.mark,
-            "places": addition.places,
-            "rows": rows,
+            "places": places,
+            "rows": first + len(ids),
             "without_vector": sorted(without),
-            "ids": counts,
-            "blocks": blocks,
-            "words": {file.name: [file.stat().st_size, _crc_of(file)] for file in _files_of_words(place)},
+            "files": files,
+            "words": {  # but for locks and what the word index keeps for itself
+                file.name: [file.stat().st_size, _crc_of(file)]
+                for file in sorted((place / _WORDS).iterdir())
+                if file.is_file() and not file.name.startswith(".")
+            },
         }
         reached("index.manifest.before")
         incoming = self._directory / f"{_MANIFEST}.new"
         incoming.write_text(json.dumps(manifest), encoding="utf-8")
         incoming.replace(self._directory / _MANIFEST)
         reached("index.manifest.after")
-        self._remove_others(name)
-        return self._opened(manifest, place, [*(before.ids if before else []), *addition.ids])
-
-    def _write_vectors(self, place: Path, first: int, addition: Addition) -> set[int]:
-        """Write vectors and signs; the rows that changed."""
-        width = self._kind.dimension * 4
-        for name, size, values in (
-            (_VECTORS, width, addition.vectors),
-            (_SIGNS, _sign_bytes(self._kind.dimension), signs_of(addition.vectors)),
-        ):
-            _write_at(place / name, first * size, values.tobytes())
-        for row, vector in zip(addition.filled, addition.filled_vectors, strict=True):
-            _write_over(place / _VECTORS, row * width, vector.tobytes())
-            signs = signs_of(vector[None, :])
-            _write_over(place / _SIGNS, row * signs.nbytes, signs.tobytes())
-        return {*addition.filled, *range(first, first + len(addition.ids))}
-
-    def _checked_blocks(self, place: Path, rows: int, blocks: list[int], changed: set[int]) -> list[int]:
-        """The checksum of every block of vectors and signs; those without a changed row keep theirs."""
-        count = -(-rows // _BLOCK)
-        again = {row // _BLOCK for row in changed} | set(range(len(blocks), count))
-        known = [*blocks, *[0] * (count - len(blocks))]
-        for block in again:
-            known[block] = self._crc_of_block(place, block, rows)
-        return known
-
-    def _crc_of_block(self, place: Path, block: int, rows: int) -> int:
-        here = min(_BLOCK, rows - block * _BLOCK)
-        crc = 0
-        for name, size in ((_VECTORS, self._kind.dimension * 4), (_SIGNS, _sign_bytes(self._kind.dimension))):
-            with (place / name).open("rb") as file:
-                file.seek(block * _BLOCK * size)
-                crc = zlib.crc32(file.read(here * size), crc)
-        return crc
+        for other in self._directory.glob("v-*"):
+            if other.name != name:
+                shutil.rmtree(other, ignore_errors=True)
+        return self._opened(manifest, place, [*(before.ids if before else []), *ids])
 
     def _open(self, manifest: dict[str, Any], known: Opened | None) -> Opened:
         """Open the files of a manifest; what `known` has verified already is not read again."""
         place = self._directory / Path(manifest["name"]).name
-        verified: dict[str, Any] = known.manifest if known else {"ids": [0, 0], "blocks": [], "words": {}}
-        ids = [*(known.ids if known else []), *_read_ids(place / _IDS, verified["ids"], manifest["ids"])]
+        verified: dict[str, Any] = known.manifest if known else {"files": {}, "words": {}}
+        for name, wanted in manifest["files"].items():
+            _check(place / name, wanted, verified["files"].get(name, (0, 0)))
+        with (place / _IDS).open("rb") as file:
+            lines = file.read(manifest["files"][_IDS][0]).decode().splitlines()
+        ids: list[str] = json.loads(f"[{','.join(lines)}]")
         rows = manifest["rows"]
-        if len(ids) != rows or len(manifest["blocks"]) != -(-rows // _BLOCK):
+        if len(ids) != rows:
             raise DamagedIndexError("the number of rows is another one")
-        for block, crc in enumerate(manifest["blocks"]):
-            if verified["blocks"][block : block + 1] != [crc] and self._crc_of_block(place, block, rows) != crc:
-                raise DamagedIndexError(f"the vectors from row {block * _BLOCK} on are other ones")
         _check_words(place / _WORDS, manifest["words"], verified["words"])
         opened = self._opened(manifest, place, ids)
         if opened.words.count < rows:
@@ -240,36 +213,9 @@ class IndexFiles:
             index,
         )
 
-    def _remove_others(self, kept: str) -> None:
-        for other in self._directory.glob("v-*"):
-            if other.name != kept:
-                shutil.rmtree(other, ignore_errors=True)
-
-
-def _kind_in_words(kind: Kind) -> dict[str, object]:
-    return {
-        "project": kind.project, "model": kind.model, "dimension": kind.dimension, "language": kind.language
-    }  # fmt: skip
-
 
 def _sign_bytes(dimension: int) -> int:
     return -(-dimension // 64) * 8
-
-
-def _files_of_words(place: Path) -> list[Path]:
-    """The files of the word index, but for its locks and what it keeps for itself."""
-    return [file for file in sorted((place / _WORDS).iterdir()) if file.is_file() and not file.name.startswith(".")]
-
-
-def _read_ids(file: Path, verified: Sequence[int], wanted: Sequence[int]) -> list[str]:
-    """The ids between two lengths of their file; lengths come with the checksum up to there."""
-    with file.open("rb") as opened:
-        opened.seek(verified[0])
-        lines = opened.read(wanted[0] - verified[0])
-    if zlib.crc32(lines, verified[1]) != wanted[1]:
-        raise DamagedIndexError("the list of rows is another one")
-    ids: list[str] = json.loads(f"[{','.join(lines.decode().splitlines())}]")
-    return ids
 
 
 def _check_words(place: Path, wanted: dict[str, list[int]], verified: dict[str, list[int]]) -> None:
@@ -289,20 +235,33 @@ def _check_words(place: Path, wanted: dict[str, list[int]], verified: dict[str, 
             raise DamagedIndexError(f"'{name}' is another file")
 
 
-def _crc_of(file: Path) -> int:
-    crc = 0
+def _check(file: Path, wanted: Sequence[int], verified: Sequence[int]) -> None:
+    """Raises DamagedIndexError unless a file begins with as many bytes of the checksum that is `wanted`. What is
+    `verified` is not read again, but where it has changed."""
+    for size, crc in dict.fromkeys((tuple(verified), (0, 0))):
+        if _crc_of(file, size, wanted[0], crc) == wanted[1]:
+            return
+    raise DamagedIndexError(f"'{file.name}' is another file")
+
+
+def _crc_of(file: Path, start: int = 0, end: int | None = None, crc: int = 0) -> int:
+    """The checksum of a file up to an end, which goes on from that of its bytes before the start."""
+    left = (file.stat().st_size if end is None else end) - start
     with file.open("rb") as opened:
-        while chunk := opened.read(_CHUNK):
-            crc = zlib.crc32(chunk, crc)
+        opened.seek(start)
+        while left > 0 and (chunk := opened.read(min(_CHUNK, left))):
+            crc, left = zlib.crc32(chunk, crc), left - len(chunk)
     return crc
 
 
-def _write_at(file: Path, offset: int, data: bytes) -> None:
-    """Write at an offset, and cut off what was behind."""
+def _append(file: Path, files: dict[str, list[int]], data: bytes) -> None:
+    """Write behind what counts of a file, cut off what was there, and let the data count."""
+    size, crc = files[file.name]
     with file.open("r+b" if file.exists() else "wb") as opened:
-        opened.truncate(offset)
-        opened.seek(offset)
+        opened.truncate(size)
+        opened.seek(size)
         opened.write(data)
+    files[file.name] = [size + len(data), zlib.crc32(data, crc)]
 
 
 def _write_over(file: Path, offset: int, data: bytes) -> None:

@@ -406,11 +406,7 @@ def _newest_first(texts: Sequence[str], asked: Asked) -> bool:
 
 
 def _sample(
-    made: Sequence[Memory],
-    sources: Mapping[str, Sequence[str]],
-    contents: Mapping[str, str],
-    most: int,
-    project: str,
+    made: Sequence[Memory], sources: Mapping[str, Sequence[str]], contents: Mapping[str, str], most: int, project: str
 ) -> tuple[Merge, ...]:
     drawn = sorted(made, key=lambda one: hashlib.sha256(f"{project}\0{one.id}".encode()).digest())[:most]
     return tuple(

@@ -11,11 +11,9 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -28,17 +26,16 @@ from memory_pipeline.errors import EmbeddingError, StoreBusyError, StoreError
 from memory_pipeline.models.embedders import Embedder, check_model
 from memory_pipeline.models.embedders.model import Vectors
 from memory_pipeline.recall.catalogue import Beside, Catalogue
-from memory_pipeline.recall.disk import Addition, DamagedIndexError, IndexFiles, Kind, Opened
+from memory_pipeline.recall.disk import DamagedIndexError, IndexFiles, Kind, Opened
 from memory_pipeline.recall.documents import Explanation, Filters, Mode
 from memory_pipeline.recall.lineage import find_through
-from memory_pipeline.recall.ranking import DEPTH, Parts, Weights, newest_first, rank, worth_showing
-from memory_pipeline.recall.search import named_times, newness_for
+from memory_pipeline.recall.ranking import Parts
+from memory_pipeline.recall.search import Hit, Match, ranked
 from memory_pipeline.recall.unrelated import nearest_of, nearest_unrelated
-from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores, query_terms, terms_of
-from memory_pipeline.records import Memory, with_asked
+from memory_pipeline.recall.words import DamagedWordsError, query_terms, terms_of
+from memory_pipeline.records import with_asked
 from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Generation, Store, Transaction
-from memory_pipeline.text.changes import other_values
 from memory_pipeline.text.contradictions import clear_conflicts, contradicting_ids, superseded_ids
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.subject import place_beside, with_lead_in, with_subject
@@ -47,35 +44,16 @@ _log = logging.getLogger(__name__)
 #: How long a search waits for a store, or for index files, that another process holds: with a state to answer from,
 #: and without one.
 _A_MOMENT_S, _AT_FIRST_S = 0.15, 120.0
-#: Rows that words and vectors each propose when a filter leaves out most of what they find.
-_DEPTH_WITH_FILTER = 20_000
 _QUERIES_KEPT = 256
 #: Of how many of the best memories it is asked how well they answer at all; cosines of texts that have nothing to do
 #: with each other, and of a question and its answer (the default model's, on the demo and a real workspace).
 _LOOKED_AT, _FAR, _NEAR, _LEAST_STRENGTH = 5, 0.2, 0.6, 0.05
 #: A memory of this score has half of the words of a query, or the cosine between far and near.
 _SURELY_NEAR = 0.5
+#: With more changed rows, a new catalogue of the whole is better.
+_MOST_CHANGED = 20_000
 #: After reading so many memories, the memory that reading took is given back.
 _MANY = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A memory that was found, with its score, the newer memory that supersedes it, the number of its direct sources,
-    the memories that contradict it, and the archived memory by whose words it was found, if it does not say them
-    itself. `why`: why it stands there, if that was asked for; `scope`: where a person said that it applies;
-    `told_again`: the day of its last copy, if that is later; `until`: the day of the memory that supersedes it."""
-
-    memory: Memory
-    score: float
-    superseded_by: str | None = None
-    source_count: int = 0
-    contradicting: tuple[str, ...] = ()
-    found_through: Memory | None = None
-    why: Explanation | None = None
-    scope: str = ""
-    told_again: date | None = None
-    until: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +74,12 @@ class ProjectIndex:
         self._store, self._settings, self._project, self._embedder = store, settings, project, embedder
         self._hurried = Store(store.path, busy_timeout_s=_A_MOMENT_S)
         self._files = self._files_in(store.path.parent / f"{store.path.stem}.index")
-        self._weights = Weights()
         self._state: _State | None = None
         self._refreshing = threading.Lock()
         self._must_see: int = 0
         self._naming = threading.Lock()
         self._handles, self._named = Handles(), list[str]()
-        self._queries: OrderedDict[str, Vectors] = OrderedDict()
+        self._embedded = lru_cache(_QUERIES_KEPT)(lambda query: embedder.embed([embedding_text(query)])[0])
         #: How many rows there were, and how near unrelated questions came to them.
         self._unrelated: tuple[int, float] | None = None
 
@@ -125,81 +102,37 @@ class ProjectIndex:
         archived memory is left out if the one that stands for it is in the ranking, unless `sources_too`. If the
         embedder fails, words alone decide.
         """
-        vector = None if mode == "bm25" else self.vector_of(query)
+        vector, parts = None if mode == "bm25" else self.vector_of(query), Parts() if explain else None
         few = not (all_that_match or filters.narrows)
+        rank = partial(ranked, query, mode, vector, few=few, filters=filters, sources_too=sources_too, parts=parts)
+        state = self.fresh()
+        if vector is not None:
+            check_model(self._embedder.name, len(state.catalogue.ids), state.of_another_model)
         try:
-            return self._searched(query, vector, limit, filters, mode, sources_too, explain=explain, few=few)
+            found = rank(state.files.words, state.files.matrix, state.catalogue)
         except DamagedWordsError as error:
             _log.warning("the index of '%s' was damaged while it was open, and is made again: %s", self._project, error)
             with self._refreshing:
                 self._state = None
                 self._files.forget()
-            return self._searched(query, vector, limit, filters, mode, sources_too, explain=explain, few=few)
-
-    def _searched(
-        self,
-        query: str,
-        vector: Vectors | None,
-        limit: int,
-        filters: Filters,
-        mode: Mode,
-        sources_too: bool,
-        *,
-        explain: bool,
-        few: bool,
-    ) -> tuple[list[Match], int]:
-        state = self.fresh()
+            state = self.fresh()
+            found = rank(state.files.words, state.files.matrix, state.catalogue)
         catalogue = state.catalogue
-        if vector is not None:
-            check_model(self._embedder.name, len(catalogue.ids), state.of_another_model)
-        admitted = catalogue.admitted(filters)
-        depth = _DEPTH_WITH_FILTER if filters.narrows else DEPTH
-        found = state.files.words.search(query, depth) if mode != "dense" else NOTHING
-        found = _only(found, admitted)
-        near = NOTHING[0]
-        if vector is not None and len(state.files.matrix):
-            near = state.files.matrix.nearest(vector, DEPTH, admitted)
-            near = near[admitted[near]]
-        times = named_times(query, catalogue.days, catalogue.was_noted)
-        newness = newness_for(query, catalogue.days)
-        rowwise, matrix = catalogue.rowwise, state.files.matrix
-        parts = Parts() if explain else None
-        rows, scores = rank(found, matrix, vector, near, rowwise, self._weights, times, newness, parts)
-        if not len(rows) and filters.narrows and vector is not None:
-            # Who asks for a day or a type wants what there is, even if it has little to do with the words.
-            everything = np.flatnonzero(admitted)[-DEPTH:]
-            loosely = replace(self._weights, min_relevance=-1.0)
-            rows, scores = rank(found, matrix, vector, everything, rowwise, loosely, times, newness, parts)
-        keep, gone = admitted[rows], rows[:0]
-        if not sources_too:
-            is_gone = catalogue.stood_for(rows, admitted)
-            keep, gone = keep & ~is_gone, rows[admitted[rows] & is_gone]
-        rows, scores = rows[keep], scores[keep]
-        if few:
-            rows, scores = worth_showing(rows, scores)
-        by_score = rows
-        if not times:
-            gives_other = partial(self._other_values, query, catalogue)
-            rows = newest_first(rows, scores, matrix, catalogue.told, rowwise, gives_other)
+        rows, gone = found.rows, found.gone
         # What was put away is found through what stands for it, and answers as well as it did.
         looked_at = np.concatenate([rows[:_LOOKED_AT], gone[:_LOOKED_AT]])
         strength = self._strength(query, vector, state, looked_at)
-        scores = scores * strength
+        scores = found.scores * strength
         matches = _matches(catalogue, rows[:limit].tolist(), scores[:limit].tolist())
         if parts is not None and len(parts.words):
             shown = rows[:limit].tolist()
-            behind = dict(zip(rowwise.stands_for_it[gone[::-1]].tolist(), gone[::-1].tolist(), strict=True))
-            lifted = _lifted(shown, by_score.tolist())
+            behind = dict(zip(catalogue.stands_for_it[gone[::-1]].tolist(), gone[::-1].tolist(), strict=True))
+            lifted = _lifted(shown, found.by_score.tolist())
             matches = [
                 replace(match, why=self._explained(query, catalogue, row, behind.get(row), parts, is_lifted, strength))
                 for match, row, is_lifted in zip(matches, shown, lifted, strict=True)
             ]
         return self._with_sources_found(query, matches, rows[:limit], gone, catalogue), len(rows)
-
-    def _other_values(self, query: str, catalogue: Catalogue, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        texts = [memory.content for memory in catalogue.memories(rows.tolist())]
-        language = self._settings.recall.language
-        return other_values(query_terms(query, language), texts, partial(terms_of, language=language))
 
     def _explained(
         self,
@@ -219,14 +152,11 @@ class ProjectIndex:
         language = self._settings.recall.language
         own = set(terms_of(with_asked(with_subject(memory), memory.tags), language))
         return Explanation(
-            words=round(float(parts.words[at]), 3),
+            **{name: round(float(getattr(parts, name)[at]), 3) for name in ("words", "neighbours", "time", "newness")},
+            weight=round(float(catalogue.weight[at]), 3),
+            shortness=round(float(catalogue.columns.shortness[at]), 3),
             terms=tuple(dict.fromkeys(term for term in query_terms(query, language) if term in own)),
             cosine=round(float(parts.cosine[at]), 4),
-            neighbours=round(float(parts.neighbours[at]), 3),
-            time=round(float(parts.time[at]), 3),
-            newness=round(float(parts.newness[at]), 3),
-            weight=round(float(catalogue.rowwise.weight[at]), 3),
-            shortness=round(float(catalogue.rowwise.shortness[at]), 3),
             inherited=is_inherited,
             lifted=is_lifted,
             strength=round(strength, 3),
@@ -237,11 +167,11 @@ class ProjectIndex:
     ) -> list[Match]:
         """The matches, each with the archived memory that says of the query what it lacks itself. `rows`: of the
         matches; `gone`: of archived memories that they stand for, best first."""
-        language, ends = self._settings.recall.language, catalogue.rowwise.stands_for_it[gone]
+        language, ends = self._settings.recall.language, catalogue.stands_for_it[gone]
         complete = []
         for match, row in zip(matches, rows.tolist(), strict=True):
             sources = gone[ends == row].tolist()
-            through = find_through(query, language, match.memory, partial(_read_first, catalogue, sources))
+            through = find_through(query, language, match.memory, sources, catalogue.memories)
             complete.append(replace(match, found_through=through) if through else match)
         return complete
 
@@ -357,7 +287,10 @@ class ProjectIndex:
         stamp = store.stamp() if store.exists() else ()
         with store.reading() as tx:
             generation = tx.recallable.generation()
-            if opened is not None and not (_continues(tx, opened.generation) and self._stands(tx, opened)):
+            if opened is not None and not (
+                _continues(tx, opened.generation)
+                and tx.recallable.places(self._project, opened.generation.sequence) == opened.manifest["places"]
+            ):  # the memories do not stand where they stood when the files were made
                 opened = None
             known = state if state and opened and _goes_on(tx, state, opened) else None
             since = known.generation.sequence if known else 0
@@ -377,21 +310,16 @@ class ProjectIndex:
         late = vectors[len(ids) :]
         arrived = np.flatnonzero(late.any(axis=1))
         if opened is None or ids or len(arrived):
-            filled = [without[n] for n in arrived]
-            addition = Addition(ids, _texts_in(new), vectors[: len(ids)], filled, late[arrived], places)
-            opened = self._files.write(opened, addition, generation)
+            filled = {without[n]: late[n] for n in arrived}
+            opened = self._files.write(opened, generation, places, ids, _texts_in(new), vectors[: len(ids)], filled)
         if known is None:
             catalogue = Catalogue.of(opened.ids, table, beside)
             if table.num_rows >= _MANY:
                 pa.default_memory_pool().release_unused()
                 store.forget_what_was_read()
         else:
-            catalogue = known.catalogue.after(opened.ids, table, beside)
+            catalogue = known.catalogue.following(opened.ids, table, beside)
         return _State(stamp, generation, opened, catalogue, of_another)
-
-    def _stands(self, tx: Transaction, opened: Opened) -> bool:
-        """Whether the memories of the files stand where they stood when the files were made."""
-        return bool(tx.recallable.places(self._project, opened.generation.sequence) == opened.manifest["places"])
 
     def _beside(self, tx: Transaction, known: _State | None) -> Beside:
         """What the tables of conflicts and lineage say of the project's memories."""
@@ -418,25 +346,16 @@ class ProjectIndex:
 
     def vector_of(self, query: str) -> Vectors | None:
         """The unit vector of a query, kept for a while; None if the embedder fails."""
-        kept = self._queries.get(query)
-        if kept is None:
-            try:
-                kept = self._embedder.embed([embedding_text(query)])[0]
-            except EmbeddingError as error:
-                _log.warning("the query is searched by its words alone: %s", error)
-                return None
-            self._queries[query] = kept
-            if len(self._queries) > _QUERIES_KEPT:
-                self._queries.popitem(last=False)
-        return kept
+        try:
+            vector: Vectors = self._embedded(query)
+        except EmbeddingError as error:
+            _log.warning("the query is searched by its words alone: %s", error)
+            return None
+        return vector
 
     def _files_in(self, home: Path) -> IndexFiles:
         kind = Kind(self._project, self._embedder.name, self._embedder.dimension, self._settings.recall.language)
         return IndexFiles(home, kind)
-
-
-def _read_first(catalogue: Catalogue, rows: Sequence[int], most: int) -> list[Memory]:
-    return catalogue.memories(rows[:most])
 
 
 def _continues(tx: Transaction, generation: Generation) -> bool:
@@ -459,17 +378,9 @@ def _goes_on(tx: Transaction, state: _State, opened: Opened) -> bool:
     """Whether the next state can be made from this one."""
     return (
         opened.manifest["name"] == state.files.manifest["name"]
-        and not state.catalogue.is_far_from_its_table
+        and len(state.catalogue.changed) <= _MOST_CHANGED
         and _continues(tx, state.generation)
     )
-
-
-def _only(found: Scores, admitted: NDArray[np.bool_]) -> Scores:
-    """The scores of admitted rows; rows that a killed process left behind the last one are none."""
-    rows, scores = found
-    keep = rows < len(admitted)
-    keep[keep] = admitted[rows[keep]]
-    return rows[keep], scores[keep]
 
 
 def _lifted(rows: Sequence[int], by_score: Sequence[int]) -> list[bool]:
@@ -479,15 +390,15 @@ def _lifted(rows: Sequence[int], by_score: Sequence[int]) -> list[bool]:
 
 
 def _matches(catalogue: Catalogue, rows: Sequence[int], scores: Sequence[float]) -> list[Match]:
-    found = zip(catalogue.memories(rows), rows, scores, strict=True)
+    beside, found = catalogue.beside, zip(catalogue.memories(rows), rows, scores, strict=True)
     return [
-        Match(
+        Hit(
             memory,
             score,
-            catalogue.superseded_by(row),
-            catalogue.source_count(row),
-            catalogue.contradicting(row),
-            scope=catalogue.scope(row),
+            beside.superseded.get(memory.id),
+            beside.source_counts.get(memory.id, 0),
+            beside.contradicting.get(memory.id, ()),
+            scope=beside.scopes.get(memory.id, ""),
             told_again=catalogue.told_again(row, memory),
             until=catalogue.until(row),
         )

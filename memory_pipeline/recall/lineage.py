@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 
 from memory_pipeline.recall.documents import (
     FoundThrough,
@@ -15,6 +14,7 @@ from memory_pipeline.recall.documents import (
     RecalledMemory,
     SourceMemory,
 )
+from memory_pipeline.recall.search import Match
 from memory_pipeline.recall.words import query_terms, terms_of
 from memory_pipeline.records import MADE, LineageLink, Memory
 from memory_pipeline.store import Transaction
@@ -51,12 +51,7 @@ def lineage_of(tx: Transaction, memory: Memory) -> MemoryLineage:
         project_id=memory.project_id,
         nodes=tuple(_node(memories[i], depths[i]) for i in shown if i in memories),
         edges=tuple(
-            LineageEdge(
-                memory_id=link.memory_id,
-                source_id=link.source_id,
-                relation=link.relation,
-                similarity=round(link.similarity, 4),
-            )
+            LineageEdge.model_validate(link, from_attributes=True)
             for link in sorted(links.values(), key=lambda link: (link.memory_id, link.source_id))
             if link.memory_id in memories and link.source_id in memories
         ),
@@ -86,14 +81,14 @@ _LONGEST_EXCERPT = 480
 
 
 def find_through(
-    query: str, language: str, memory: Memory, sources: Callable[[int], Sequence[Memory]]
+    query: str, language: str, memory: Memory, rows: Sequence[int], read: Callable[[Sequence[int]], Sequence[Memory]]
 ) -> Memory | None:
     """The archived memory that says most of what a query asks for and `memory` lacks, with the words around that; None
-    if none says any of it. `sources`: so many of the archived memories that were found, best first."""
+    if none says any of it. `rows`: of the archived memories that were found, best first, which `read` reads."""
     terms = set(query_terms(query, language)) - set(terms_of(memory.content, language))
     values = [value for value in _VALUE.findall(query) if not _place_of(memory.content, value)]
     best, most = None, 0.0
-    for source in sources(_FOR_VALUES if values else _FOR_WORDS) if terms or values else ():
+    for source in read(rows[: _FOR_VALUES if values else _FOR_WORDS]) if terms or values else ():
         score = len(terms.intersection(terms_of(source.content, language))) / (len(terms) + 1)
         score += sum(_place_of(source.content, value) is not None for value in values)
         if score > most:
@@ -150,48 +145,24 @@ def source_of(memory: Memory) -> str:
     return source.file if source.line is None else f"{source.file}:{source.line}"
 
 
-def recalled(
-    memory: Memory,
-    *,
-    source_count: int,
-    score: float | None = None,
-    superseded_by: str | None = None,
-    sources: Sequence[SourceMemory] | None = None,
-    through: Memory | None = None,
-    scope: str = "",
-    told_again: date | None = None,
-    until: date | None = None,
-) -> RecalledMemory:
-    """A memory with what is known beside it."""
-    return RecalledMemory(
-        id=memory.id,
-        project_id=memory.project_id,
-        content=marked(memory),
-        subject=subject_beside(memory),
-        steers=not may_guide(memory),
-        memory_type=memory.memory_type,
-        abstraction_level=memory.abstraction_level,
-        pattern_type=memory.pattern_type,
-        confidence_score=memory.confidence_score,
-        relevance_score=None if score is None else round(min(score, 1.0), 4),
-        source_memory_count=source_count,
-        categories=memory.categories,
-        tags=memory.tags,
-        importance=memory.importance,
-        created_at=memory.created_at,
-        day=memory.day,
-        source=source_of(memory),
-        archived=memory.archived_at is not None,
-        consolidated_into_id=memory.consolidated_into_id,
-        superseded_by=superseded_by,
-        scope=scope,
-        told_again=told_again,
-        until=until,
-        source_memories=None if sources is None else tuple(sources),
-        found_through=None
-        if through is None
-        else FoundThrough(id=through.id, day=through.day, content=through.content),
-    )
+def recalled(match: Match, *, scored: bool = False, sources: Sequence[SourceMemory] | None = None) -> RecalledMemory:
+    """A memory with what is known beside it, and with `scored` with its score."""
+    memory, through = match.memory, match.found_through
+    same = RecalledMemory.model_fields.keys()
+    told = {name: getattr(of, name) for of in (match, memory) for name in same if hasattr(of, name)}
+    told |= {
+        "content": marked(memory),
+        "subject": subject_beside(memory),
+        "steers": not may_guide(memory),
+        "relevance_score": round(min(match.score, 1.0), 4) if scored else None,
+        "source_memory_count": match.source_count,
+        "source": source_of(memory),
+        "archived": memory.archived_at is not None,
+        "source_memories": None if sources is None else tuple(sources),
+        "found_through": through and FoundThrough(id=through.id, day=through.day, content=through.content),
+        "explanation": match.why,
+    }
+    return RecalledMemory(**told)
 
 
 def speaker_in(memory_type: str, tags: Sequence[str]) -> str | None:

@@ -5,7 +5,6 @@ What a turn means often stands in the turn before it. A stand-alone fact, a less
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -183,9 +182,3 @@ def _speaking(contents: pa.ChunkedArray, stream: _Stream) -> NDArray[np.bool_]:
     enough: NDArray[np.bool_] = turns_of >= np.maximum(_LEAST_TURNS, _SHARE_OF_TURNS * entries)
     enough &= (speakers >= 2) & (speakers <= _MOST_SPEAKERS)
     return enough
-
-
-def places_table(rows: Sequence[tuple[object, ...]]) -> pa.Table:
-    """Rows of PLACE as a table."""
-    columns = list(zip(*rows, strict=True)) or [()] * len(PLACE)
-    return pa.table([pa.array(column, field.type) for column, field in zip(columns, PLACE, strict=True)], schema=PLACE)

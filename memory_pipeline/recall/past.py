@@ -17,7 +17,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.moments import check_has_come, read_day, read_moment
 from memory_pipeline.recall.documents import MOST_RESULTS, Filters
-from memory_pipeline.recall.search import Hit, SearchIndex
+from memory_pipeline.recall.search import Match, SearchIndex
 from memory_pipeline.records import EXPIRED, UNDATED, Memory
 from memory_pipeline.store import Store, Transaction, list_snapshots, snapshot_path
 from memory_pipeline.text.contradictions import superseded_ids
@@ -99,7 +99,7 @@ def list_state(state: PastState, memories: Sequence[Memory]) -> StateListing:
     )
 
 
-def describe_hits(state: PastState, hits: Sequence[Hit[Memory]]) -> StateSearch:
+def describe_hits(state: PastState, hits: Sequence[Match]) -> StateSearch:
     """The results of a search in a state, for display."""
     return StateSearch(
         as_of=state.label,
@@ -174,7 +174,7 @@ def search_state(
     limit: int,
     settings: Settings,
     filters: Filters | None = None,
-) -> list[Hit[Memory]]:
+) -> list[Match]:
     """The best memories of a state for a query.
 
     Raises InputError if the state has several projects and none is given.
@@ -328,14 +328,13 @@ def headline(difference: Difference) -> str:
     )
 
 
-def diff_text(difference: Difference, most: int | None = None) -> str:
-    """A difference as lines: `+` added, `-` removed, with the words of what it was archived into, `~` changed; at most
-    `most` of each."""
+def diff_text(difference: Difference) -> str:
+    """A difference as lines: `+` added, `-` removed, with the words of what it was archived into, `~` changed."""
     words = {memory.id: memory.content for memory in (*difference.added, *difference.changed)}
     lines = [headline(difference)]
-    lines += [f"+ {memory.id}  {_flat(memory)}" for memory in difference.added[:most]]
-    lines += [f"- {memory.id}  {_flat(memory)}  ({_why(memory, words)})" for memory in difference.gone[:most]]
-    lines += [f"~ {memory.id}  {_flat(memory)}  ({memory.what})" for memory in difference.changed[:most]]
+    lines += [f"+ {memory.id}  {_flat(memory)}" for memory in difference.added]
+    lines += [f"- {memory.id}  {_flat(memory)}  ({_why(memory, words)})" for memory in difference.gone]
+    lines += [f"~ {memory.id}  {_flat(memory)}  ({memory.what})" for memory in difference.changed]
     return "\n".join(lines)
 
 

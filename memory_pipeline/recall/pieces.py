@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from memory_pipeline.models.embedders import Embedder
 from memory_pipeline.models.embedders.model import Vectors
-from memory_pipeline.recall.atoms import Guidance, in_words
+from memory_pipeline.recall.atoms import in_words
 from memory_pipeline.recall.documents import ItemKind, noted_beside
-from memory_pipeline.recall.index import Match
 from memory_pipeline.recall.lineage import source_of, speaker_in
+from memory_pipeline.recall.search import Match
 from memory_pipeline.records import LEVEL_PATTERN, LEVEL_PRINCIPLE, UNDATED, Memory, binds
 from memory_pipeline.records.cluster import is_series, only_counts
-from memory_pipeline.text.steering import MARK, may_guide
+from memory_pipeline.store import Store
+from memory_pipeline.text.steering import MARK, attempt_in, guiding_entries, may_guide
 from memory_pipeline.text.subject import with_subject
 from memory_pipeline.text.threads import find_threads
 
@@ -31,7 +33,7 @@ class Piece:
     day: date
     source: str
     confidence: float | None
-    relevance: float
+    relevance: float = 0.0
     handle: str = ""
     stands_for: tuple[str, ...] = ()
     speaker: str | None = None
@@ -40,7 +42,7 @@ class Piece:
     found_through: tuple[date, str] | None = None
     is_part: bool = False
     binds: bool = False
-    is_undated: bool = False
+    undated: bool = False
 
     @property
     def is_guidance(self) -> bool:
@@ -52,7 +54,7 @@ class Piece:
         """What it stands under in place of a day; empty if under its day."""
         if self.is_guidance:
             return "Guidance"
-        return "Rules and preferences" if self.binds else "Undated" if self.is_undated else ""
+        return "Rules and preferences" if self.binds else "Undated" if self.undated else ""
 
 
 def current_matches(matches: Sequence[Match], find: Callable[[Sequence[str]], Sequence[Match]]) -> list[Match]:
@@ -65,29 +67,30 @@ def current_matches(matches: Sequence[Match], find: Callable[[Sequence[str]], Se
         newer = match.superseded_by or done.get(match.memory.id)
         for one in find([newer]) if newer else [match]:
             current.setdefault(one.memory.id, replace(one, score=match.score))
-    return [match for match in current.values() if _is_admitted(match.memory)]
+    # What tries to steer its reader may not stand there, nor what only says how often something came.
+    return [match for match in current.values() if may_guide(match.memory) and not only_counts(match.memory)]
 
 
 def order_pieces(
     matches: Sequence[Match],
     vectors: Vectors,
-    guidance: Guidance,
+    guidance: tuple[Sequence[Piece], Sequence[Vectors]],
     asked: Vectors | None,
     least: float,
     handle_of: Callable[[str], str],
 ) -> list[Piece]:
     """The memories in the order in which a search ranks them; guidance where its cosine to the task would put it.
 
-    `vectors`: float32 (len(matches), dimension), by match; `asked`: the unit vector of the task, None without one;
-    `least`: the cosine that guidance needs.
+    `vectors`: float32 (len(matches), dimension), by match; `guidance`: as of `read_guidance`; `asked`: the unit vector
+    of the task, None without one; `least`: the cosine that guidance needs.
     """
     memories = [_memory_piece(match, handle_of(match.memory.id)) for match in matches]
     if asked is None:
         return memories
     cosines = vectors @ asked
-    guides = [piece for piece in _guidance_pieces(guidance, asked) if piece.relevance >= least]
+    guides = [replace(piece, relevance=float(vector @ asked)) for piece, vector in zip(*guidance, strict=True)]
     placed = [(float(place), piece) for place, piece in enumerate(memories)]
-    placed += [(float((cosines >= piece.relevance).sum()) - 0.5, piece) for piece in guides]
+    placed += [(float((cosines >= piece.relevance).sum()) - 0.5, piece) for piece in guides if piece.relevance >= least]
     return [piece for _, piece in sorted(placed, key=lambda pair: (pair[0], -pair[1].relevance, pair[1].id))]
 
 
@@ -106,40 +109,45 @@ def _memory_piece(match: Match, handle: str) -> Piece:
         speaker=speaker_in(memory.memory_type, memory.tags),
         contradicting=match.contradicting,
         binds=binds(memory.tags),
-        is_undated=memory.created_at_quality in UNDATED,
+        undated=memory.created_at_quality in UNDATED,
         found_through=(through.day, through.content) if through and not through.content.startswith(MARK) else None,
     )
 
 
-def _is_admitted(memory: Memory) -> bool:
-    """Whether a memory may stand in a context: it does not try to steer its reader, and says more than how often
-    something came."""
-    return may_guide(memory) and not only_counts(memory)
-
-
-def _guidance_pieces(guidance: Guidance, asked: Vectors) -> Iterator[Piece]:
-    for entry, vector in zip(guidance.entries, guidance.entry_vectors, strict=True):
-        yield Piece(
+def read_guidance(store: Store, project: str, embedder: Embedder) -> tuple[list[Piece], list[Vectors]]:
+    """The guidance of one project, without what tries to steer its reader, and the unit vector of each."""
+    with store.reading() as tx:
+        entries = guiding_entries(tx.playbook.read(project))
+        atoms = [atom for atom in tx.atoms.read(project) if attempt_in(in_words(atom)) is None]
+        known = tx.playbook.vectors(embedder.name, embedder.dimension)
+    pieces = [
+        Piece(
             kind="playbook",
             id=entry.id,
             content=entry.content,
             day=entry.updated_at.date(),
             source=f"playbook, {entry.category}",
             confidence=entry.confidence,
-            relevance=float(vector @ asked),
             stands_for=entry.source_ids,
         )
-    for atom, vector in zip(guidance.atoms, guidance.atom_vectors, strict=True):
-        yield Piece(
+        for entry in entries
+    ]
+    pieces += [
+        Piece(
             kind="atom",
             id=atom.id,
             content=in_words(atom),
             day=(atom.strengthened_at or atom.created_at).date(),
             source=f"stated by {atom.stated_by}" if atom.stated_by else f"from {len(atom.source_ids)} memories",
             confidence=atom.confidence,
-            relevance=float(vector @ asked),
             stands_for=() if atom.stated_by else atom.source_ids,
         )
+        for atom in atoms
+    ]
+    missing = [piece for piece in pieces if piece.kind == "atom" or piece.id not in known]
+    made = embedder.embed([piece.content for piece in missing]) if missing else ()
+    of_piece = known | {piece.id: vector for piece, vector in zip(missing, made, strict=True)}
+    return pieces, [of_piece[piece.id] for piece in pieces]
 
 
 def _kind(memory: Memory) -> ItemKind:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
@@ -28,19 +29,12 @@ from memory_pipeline.recall.atoms import (
     AtomIndex,
     DescribedAtom,
     FoundAtom,
-    GuidanceIndex,
     causal_chains,
     describe_atom,
     search_atoms,
     state_atom,
 )
-from memory_pipeline.recall.context import (
-    ConsolidatedContext,
-    build_context,
-    consolidated_context,
-    day_context,
-    metrics_of,
-)
+from memory_pipeline.recall.context import ConsolidatedContext, build_context, consolidated_context, metrics_of
 from memory_pipeline.recall.documents import (
     DEFAULT_BUDGET,
     LEAST_BUDGET,
@@ -50,7 +44,6 @@ from memory_pipeline.recall.documents import (
     SHORTEST_QUERY,
     AtomListing,
     Context,
-    DayContext,
     Feedback,
     Filters,
     MemoryLineage,
@@ -65,11 +58,12 @@ from memory_pipeline.recall.documents import (
     SearchResults,
     SourceMemory,
 )
-from memory_pipeline.recall.index import Match, ProjectIndex
+from memory_pipeline.recall.index import ProjectIndex
 from memory_pipeline.recall.lineage import described_sources, lineage_of, recalled
 from memory_pipeline.recall.past import read_state, search_state
-from memory_pipeline.recall.pieces import current_matches, order_pieces
+from memory_pipeline.recall.pieces import current_matches, order_pieces, read_guidance
 from memory_pipeline.recall.ranking import MIN_RELEVANCE
+from memory_pipeline.recall.search import Hit, Match
 from memory_pipeline.records import EXPIRED, Causal, ExtractionFeedback, Memory, SessionUsage, Source, derived_id
 from memory_pipeline.records.conversation import MOST_TOKENS
 from memory_pipeline.store import Store, Transaction
@@ -100,7 +94,7 @@ class ProjectMemory:
         self._store, self._settings, self._actor = store, settings, actor
         self._embedder = embedder or choose_embedder(settings)
         self._index = ProjectIndex(store, settings, project, self._embedder)
-        self._guidance = GuidanceIndex(store, project, self._embedder)
+        self._guidance = lru_cache(1)(lambda generation: read_guidance(store, project, self._embedder))
         self._uses = Uses(store, actor)
 
     def __enter__(self) -> Self:
@@ -179,7 +173,7 @@ class ProjectMemory:
         pieces = order_pieces(
             matches,
             self._index.vectors_of(matches),
-            self._guidance.at(self._index.fresh().generation),
+            self._guidance(self._index.fresh().generation),
             self._index.vector_of(task),
             MIN_RELEVANCE,
             self._index.handles().shorten,
@@ -204,14 +198,6 @@ class ProjectMemory:
         return ask_model(
             self._store, self._settings, lambda words: self.context(words, BUDGET), question, today, within_s=within_s
         )
-
-    def day(self, budget: int = DEFAULT_BUDGET) -> DayContext:
-        """What an agent should know as the day begins: guidance, the newest patterns and principles, and the latest
-        notes, within a budget of tokens. Raises InputError for a budget out of range."""
-        _check_budget(budget)
-        day, handle_of = datetime.now(UTC).date(), self._index.handles().shorten
-        with self._store.reading() as tx:
-            return day_context(tx, self.project, day, budget, self._embedder.count_tokens, handle_of)
 
     def consolidated(self, task: str, budget: int = DEFAULT_BUDGET) -> ConsolidatedContext:
         """The memories and guidance of a context, each with its particulars, and the advice in them. Raises
@@ -271,10 +257,7 @@ class ProjectMemory:
         )
         self._index.must_see(told.sequence)
         return Remembered(
-            id=told.memory.id,
-            status=told.outcome,
-            masked=dict(told.masked),
-            memory=recalled(told.memory, source_count=0),
+            id=told.memory.id, status=told.outcome, masked=dict(told.masked), memory=recalled(Hit(told.memory, 0.0))
         )
 
     def feedback(self, memory_id: str, was_useful: bool) -> Feedback:
@@ -328,14 +311,8 @@ class ProjectMemory:
         usage = SessionUsage(self.project, known_as, tokens_used, window_tokens, now, self._actor)
         with self._store.writing(self._actor) as tx:
             tx.sessions.keep(usage)
-        return ReportedUsage(
-            session_id=usage.session_id,
-            project_id=usage.project_id,
-            tokens_used=usage.tokens_used,
-            window_tokens=usage.window_tokens,
-            share=round(tokens_used / window_tokens, 4),
-            reported_at=usage.reported_at,
-        )
+        told = {name: getattr(usage, name) for name in ReportedUsage.model_fields if hasattr(usage, name)}
+        return ReportedUsage(**told, share=round(tokens_used / window_tokens, 4))
 
     def metrics(self) -> Metrics:
         """How far the project is consolidated."""
@@ -346,18 +323,8 @@ class ProjectMemory:
         """The guidance that the project's patterns and principles give."""
         with self._store.reading() as tx:
             entries = guiding_entries(tx.playbook.read(self.project))
-        return PlaybookListing(
-            entries=tuple(
-                RecalledPlaybookEntry(
-                    id=entry.id,
-                    category=entry.category,
-                    content=entry.content,
-                    confidence=round(entry.confidence, 2),
-                    source_ids=entry.source_ids,
-                )
-                for entry in entries
-            )
-        )
+        told = (RecalledPlaybookEntry.model_validate(entry, from_attributes=True) for entry in entries)
+        return PlaybookListing(entries=tuple(told))
 
     def atoms(self, query: str | None = None, field: str | None = None, limit: int = 10) -> AtomListing:
         """Atoms by meaning; without a query, those with the highest confidence."""
@@ -392,10 +359,7 @@ class ProjectMemory:
             self._store, state, self._embedder, query, self.project, MOST_RESULTS, self._settings, filters
         )
         counts = {match.memory.id: match.source_count for match in self._index.find([h.memory.id for h in hits])}
-        matches = [
-            Match(hit.memory, hit.score, hit.superseded_by, counts.get(hit.memory.id, 0)) for hit in hits[:limit]
-        ]
-        return matches, len(hits)
+        return [replace(hit, source_count=counts.get(hit.memory.id, 0)) for hit in hits[:limit]], len(hits)
 
     def _read(self, tx: Transaction, memory_id: str) -> Memory:
         memory = tx.memories.read([memory_id]).get(memory_id)
@@ -414,17 +378,7 @@ class ProjectMemory:
     ) -> list[RecalledMemory]:
         sources = self._sources_of([match.memory.id for match in matches]) if include_sources else None
         return [
-            recalled(
-                match.memory,
-                source_count=match.source_count,
-                score=match.score if scored else None,
-                superseded_by=match.superseded_by,
-                sources=None if sources is None else sources[match.memory.id],
-                through=match.found_through,
-                scope=match.scope,
-                told_again=match.told_again,
-                until=match.until,
-            ).model_copy(update={"explanation": match.why})
+            recalled(match, scored=scored, sources=None if sources is None else sources[match.memory.id])
             for match in matches
         ]
 

@@ -1,7 +1,5 @@
-"""Hybrid search over memories that are given, in memory: what the recall check, past states and measurements use.
-
-It ranks exactly as the index of a project does.
-"""
+"""Hybrid search: how every search ranks, and one over memories that are given, in memory, which the recall check, past
+states and measurements use."""
 
 from __future__ import annotations
 
@@ -9,27 +7,21 @@ import calendar
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.recall.documents import MOST_RESULTS, SHORTEST_QUERY, Mode
+from memory_pipeline.recall.catalogue import Catalogue
+from memory_pipeline.recall.documents import MOST_RESULTS, SHORTEST_QUERY, Explanation, Filters, Mode
 from memory_pipeline.recall.neighbours import Matrix
-from memory_pipeline.recall.ranking import (
-    DEPTH,
-    NamedTime,
-    Searchable,
-    Weights,
-    listed,
-    newest_first,
-    rank,
-    worth_showing,
-)
-from memory_pipeline.recall.words import NOTHING, WordIndex, query_terms, terms_of
+from memory_pipeline.recall.ranking import DEPTH, Floats, NamedTime, Parts, Rows, newest_first, rank, worth_showing
+from memory_pipeline.recall.words import NOTHING, Scores, WordIndex, query_terms, terms_of
 from memory_pipeline.records import Memory, with_asked
+from memory_pipeline.store import Text
 from memory_pipeline.text.changes import other_values
 from memory_pipeline.text.facts import content_words, find_facts, stem
 from memory_pipeline.text.normalise import embedding_text
@@ -49,18 +41,37 @@ _NOW = re.compile(r"\b(?:now|nowadays|current(?:ly)?|latest|newest|at the moment
 _HALF_AS_NEW = 14.0
 #: Rows of one named time that are looked at.
 _MOST = 5_000
+#: Rows that words propose when a filter leaves out most of what they find.
+_DEPTH_WITH_FILTER = 20_000
+_ALL = Filters()
 
 Days = NDArray[np.datetime64]
-_Searchable = TypeVar("_Searchable", bound=Searchable)
+_Searchable = TypeVar("_Searchable", Memory, Text)
 
 
 @dataclass(frozen=True, slots=True)
 class Hit(Generic[_Searchable]):
-    """One memory found, with its score, and the newer memory that supersedes it."""
+    """A memory that was found, with its score, and the newer memory that supersedes it.
+
+    What a project's index knows besides: the number of its direct sources, the memories that contradict it, and the
+    archived memory by whose words it was found, if it does not say them itself. `why`: why it stands there, if that was
+    asked for; `scope`: where a person said that it applies; `told_again`: the day of its last copy, if that is later;
+    `until`: the day of the memory that supersedes it.
+    """
 
     memory: _Searchable
     score: float
     superseded_by: str | None = None
+    source_count: int = 0
+    contradicting: tuple[str, ...] = ()
+    found_through: Memory | None = None
+    why: Explanation | None = None
+    scope: str = ""
+    told_again: date | None = None
+    until: date | None = None
+
+
+Match = Hit[Memory]
 
 
 class SearchIndex(Generic[_Searchable]):
@@ -86,15 +97,13 @@ class SearchIndex(Generic[_Searchable]):
             raise InputError(
                 f"a search index holds one project, not {len(projects)}: {', '.join(sorted(projects)[:3])}"
             )
-        self._memories = list(memories)
+        self._memories: list[_Searchable] = list(memories)
         self._embed = embed
         self._superseded = superseded or {}
-        self._weights = Weights()
-        self._listed = listed(self._memories, self._superseded, copies)
-        self._matrix = _matrix(self._listed.ids, vectors)
-        self._words, self._language = WordIndex(language), language
-        texts = [_text_of(one) for one in self._memories]
-        self._words.add(0, texts)
+        self._catalogue = Catalogue.of_given(self._memories, self._superseded, copies)
+        self._matrix = _matrix(self._catalogue.ids, vectors)
+        self._words = WordIndex(language)
+        self._words.add(0, [_text_of(one) for one in self._memories])
 
     def search(
         self,
@@ -114,35 +123,82 @@ class SearchIndex(Generic[_Searchable]):
             raise InputError(f"the query '{query}' is too short; use at least {SHORTEST_QUERY} characters")
         if not 1 <= limit <= MOST_RESULTS:
             raise InputError(f"the limit is {limit}; use 1 to {MOST_RESULTS}")
-        found = self._words.search(query, DEPTH) if mode != "dense" else NOTHING
-        vector, near = None, NOTHING[0]
+        vector = None
         if mode != "bm25" and self._matrix is not None:
             vector = query_vector if query_vector is not None else self._embed([embedding_text(query)])[0]
-            near = self._matrix.nearest(vector, DEPTH)
-        days = self._listed.days
-        times, newness = named_times(query, days, self._listed.was_noted), newness_for(query, days)
-        rows, scores = rank(found, self._matrix, vector, near, self._listed.rowwise, self._weights, times, newness)
-        if few:
-            rows, scores = worth_showing(rows, scores)
-        if not times:
-            listed = self._listed
-            rows = newest_first(
-                rows,
-                scores,
-                self._matrix,
-                listed.told,
-                listed.rowwise,
-                lambda some: other_values(
-                    query_terms(query, self._language),
-                    [self._memories[row].content for row in some],
-                    partial(terms_of, language=self._language),
-                ),
-            )
-        chosen = [(self._memories[row], float(score)) for row, score in zip(rows[:limit], scores, strict=False)]
-        return [Hit(memory, score, self._superseded.get(memory.id)) for memory, score in chosen]
+        found = ranked(query, mode, vector, self._words, self._matrix, self._catalogue, few=few)
+        chosen = [(self._memories[row], score) for row, score in zip(found.rows[:limit], found.scores, strict=False)]
+        return [Hit(memory, float(score), self._superseded.get(memory.id)) for memory, score in chosen]
 
 
-def _text_of(memory: Searchable) -> str:
+class Ranked(NamedTuple):
+    """The rows that a search finds, best first, with their scores by place. `by_score`: the same before later ones were
+    lifted; `gone`: archived rows that were left out because others stand for them, best first."""
+
+    rows: Rows
+    scores: Floats
+    by_score: Rows
+    gone: Rows
+
+
+def ranked(
+    query: str,
+    mode: Mode,
+    vector: NDArray[np.float32] | None,
+    words: WordIndex,
+    matrix: Matrix | None,
+    catalogue: Catalogue,
+    *,
+    few: bool,
+    filters: Filters = _ALL,
+    sources_too: bool = True,
+    parts: Parts | None = None,
+) -> Ranked:
+    """The rows that a search finds, as every search ranks them.
+
+    `vector`: the query's unit vector, None if words alone decide; `few`: only those worth showing; `sources_too`: also
+    archived ones that others stand for; `parts`: is filled with what the scores are made of.
+    """
+    admitted, columns = catalogue.admitted(filters), catalogue.columns
+    found = words.search(query, _DEPTH_WITH_FILTER if filters.narrows else DEPTH) if mode != "dense" else NOTHING
+    found = _only(found, admitted)
+    near = NOTHING[0]
+    if vector is not None and matrix is not None and len(matrix):
+        near = matrix.nearest(vector, DEPTH, admitted)
+        near = near[admitted[near]]
+    times, newness = named_times(query, columns.days, columns.was_noted), newness_for(query, columns.days)
+    rows, scores = rank(found, matrix, vector, near, catalogue, times, newness, parts)
+    if not len(rows) and filters.narrows and vector is not None:
+        # Who asks for a day or a type wants what there is, even if it has little to do with the words.
+        everything = np.flatnonzero(admitted)[-DEPTH:]
+        rows, scores = rank(found, matrix, vector, everything, catalogue, times, newness, parts, least=-1.0)
+    keep, gone = admitted[rows], rows[:0]
+    if not sources_too:
+        ends = catalogue.stands_for_it[rows]
+        is_gone = (ends >= 0) & (ends != rows) & admitted[ends]  # an admitted one stands for it
+        keep, gone = keep & ~is_gone, rows[admitted[rows] & is_gone]
+    rows, scores = rows[keep], scores[keep]
+    if few:
+        rows, scores = worth_showing(rows, scores)
+    by_score = rows
+    if not times:
+        terms = partial(terms_of, language=words.language)
+        asked = query_terms(query, words.language)
+        rows = newest_first(
+            rows, scores, matrix, catalogue, lambda some: other_values(asked, catalogue.contents(some), terms)
+        )
+    return Ranked(rows, scores, by_score, gone)
+
+
+def _only(found: Scores, admitted: NDArray[np.bool_]) -> Scores:
+    """The scores of admitted rows; rows that a killed process left behind the last one are none."""
+    rows, scores = found
+    keep = rows < len(admitted)
+    keep[keep] = admitted[rows[keep]]
+    return rows[keep], scores[keep]
+
+
+def _text_of(memory: Memory | Text) -> str:
     return with_asked(with_subject(memory), memory.tags) if isinstance(memory, Memory) else memory.content
 
 
@@ -172,17 +228,11 @@ def fit_budget(
             chosen.append(memory)
             taken.add(memory.id)
             left -= memory.token_count
-        elif not chosen and (part := _part(memory, left, question, count_tokens)):
-            chosen.append(part)
+        elif not chosen and (text := part_of(memory.content, left, question, count_tokens)):
+            chosen.append(replace(memory, content=text, token_count=count_tokens(text)))
             taken.add(memory.id)
-            left -= part.token_count
+            left -= chosen[-1].token_count
     return chosen
-
-
-def _part(memory: Memory, most: int, question: str, count_tokens: Callable[[str], int]) -> Memory | None:
-    """A memory with the part of it that answers a question, None if there is none that fits."""
-    text = part_of(memory.content, most, question, count_tokens)
-    return replace(memory, content=text, token_count=count_tokens(text)) if text else None
 
 
 def part_of(
@@ -210,10 +260,10 @@ def named_times(query: str, days: Days, was_noted: NDArray[np.bool_]) -> tuple[N
     """
     found: list[NamedTime] = []
     for fact in find_facts(query):
-        date = _DATE.fullmatch(fact.value) if fact.kind == "date" else None
-        if date:
-            year = None if date[1].startswith("-") else int(date[1])
-            found.append(NamedTime(_rows(days, year, int(date[2]), int(date[3])), is_day=True))
+        named = _DATE.fullmatch(fact.value) if fact.kind == "date" else None
+        if named:
+            year = None if named[1].startswith("-") else int(named[1])
+            found.append(NamedTime(_rows(days, year, int(named[2]), int(named[3])), is_day=True))
     if not found:
         for month in _MONTH.finditer(query):
             name, in_year = month[1] or month[3], month[2] or month[4] or month[5]

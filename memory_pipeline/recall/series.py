@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Sequence
@@ -14,12 +13,13 @@ from pydantic import Field
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.places import check_is_free
-from memory_pipeline.files.writing import writing_whole
+from memory_pipeline.files.writing import begins_with, writing_whole
+from memory_pipeline.ingest.exporting import has_mark
 from memory_pipeline.store import SeriesMemory, Store, Transaction
 from memory_pipeline.store.rows import only_one
 from memory_pipeline.text.place_names import PlaceName, names_of
 from memory_pipeline.text.readings import Series
-from memory_pipeline.text.series_figures import Figure, Value
+from memory_pipeline.text.series_figures import Figure
 
 #: The columns of a plot in text.
 _WIDTH = 40
@@ -115,10 +115,7 @@ def show_series(tx: Transaction, series_id: str) -> ShownSeries:
         ),
         values=tuple(
             DescribedReading(
-                memory_id=reading.memory_id,
-                at=reading.at,
-                values=reading.values,
-                breaks=reading.memory_id in breaking,
+                memory_id=reading.memory_id, at=reading.at, values=reading.values, breaks=reading.memory_id in breaking
             )
             for reading in every
         ),
@@ -164,12 +161,12 @@ def series_rows(tx: Transaction, series_ids: Sequence[str] = ()) -> list[dict[st
     return rows
 
 
-def plot_line(figure: Figure, width: int = _WIDTH) -> str:
+def plot_line(figure: Figure) -> str:
     """The values of a figure over time as a line of blocks, the oldest first; of many values, the newest of each
     stretch."""
     numbers = [value.number for value in figure.values]
-    if len(numbers) > width:
-        numbers = [numbers[(step + 1) * len(numbers) // width - 1] for step in range(width)]
+    if len(numbers) > _WIDTH:
+        numbers = [numbers[(step + 1) * len(numbers) // _WIDTH - 1] for step in range(_WIDTH)]
     low, high = figure.least.number, figure.greatest.number
     top = len(_LEVELS) - 1
     return "".join(_LEVELS[round((number - low) / (high - low) * top) if high > low else 0] for number in numbers)
@@ -188,20 +185,9 @@ def _described(one: SeriesMemory, series: Series) -> DescribedSeries:
 
 
 def _figure(figure: Figure, name: PlaceName) -> DescribedFigure:
-    return DescribedFigure(
-        name=name.name,
-        unit=name.unit,
-        newest=_value(figure.newest),
-        first=_value(figure.first),
-        least=_value(figure.least),
-        greatest=_value(figure.greatest),
-        median=figure.median,
-        plot=plot_line(figure),
-    )
-
-
-def _value(value: Value) -> ValueOfFigure:
-    return ValueOfFigure(value=value.text, at=value.at)
+    values = {each: getattr(figure, each) for each in ("newest", "first", "least", "greatest")}
+    told = {each: ValueOfFigure(value=value.text, at=value.at) for each, value in values.items()}
+    return DescribedFigure(name=name.name, unit=name.unit, median=figure.median, plot=plot_line(figure), **told)
 
 
 SERIES_FORMATS = ("csv", "json", "parquet")
@@ -217,6 +203,7 @@ SERIES_COLUMNS = {
     "breaks": "Whether the reading breaks the series.",
 }
 _MARK = {b"memory_pipeline": b"series"}
+_JSON_START = '{\n "series": ['
 
 
 def export_series(store: Store, name: str, path: Path, series_ids: Sequence[str] = (), *, force: bool = False) -> int:
@@ -236,11 +223,10 @@ def export_series(store: Store, name: str, path: Path, series_ids: Sequence[str]
 
 
 def _csv(rows: Sequence[dict[str, Any]]) -> bytes:
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, SERIES_COLUMNS)
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()
+    import pandas as pd
+
+    text: str = pd.DataFrame.from_records(rows, columns=list(SERIES_COLUMNS)).to_csv(index=False, lineterminator="\r\n")
+    return text.encode()
 
 
 def _json(rows: Sequence[dict[str, Any]]) -> bytes:
@@ -264,14 +250,5 @@ _WRITERS = {"csv": _csv, "json": _json, "parquet": _parquet}
 def _is_export(name: str, path: Path) -> bool:
     """Whether a file is an earlier export of series in this format."""
     if name == "parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            return _MARK.items() <= (pq.read_schema(path).metadata or {}).items()
-        except (pa.ArrowException, OSError):
-            return False
-    start = _csv([]) if name == "csv" else b'{"series": ['
-    with path.open("rb") as file:
-        head = file.read(len(start) + 8)
-    return head.startswith(start) or (name == "json" and b"".join(head.split()).startswith(b'{"series":['))
+        return has_mark(path, _MARK)
+    return begins_with(_csv([]).decode() if name == "csv" else _JSON_START)(path)

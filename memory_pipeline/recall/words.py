@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -69,7 +69,7 @@ class WordIndex:
         read."""
         import tantivy
 
-        self._language = language
+        self.language = language
         builder = tantivy.SchemaBuilder()
         builder.add_text_field("body", stored=False, tokenizer_name=_ANALYZER, index_option="freq")
         builder.add_unsigned_field("row", stored=False, indexed=True, fast=True)
@@ -105,12 +105,16 @@ class WordIndex:
 
     def search(self, query: str, depth: int) -> Scores:
         """The rows that share most with a query, with their BM25 scores: at most `depth`, best first."""
-        terms = query_terms(query, self._language)
+        import tantivy
+
+        terms = query_terms(query, self.language)
         if not terms:
             return NOTHING
         searcher = self._searcher
         with _panics_named():
-            hits = searcher.search(_any_of(terms, self._schema), depth, count=False).hits
+            asked = [tantivy.Query.term_query(self._schema, "body", term, "freq") for term in terms]
+            any_of = tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in asked])
+            hits = searcher.search(any_of, depth, count=False).hits
             if not hits:
                 return NOTHING
             rows = searcher.fast_field_values("row", [address for _, address in hits])
@@ -130,11 +134,3 @@ def _panics_named() -> Iterator[None]:
         if type(error).__name__ == "PanicException" or isinstance(error, ValueError):
             raise DamagedWordsError(str(error)) from None
         raise
-
-
-def _any_of(terms: Iterable[str], schema: Any) -> Any:
-    import tantivy
-
-    return tantivy.Query.boolean_query(
-        [(tantivy.Occur.Should, tantivy.Query.term_query(schema, "body", term, "freq")) for term in terms]
-    )

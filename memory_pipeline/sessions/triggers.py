@@ -24,14 +24,7 @@ from memory_pipeline.ingest.importer import ALL_FILES
 from memory_pipeline.records import SessionUsage, TriggerEvent, derived_id
 from memory_pipeline.records.conversation import TriggerAction, TriggerKind
 from memory_pipeline.sessions.documents import TriggerShown
-from memory_pipeline.sessions.usage import (
-    ContextUsage,
-    Level,
-    level_of,
-    read_claude,
-    read_openclaw,
-    read_usage_file,
-)
+from memory_pipeline.sessions.usage import ContextUsage, Level, level_of, read_claude, read_openclaw, read_usage_file
 from memory_pipeline.store import Store
 
 #: How much each trigger asks for; of one context, what asks for no more than what has fired does not fire.

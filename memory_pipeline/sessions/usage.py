@@ -18,10 +18,11 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from memory_pipeline.config.night import Compaction
 from memory_pipeline.errors import InputError
 from memory_pipeline.files.writing import cause_and_mend
+from memory_pipeline.ingest.dates import time_or_none
 from memory_pipeline.ingest.formats.claude_code import project_by_place
 from memory_pipeline.ingest.formats.openclaw_sessions import WITHOUT_HUMAN, agents_in, deleted_sessions
 from memory_pipeline.ingest.sqlite_files import columns_of, reading, rows
-from memory_pipeline.ingest.values import at, first_line, text_at
+from memory_pipeline.ingest.values import at, first_line, json_or_none, text_at
 from memory_pipeline.records.conversation import MOST_TOKENS
 
 #: A longer line is a picture or a result that its program cuts before the model reads it; tokens of such a line.
@@ -35,8 +36,6 @@ Level = Literal["fine", "warning", "compaction", "emergency"]
 _LARGEST_FILE = 10_000_000
 #: Bytes of English text that make a token, and tokens of a picture.
 _BYTES_PER_TOKEN, PICTURE_TOKENS = 4, 1600
-#: Times before this are counted in seconds, later ones in milliseconds.
-_MOST_SECONDS = 10**11
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +127,7 @@ def read_usage_file(path: Path, settings: Compaction) -> list[ContextUsage]:
     newest: dict[str, ContextUsage] = {}
     for entry in entries:
         told = entry.model_dump()
-        told["at"] = moment_of(entry.at.isoformat()) if entry.at else written
+        told["at"] = moment_of(entry.at) or written
         told["window"] = entry.window or settings.window_of(entry.model, entry.tokens)
         usage = ContextUsage(agent="usage-file", place=str(path), **told)
         before = newest.get(usage.session)
@@ -152,17 +151,8 @@ def whole_number(value: object) -> int | None:
 
 def moment_of(value: object) -> datetime | None:
     """A time as programs write it: ISO, or seconds or milliseconds since 1970. None for anything else."""
-    try:
-        if isinstance(value, bool):
-            return None
-        if isinstance(value, int | float):
-            return datetime.fromtimestamp(value / (1000 if value > _MOST_SECONDS else 1), UTC)
-        if isinstance(value, str):
-            moment = datetime.fromisoformat(value)
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
-    return None
+    moment = time_or_none(value, UTC)
+    return moment and moment.astimezone(UTC)
 
 
 def read_openclaw(path: Path, settings: Compaction) -> list[ContextUsage]:
@@ -183,12 +173,9 @@ def _of_file(agent: Path, settings: Compaction) -> Iterator[ContextUsage]:
     file = agent / "sessions" / "sessions.json"
     if not file.is_file():
         return
-    try:
-        if file.stat().st_size > _LARGEST:
-            raise InputError(f"'{file}' is larger than {_LARGEST} bytes")
-        told = json.loads(file.read_bytes().decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return  # it is being written
+    if file.stat().st_size > _LARGEST:
+        raise InputError(f"'{file}' is larger than {_LARGEST} bytes")
+    told = json_or_none(file.read_bytes().decode("utf-8", "replace"))  # none, while it is being written
     for key, entry in told.items() if isinstance(told, Mapping) else ():
         if isinstance(entry, Mapping):
             usage = _usage(str(key), entry, file, settings)
@@ -203,10 +190,7 @@ def _of_database(database: Path, settings: Compaction) -> Iterator[ContextUsage]
             return
         deleted = deleted_sessions(connection)
         for key, session, text in rows(connection, "select session_key, session_id, entry_json from session_entries"):
-            try:
-                entry = json.loads(text) if isinstance(text, str) else None
-            except (ValueError, RecursionError):
-                continue
+            entry = json_or_none(text)
             if not isinstance(entry, Mapping) or session in deleted:
                 continue
             usage = _usage(str(key), {"sessionId": session, **entry}, database, settings)
@@ -283,10 +267,7 @@ class _Context:
 
     def add(self, line: bytes) -> None:
         """Take a line into account."""
-        try:
-            told = json.loads(line)
-        except (ValueError, RecursionError):
-            return
+        told = json_or_none(line)
         if not isinstance(told, Mapping) or told.get("isSidechain") is True or told.get("agentId"):
             return
         self.session = text_in(told, "sessionId") or self.session

@@ -48,7 +48,8 @@ def _lines(lines: Sequence[str]) -> Iterator[str]:
     at = 0
     while at < len(lines):
         opening = _FENCE.match(lines[at])
-        end = _end_of_code(lines, at, opening[1]) if opening else None
+        fence = opening[1] if opening else None  # a block of code that nothing closes is none
+        end = next((n for n in range(at + 1, len(lines)) if lines[n].strip() == fence), None) if fence else None
         if end is not None:
             inside = lines[at + 1 : end]
             longest = max((len(run) for line in inside for run in _TICKS.findall(line)), default=2)
@@ -69,11 +70,6 @@ def _lines(lines: Sequence[str]) -> Iterator[str]:
 def _cell(cell: str) -> str:
     flat = cell.strip()
     return f" {flat if _RULE.fullmatch(flat) else plain(flat, in_table=True)} " if flat else cell
-
-
-def _end_of_code(lines: Sequence[str], start: int, fence: str) -> int | None:
-    """The line that closes a block of code; None if none does."""
-    return next((n for n in range(start + 1, len(lines)) if lines[n].strip() == fence), None)
 
 
 def yaml_text(text: str) -> str:
@@ -409,7 +405,6 @@ _HALF_AS_NEW, _HALF_AS_USED = 60.0, 3.0
 #: What a memory counts beside others of the same rank: what its writer marked to be kept, what is only a line of a log,
 #: and what a program has cut off.
 _CURATED, _OTHER, _CUT_OFF = 1.25, 0.6, 0.4
-_CURATE = "curate"
 
 
 def ranked(memories: Sequence[Memory]) -> list[Memory]:

@@ -27,7 +27,7 @@ from memory_pipeline.errors import OutputError, in_words
 from memory_pipeline.files.markers import HEAD, block_in, export_of, is_as_written, sealed
 from memory_pipeline.files.places import check_is_free
 from memory_pipeline.files.shared_blocks import FILES, WRITTEN, Body, SharedBlocks
-from memory_pipeline.files.shared_files import change_text, changed_text, remove_unless_changed
+from memory_pipeline.files.shared_files import change_text, remove_unless_changed
 from memory_pipeline.files.writing import cause_and_mend, check_output, directories, nobody, real_path, writing_whole
 
 #: Suffixes of the directories beside a store: its pages, and the first originals of files that exports changed.
@@ -239,16 +239,14 @@ class _Writer:
         def as_it_should_be(present: str) -> str:
             nonlocal before, kept
             before = present
-            kept = bool(present) and present != page and not self.force and not is_as_written(present)
-            if present and present != page and not kept and not is_as_written(present):
+            is_anothers = present not in ("", page) and not is_as_written(present)
+            kept = is_anothers and not self.force
+            if is_anothers and self.force:
                 self._keep_original(name, present)
             return present if kept else page
 
-        if self.preview:
-            changed_text(path, as_it_should_be)
-            written = "unchanged" if kept or before == page else "changed" if before else "created"
-        else:
-            written = change_text(path, as_it_should_be, may_part=True)
+        written = change_text(path, as_it_should_be, may_part=True, preview=self.preview)
+        if not self.preview:
             self._blocks.note_file(path)
         if written != "unchanged":
             self._note(name, written, before, page)

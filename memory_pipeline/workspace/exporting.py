@@ -166,23 +166,13 @@ def export_to(
 
 
 def _rows(store: Store, name: str, path: Path, project: str | None, *, force: bool, everything: bool) -> Exported:
-    from memory_pipeline.ingest import check_export, export_memories, write_rows  # the importers, for rows alone
+    from memory_pipeline.ingest import check_export, export_memories  # the importers, for rows alone
 
-    if everything:
-        return Exported.of_file(name, path, None, export_memories(store, name, path, everything=True, force=force))
-    check_export(store, name, path, force=force)
-    if project is not None:
-        project_named(store, project)
-    with store.reading() as tx:
-        memories = (
-            tx.memories.all(include_archived=False)
-            if project is None
-            else tx.memories.of_project(project, include_archived=False)
-        )
-        links = tx.lineage.of([memory.id for memory in memories])
+    check_export(store, name, path, everything=everything, force=force)
+    of = project_named(store, project) if project is not None and not everything else None
     before = path.stat().st_mtime_ns if path.exists() else None
-    exported = write_rows(store, name, path, memories, links, force=force)
-    return Exported.of_file(name, path, project, exported, is_new=path.stat().st_mtime_ns != before)
+    exported = export_memories(store, name, path, everything=everything, project=of, force=force)
+    return Exported.of_file(name, path, of, exported, is_new=path.stat().st_mtime_ns != before)
 
 
 class Exported(Document):

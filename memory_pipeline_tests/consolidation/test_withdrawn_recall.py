@@ -63,7 +63,6 @@ def test_who_says_it_again_is_withdrawn_too_and_the_last_word_is_told(
     assert again in text
     assert ALLOWED not in text
     assert ENDED not in text
-    assert ALLOWED not in memory.day().text
 
 
 def test_a_turn_that_says_more_than_what_was_withdrawn_is_still_told(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.ingest import import_memories, importer_of, openclaw, read_format
+from memory_pipeline.ingest import import_memories, importer_of, markdown, read_format
 from memory_pipeline.ingest.candidates import Candidate, ImportSummary, Item, Rejected, Skipped
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice
 from memory_pipeline.models.embedders.choose import Lexical
@@ -59,7 +59,7 @@ def read_openclaw(
     """What a workspace holds, in entries of at most so many tokens."""
     settings = settings_for(Path("none.duckdb"), import__redact=mask)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(openclaw, "MAX_ENTRY_TOKENS", most)
+        patched.setattr(markdown, "MAX_ENTRY_TOKENS", most)
         return list(read_format("openclaw", root, zone, now, settings, skipped, choice))
 
 

@@ -250,13 +250,3 @@ def test_who_may_only_read_writes_nothing(serve: Serve) -> None:
     reader = Access("agent", frozenset({"read"}))
     for tool, arguments in (("remember", {"content": "x"}), ("feedback", {"id": "piano", "was_useful": True})):
         assert "scope 'write'" in refused(serve, tool, reader, project_id="home", **arguments)
-
-
-def test_the_context_of_a_day_stays_within_its_budget(memories: ServedMemories) -> None:
-    memory = memories.of("shop", "agent")
-    for number in range(30):
-        memory.remember(f"On floor {number} the lamp of room {number * 7} flickers when the lift starts.")
-    made = memory.day(300)
-    assert made.tokens <= 300
-    assert 3 < len(made.items) < 30
-    assert made.items[0].day >= made.items[-1].day

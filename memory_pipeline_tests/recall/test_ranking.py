@@ -10,12 +10,13 @@ import pytest
 
 from memory_pipeline.models.embedders.choose import Lexical
 from memory_pipeline.recall import SearchIndex
+from memory_pipeline.recall.catalogue import ends_of
 from memory_pipeline.recall.documents import Mode
-from memory_pipeline.recall.neighbours import neighbours_in, places_table
-from memory_pipeline.recall.ranking import ends_of
+from memory_pipeline.recall.neighbours import PLACE, neighbours_in
 from memory_pipeline.recall.search import named_times
 from memory_pipeline.recall.words import query_terms
 from memory_pipeline.records import Memory, Source
+from memory_pipeline.store import memory_table
 from memory_pipeline_tests.build import FIRST, memory
 
 
@@ -65,19 +66,7 @@ def test_an_answer_is_found_through_the_question_before_it() -> None:
 
 
 def places(rows: list[Memory]) -> tuple[list[int], list[int]]:
-    table = places_table(
-        [
-            (
-                m.source.connector,
-                m.source.file,
-                m.source.line,
-                m.effective_date.replace(tzinfo=None),
-                m.memory_type,
-                m.content,
-            )
-            for m in rows
-        ]
-    )
+    table = memory_table(rows).select(PLACE.names)
     before, after = neighbours_in(table)
     return before.tolist(), after.tolist()
 
@@ -139,7 +128,7 @@ def test_a_memory_of_the_named_day_is_found_first() -> None:
 
 
 def test_use_raises_a_rank_a_little_and_never_above_a_better_answer() -> None:
-    from memory_pipeline.recall.ranking import weights_of
+    from memory_pipeline.recall.catalogue import weights_of
 
     none = np.zeros(3, dtype=bool)
     weight = weights_of(none, none, np.array([0, 1000, 10**9]), np.array([0, 3, 10**9]))

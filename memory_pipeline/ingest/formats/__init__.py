@@ -106,12 +106,12 @@ class Recognised(NamedTuple):
         return f"'{path}' is read as {self.importer.name}: it has {self.evidence}"
 
 
-def recognise(path: Path, importers: Iterable[Importer] | None = None) -> list[Recognised]:
+def recognise(path: Path) -> list[Recognised]:
     """Every format that the content of a path shows signs of, in the order of the registry."""
     if not (path.is_file() or path.is_dir()):
         return []
     found = []
-    for importer in IMPORTERS.values() if importers is None else importers:
+    for importer in IMPORTERS.values():
         if importer.takes_directory not in (None, path.is_dir()):
             continue
         try:

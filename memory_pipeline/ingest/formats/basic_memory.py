@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.files.writing import real_path
 from memory_pipeline.ingest import values
-from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, Skipped, dated
+from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, dated
 from memory_pipeline.ingest.dates import names_a_day, parse_moment
 from memory_pipeline.ingest.foreign import foreign_id, project_of_directory, slug
-from memory_pipeline.ingest.importer import FileChoice, FilesImporter, OneFile, chosen_files, readable_name
+from memory_pipeline.ingest.importer import FilesImporter, OneFile
 from memory_pipeline.ingest.markdown import Page, parse_note, parts_of_entry, split_front_matter
 from memory_pipeline.ingest.openclaw_files import note_text
 from memory_pipeline.ingest.text_files import beginning
-from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
 
@@ -56,14 +54,10 @@ class BasicMemoryImporter(FilesImporter):
     takes_directory = None
     lacks = "no Markdown notes (*.md); give the project's own directory"
 
-    def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
+    def found(self, directory: Path) -> list[Path]:
         """The Markdown files below a directory, those in hidden directories left out."""
-        if not path.is_dir():
-            return iter([(readable_name(path.name), path)])
-        root = real_path(path)
-        found = sorted(root.rglob("*.md"))
-        shown = [file for file in found if not any(part.startswith(".") for part in file.relative_to(root).parts)]
-        return chosen_files(root, shown, choice, skipped)
+        found = sorted(directory.rglob("*.md"))
+        return [file for file in found if not any(part.startswith(".") for part in file.relative_to(directory).parts)]
 
     def read_file(self, file: OneFile) -> Reading:
         """Every observation and every other entry of a note."""
@@ -86,7 +80,7 @@ class BasicMemoryImporter(FilesImporter):
                 continue
             category, words, own_tags = observation_in(entry.text)
             path = [heading for heading in entry.above if heading.strip().lower() not in _OF_FORMAT]
-            for said in parts_of_entry(entry, MAX_ENTRY_TOKENS, file.skipped, words.strip()):
+            for said in parts_of_entry(entry, file.skipped, words.strip()):
                 part = said.own_words
                 digest = hashlib.sha256(f"{category}\x1f{part}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
                 found = Candidate(

@@ -23,10 +23,10 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Finding, Reading, Rejected, RowError, dated
-from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.foreign import archive_expired, time_to_come
+from memory_pipeline.ingest.dates import FAR, parse_moment
+from memory_pipeline.ingest.foreign import archive_expired
 from memory_pipeline.ingest.importer import Importer, OneFile
-from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, quoted, reading, records, rows
+from memory_pipeline.ingest.sqlite_files import columns_of, is_sqlite, quoted, reading, records, rows
 from memory_pipeline.ingest.values import MAX_CONTENT
 from memory_pipeline.records import Causal, Source
 
@@ -54,7 +54,6 @@ _PAGE = 200
 #: Characters of a long text that are kept beside its vector.
 _BEGINNING = 1000
 _MOST_BYTES = 4 * MAX_CONTENT
-_FAR = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 class BrainImporter(Importer):
@@ -85,10 +84,6 @@ class BrainImporter(Importer):
     def default_path(self, settings: Settings) -> Path | None:
         """The brain that the settings name."""
         return Path(settings.connectors.brain).expanduser()
-
-    def parts(self, file: Path) -> tuple[Path, ...]:
-        """The file and its write-ahead log."""
-        return beside(file)
 
 
 def memory_table(connection: sqlite3.Connection) -> str | None:
@@ -132,8 +127,7 @@ class _Memories:
                 try:
                     yield self._candidate(row, line, vectors.get(str(row["id"])))
                 except RowError as error:
-                    content = row.get("content")
-                    yield Rejected.of(self._file.name, line, str(error), content if isinstance(content, str) else "")
+                    yield Rejected.of(self._file.name, line, str(error), row.get("content"))
 
     def _candidate(self, row: Mapping[str, Any], line: int, vector: tuple[float, ...] | None) -> Candidate:
         native_id = values.identifier(row["id"], "id")
@@ -160,7 +154,7 @@ class _Memories:
             **{
                 "importance": importance,
                 **dated(created),
-                **archive_expired(time_to_come(row.get("expires_at"), zone), created, now, importance),
+                **archive_expired(row.get("expires_at"), zone, created, now, importance),
                 **self._history(row, native_id, importance, created),
             },
         )
@@ -177,7 +171,7 @@ class _Memories:
             history["abstraction_level"] = 2
         into = self._into.get(native_id)
         if into and row.get("archived_by") and not archived_here(row["archived_by"]):
-            at = parse_moment(row.get("archived_at"), self._file.zone, _FAR) or created or self._file.now
+            at = parse_moment(row.get("archived_at"), self._file.zone, FAR) or created or self._file.now
             history |= {
                 "archived_by": values.text_value(row, "archived_by"),
                 "archived_at": min(at, self._file.now).astimezone(UTC),
@@ -269,7 +263,7 @@ def _pins(connection: sqlite3.Connection, file: OneFile) -> Reading:
                 **dated(parse_moment(pinned_at, file.zone, file.now)),
             )
         except RowError as error:
-            yield Rejected.of(file.name, line, f"the pinned row's {error}", content if isinstance(content, str) else "")
+            yield Rejected.of(file.name, line, f"the pinned row's {error}", content)
 
 
 def _atoms(connection: sqlite3.Connection, file: OneFile) -> Reading:
@@ -331,16 +325,12 @@ def made_mark(memory_id: str, content: str, source_ids: Sequence[str], told: str
     """The `compressed_from` of a row that this program makes; `told`: that of the memory in the store."""
     more = json.loads(told) if told else {}
     made = {"made_by": _MADE_BY, "memory_id": memory_id, "sha256": _sha256(content)}
-    return json.dumps(
-        {**more, **made, "source_ids": list(source_ids)},
-        ensure_ascii=False,
-        sort_keys=True,
-    )
+    return json.dumps({**more, **made, "source_ids": list(source_ids)}, ensure_ascii=False, sort_keys=True)
 
 
 def made_as(compressed_from: object, content: object) -> str | None:
     """The memory as which this program made a row, if its words are still those that were written."""
-    told = _parsed(compressed_from)
+    told = values.json_or_none(compressed_from)
     if not isinstance(told, dict) or told.get("made_by") != _MADE_BY or not isinstance(content, str):
         return None
     memory_id = told.get("memory_id")
@@ -349,7 +339,7 @@ def made_as(compressed_from: object, content: object) -> str | None:
 
 def is_made_here(compressed_from: object) -> bool:
     """Whether this program made a row, whatever it says now."""
-    told = _parsed(compressed_from)
+    told = values.json_or_none(compressed_from)
     return isinstance(told, dict) and told.get("made_by") == _MADE_BY
 
 
@@ -375,16 +365,9 @@ def _number(text: str) -> float:
 
 def sources_of(compressed_from: object) -> list[str]:
     """The ids in a `compressed_from`: a JSON list, or an object with `source_ids`."""
-    told = _parsed(compressed_from)
+    told = values.json_or_none(compressed_from)
     named = told.get("source_ids") if isinstance(told, dict) else told
     return list(dict.fromkeys(one for one in named if isinstance(one, str))) if isinstance(named, list) else []
-
-
-def _parsed(text: object) -> object:
-    try:
-        return json.loads(text) if isinstance(text, str) else None
-    except (ValueError, RecursionError):
-        return None
 
 
 def _sha256(content: str) -> str:

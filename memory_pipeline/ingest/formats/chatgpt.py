@@ -17,7 +17,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Item, Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import file_of_part, foreign_id, part_name
-from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, readable_name
+from memory_pipeline.ingest.importer import ALL_FILES, FilesImporter, OneFile, readable_name
 from memory_pipeline.ingest.text_files import Broken, Unreadable, json_items
 from memory_pipeline.ingest.turns import (
     AGENT,
@@ -56,10 +56,11 @@ _BEGINNING = 100_000
 class ChatGptImporter(FilesImporter):
     """An export of ChatGPT. Turns have the ids of their messages."""
 
-    name = "chatgpt"
+    name = project = "chatgpt"
     about = "ChatGPT's data export: the archive as it comes, `conversations.json`, or its parts."
     takes = "the export's archive, its directory, or a conversations.json"
     takes_directory = None
+    said_for_good = ("",)  # a later export replaces the file
     lacks = "no conversations.json; give the export of ChatGPT, as it comes or unpacked"
 
     def read_file(self, file: OneFile) -> Reading:
@@ -72,18 +73,9 @@ class ChatGptImporter(FilesImporter):
         if not count:
             raise InputError("it holds no conversation of ChatGPT")
 
-    def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
-        """The file, or the parts in a directory that are chosen."""
-        if not path.is_dir():
-            yield readable_name(path.name), path
-            return
-        for file in sorted(path.glob("conversations*.json")):
-            if _PART.fullmatch(file.name) and file.is_file():
-                name = readable_name(file.name)
-                if choice.takes(name):
-                    yield name, file
-                else:
-                    choice.count_left_out(name, skipped)
+    def found(self, directory: Path) -> list[Path]:
+        """The parts in a directory."""
+        return [file for file in sorted(directory.glob("conversations*.json")) if _PART.fullmatch(file.name)]
 
     def sign_of(self, path: Path) -> str | None:
         """Conversations with a tree of messages."""
@@ -101,14 +93,6 @@ class ChatGptImporter(FilesImporter):
     def file_of(self, source_file: str) -> str:
         """The file of a conversation."""
         return file_of_part(source_file)
-
-    def is_said_for_good(self, file: str) -> bool:
-        """A later export replaces the file; what was said was said."""
-        return True
-
-    def default_project(self, path: Path) -> str:
-        """An export names no projects."""
-        return self.name
 
 
 def _read_part(part: IO[bytes], file: OneFile, transcripts: Transcripts) -> Generator[Item, None, int]:

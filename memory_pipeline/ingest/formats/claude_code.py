@@ -34,7 +34,7 @@ from memory_pipeline.ingest.markdown import Page, parse_note, parts_of, parts_of
 from memory_pipeline.ingest.openclaw_files import note_text
 from memory_pipeline.ingest.text_files import beginning, json_records, opened
 from memory_pipeline.ingest.turns import Transcripts, without_put_in
-from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, MAX_LINE_BYTES, text_at
+from memory_pipeline.ingest.values import text_at
 from memory_pipeline.records import Source
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.kinds import kind_of
@@ -60,6 +60,7 @@ class ClaudeCodeImporter(FilesImporter):
     about = "Claude Code's transcripts and memory files: `~/.claude/projects`, one project in it, or one transcript."
     takes = "a projects directory, the directory of one project, or a transcript"
     takes_directory = None
+    said_for_good = (".jsonl",)
     lacks = (
         "no transcripts (*.jsonl) and no memory/*.md; give ~/.claude/projects, or the directory of one project in it"
     )
@@ -81,15 +82,13 @@ class ClaudeCodeImporter(FilesImporter):
         folder = _folder_of(file.path)
         if not _is_transcript(file.path):
             return _memories(file, folder)
-        return read_transcript(
-            file.path, file.name, MAX_LINE_BYTES, Transcripts(self.name, file), project_by_place(folder)
-        )
+        return read_transcript(Transcripts(self.name, file), project_by_place(folder))
 
     def sign_of(self, path: Path) -> str | None:
         """A line of a transcript, or a fact with a type of Claude Code's."""
         for name, file in islice(self.files(path, ALL_FILES, Skipped()), _FIRST_LINES):
             if _is_transcript(file):
-                if _first_line(file, _is_transcript_line):
+                if _first_line(file, lambda line: text_at(line, "sessionId") if line.get("type") in _KINDS else ""):
                     return f"lines of a Claude Code session (with 'sessionId') in {name}"
             elif file.name != INDEX and _is_fact(file):
                 return f"a fact of Claude Code's memory, with its type, in {name}"
@@ -99,10 +98,6 @@ class ClaudeCodeImporter(FilesImporter):
         """A directory of folders that are named for directories, as the program names them."""
         top = path / _PROJECTS if (path / _PROJECTS).is_dir() else path
         return path.is_dir() and any(_IS_PLACE.match(entry.name) and _is_project(entry) for entry in top.glob("*"))
-
-    def is_said_for_good(self, file: str) -> bool:
-        """Transcripts are deleted by their program; what was said in them was said."""
-        return file.endswith(".jsonl")
 
     def warnings(self, unread: Mapping[str, datetime], now: datetime) -> Sequence[str]:
         """Transcripts that are deleted soon."""
@@ -211,11 +206,6 @@ def _place_in(line: Mapping[str, object], folder: str) -> str:
     return place if _folder_name(place) == folder else ""
 
 
-def _is_transcript_line(line: Mapping[str, object]) -> str:
-    """The session of a line of a transcript; empty for another line."""
-    return text_at(line, "sessionId") if line.get("type") in _KINDS else ""
-
-
 def _first_line(path: Path, tell: Callable[[Mapping[str, object]], str]) -> str:
     """What the first line tells that tells anything; only the beginning of the file is read."""
     if not path.is_file():
@@ -274,7 +264,7 @@ def _fact(page: Page, stated: str | None, as_found: Candidate, native_id: str, s
         return
     kind = TYPES.get(stated or "") or kind_of(words, (stated or "",), "fact")
     category = slug(text_at(page.fields, "name"))
-    for number, part in enumerate(parts_of(words, MAX_ENTRY_TOKENS, skipped), start=1):
+    for number, part in enumerate(parts_of(words, skipped), start=1):
         yield replace(
             as_found,
             content=part,
@@ -294,7 +284,7 @@ def _entries(text: str, path: Path, as_found: Candidate, skipped: Skipped) -> Re
         if path.name == INDEX and _leads_to_file(entry.text, path.parent):
             skipped.add("lines of an index")
             continue
-        for part in parts_of_entry(entry, MAX_ENTRY_TOKENS, skipped):
+        for part in parts_of_entry(entry, skipped):
             yield replace(
                 part.describe(as_found),
                 source=replace(as_found.source, line=entry.first_line),

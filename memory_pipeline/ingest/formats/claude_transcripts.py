@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.foreign import Blocks, foreign_id
 from memory_pipeline.ingest.text_files import json_records, opened
 from memory_pipeline.ingest.turns import AGENT, HUMAN, OF_SYSTEM, RESULTS, Speaker, Transcripts, texts_in
-from memory_pipeline.ingest.values import at, text_at
+from memory_pipeline.ingest.values import MAX_LINE_BYTES, at, text_at
 
 _SUBAGENTS = "lines of subagents"
 _COMMANDS = "commands and what they printed"
@@ -65,14 +64,12 @@ _LEAST_WORDS = 3
 _BEGINNING = 20_000
 
 
-def read_transcript(
-    path: Path, name: str, limit: int, transcripts: Transcripts, project_of: Callable[[object], str | None]
-) -> Reading:
+def read_transcript(transcripts: Transcripts, project_of: Callable[[object], str | None]) -> Reading:
     """The turns of a transcript. `project_of`: the project of a line by its `cwd`."""
-    skipped = transcripts.file.skipped
+    skipped, name = transcripts.file.skipped, transcripts.file.name
     takes_all, is_scripted = transcripts.file.settings.import_.scripted_sessions, False
-    with opened(path) as file:
-        for record in json_records(file, name, limit, skipped, _why_left_out):
+    with opened(transcripts.file.path) as file:
+        for record in json_records(file, name, MAX_LINE_BYTES, skipped, _why_left_out):
             if isinstance(record, Rejected):
                 yield record
                 continue

@@ -7,7 +7,6 @@ directory of the thread that they come from, where the file tells them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -15,12 +14,11 @@ from pathlib import Path
 from memory_pipeline.ingest.candidates import Candidate, Reading, RowError, Skipped, dated
 from memory_pipeline.ingest.dates import parse_moment
 from memory_pipeline.ingest.foreign import project_name
-from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, entry_id
+from memory_pipeline.ingest.importer import ALL_FILES, FilesImporter, OneFile, entry_id
 from memory_pipeline.ingest.markdown import Entry, parse_note, parts_of_entry
 from memory_pipeline.ingest.openclaw_files import note_text
 from memory_pipeline.ingest.text_files import beginning
 from memory_pipeline.ingest.turns import without_put_in
-from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS
 from memory_pipeline.moments import FIRST_MEMORY
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
@@ -71,7 +69,7 @@ class _Origin:
 class CodexImporter(FilesImporter):
     """Codex's memories. The ids of entries depend on their words."""
 
-    name = "codex"
+    name = project = "codex"  # of what belongs to no working directory
     about = (
         "Codex's memories: its handbook, summary, raw memories, `rollout_summaries/` and notes (`extensions/ad_hoc`)."
     )
@@ -79,12 +77,11 @@ class CodexImporter(FilesImporter):
     takes_directory = True
     lacks = f"no {', '.join(_NAMED)} and no {_SUMMARIES}/; give ~/.codex/memories"
 
-    def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
-        """The files that hold memories and are chosen."""
-        top = path / "memories" if (path / "memories").is_dir() else path
+    def found(self, directory: Path) -> list[Path]:
+        """The files that hold memories."""
+        top = directory / "memories" if (directory / "memories").is_dir() else directory
         notes = [file for file in sorted((top / _NOTES).rglob("*.md")) if file.name != _TOLD_TO_CODEX]
-        found = [*(top / name for name in _NAMED), *sorted((top / _SUMMARIES).glob("*.md")), *notes]
-        return chosen_files(path, found, choice, skipped)
+        return [*(top / name for name in _NAMED), *sorted((top / _SUMMARIES).glob("*.md")), *notes]
 
     def read_file(self, file: OneFile) -> Reading:
         """Every entry."""
@@ -112,7 +109,7 @@ class CodexImporter(FilesImporter):
             told = current.time_of(entry)
             # The names of sections stand beside what they hold.
             entry = replace(entry, lead=replace(entry.lead, joins=False))
-            for part in parts_of_entry(entry, MAX_ENTRY_TOKENS, skipped, words):
+            for part in parts_of_entry(entry, skipped, words):
                 yield part.describe(
                     Candidate(
                         content=part.content,
@@ -133,10 +130,6 @@ class CodexImporter(FilesImporter):
             if beginning(file, 2000).lstrip("\n").startswith(sign):
                 return f"{name} as Codex writes it"
         return None
-
-    def default_project(self, path: Path) -> str:
-        """What belongs to no working directory."""
-        return self.name
 
     def id_stem(self, project: str, content: str, candidate: Candidate) -> str:
         """Derived from the file and the words, as in a workspace."""

@@ -13,9 +13,9 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Reading, Rejected, RowError, dated
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_of, time_to_come
+from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_of
 from memory_pipeline.ingest.importer import Importer, OneFile, readable_name
-from memory_pipeline.ingest.sqlite_files import beside, columns_of, reading, records, shows_table
+from memory_pipeline.ingest.sqlite_files import columns_of, reading, records, shows_table
 from memory_pipeline.ingest.values import MAX_CONTENT
 from memory_pipeline.records import Source
 from memory_pipeline.records.identifiers import MAX_ID
@@ -54,7 +54,7 @@ class LangGraphImporter(Importer):
                 value = _parsed(value)
                 yield _candidate(item, value, Source(self.name, name, line), file.now)
             except RowError as error:
-                yield Rejected.of(name, line, str(error), value if isinstance(value, str) else "")
+                yield Rejected.of(name, line, str(error), value)
 
     def sign_of(self, path: Path) -> str | None:
         """Its table of values."""
@@ -63,10 +63,6 @@ class LangGraphImporter(Importer):
     def takes_address(self, path: Path) -> bool:
         """`postgresql://...`."""
         return is_address(path)
-
-    def parts(self, file: Path) -> tuple[Path, ...]:
-        """The file and its write-ahead log."""
-        return beside(file)
 
 
 def _rows_at(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -108,7 +104,7 @@ def _candidate(item: Mapping[str, Any], value: object, source: Source, now: date
         categories=categories,
         effective_date=newest_of(created, parse_moment(item.get("updated_at"), UTC, now, "updated_at")),
         **dated(created),
-        **archive_expired(time_to_come(item.get("expires_at"), UTC), created, now),
+        **archive_expired(item.get("expires_at"), UTC, created, now),
     )
 
 

@@ -8,7 +8,6 @@ the present one has no time of a block but that of the export, and no archival m
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
 from memory_pipeline.ingest.candidates import Candidate, Item, Reading, Rejected, RowError, dated
-from memory_pipeline.ingest.dates import parse_moment
+from memory_pipeline.ingest.dates import parse_moment, time_or_none
 from memory_pipeline.ingest.foreign import Blocks, foreign_id, project_name, slug
 from memory_pipeline.ingest.importer import Importer, OneFile
 from memory_pipeline.ingest.markdown import parse_note, parts_of_entry
@@ -33,7 +32,7 @@ from memory_pipeline.ingest.turns import (
     speaker_of,
     words_in,
 )
-from memory_pipeline.ingest.values import MAX_ENTRY_TOKENS, at, listed, text_at
+from memory_pipeline.ingest.values import at, json_or_none, listed, text_at
 from memory_pipeline.records import Source
 from memory_pipeline.text.kinds import kind_of
 from memory_pipeline.text.normalise import clean_text
@@ -105,10 +104,7 @@ class _Reader:
 
     def _told_time(self, told: Mapping[str, Any], name: str) -> datetime | None:
         """A time as it stands there; None for none that can be read."""
-        try:
-            return parse_moment(told.get(name), self.file.zone, self.file.now, name)
-        except RowError:
-            return None
+        return time_or_none(told.get(name), self.file.zone, self.file.now)
 
     def _blocks_of(self, document: Mapping[str, Any], agents: Sequence[Mapping[str, Any]]) -> list[Any]:
         """The blocks of the file and those within its agents, but for those of agents that only tend memories."""
@@ -139,7 +135,7 @@ class _Reader:
         moment, quality = (created, "exact") if created else undated
         text, counts = self.file.masked(clean_text(text))
         for entry in parse_note(text).entries:
-            for said in parts_of_entry(entry, MAX_ENTRY_TOKENS, self.skipped):
+            for said in parts_of_entry(entry, self.skipped):
                 part = said.own_words
                 digest = hashlib.sha256(part.encode()).hexdigest()[:12]
                 found = Candidate(
@@ -173,7 +169,7 @@ class _Reader:
                     **dated(moment),
                 )
             except RowError as error:
-                yield Rejected.of(self.name, line, str(error), text if isinstance(text, str) else "")
+                yield Rejected.of(self.name, line, str(error), text)
 
     def _messages(
         self, agent: Mapping[str, Any], document: Mapping[str, Any], line: int, undated: tuple[datetime, str]
@@ -239,7 +235,4 @@ def _speaks_through_tool(agent: Mapping[str, Any], document: Mapping[str, Any]) 
 
 def _parsed(text: object) -> object:
     """JSON within a text; what is no text is as it is, and what is no JSON None."""
-    try:
-        return json.loads(text) if isinstance(text, str) else text
-    except (ValueError, RecursionError):
-        return None
+    return json_or_none(text) if isinstance(text, str) else text

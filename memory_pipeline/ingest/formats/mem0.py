@@ -6,17 +6,17 @@ a history alone gives the memories as its last events left them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import values
-from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, Skipped, dated
+from memory_pipeline.ingest.candidates import UNREADABLE, Candidate, Reading, Rejected, RowError, dated
 from memory_pipeline.ingest.dates import parse_moment
-from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_of, time_to_come
-from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, readable_name
+from memory_pipeline.ingest.foreign import archive_expired, foreign_id, newest_of
+from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile
 from memory_pipeline.ingest.sqlite_files import beside, columns_of, is_sqlite, reading, rows, shows_table
 from memory_pipeline.ingest.text_files import Broken, Unreadable, first_item, json_items
 from memory_pipeline.records import Source
@@ -65,15 +65,9 @@ class Mem0Importer(FilesImporter):
             export = _Export(replace(place, path=file, name=name), deleted)
             yield from export.read() if exports else export.read_history()
 
-    def files(self, path: Path, choice: FileChoice, skipped: Skipped) -> Iterator[tuple[str, Path]]:
-        """The file, or the JSON files and the history in a directory."""
-        if not path.is_dir():
-            yield readable_name(path.name), path
-            return
-        for file in sorted(path.iterdir()):
-            name = readable_name(file.name)
-            if file.is_file() and choice.takes(name) and (file.suffix == ".json" or _is_history(file)):
-                yield name, file
+    def found(self, directory: Path) -> list[Path]:
+        """The JSON files and the history in a directory."""
+        return [file for file in sorted(directory.iterdir()) if file.suffix == ".json" or _is_history(file)]
 
     def parts(self, file: Path) -> tuple[Path, ...]:
         """An export and the history beside it; a history and its log."""
@@ -162,7 +156,7 @@ class _Export:
             else:
                 yield self._candidate(item, words, native_id, line)
         except RowError as error:
-            yield Rejected.of(self.file.name, line, str(error), words if isinstance(words, str) else "")
+            yield Rejected.of(self.file.name, line, str(error), words)
 
     def _candidate(self, item: Mapping[str, Any], words: str, native_id: str | None, line: int) -> Candidate:
         zone, now = self.file.zone, self.file.now
@@ -177,7 +171,7 @@ class _Export:
             categories=categories,
             effective_date=newest_of(created, parse_moment(item.get("updated_at"), zone, now, "updated_at")),
             **dated(created),
-            **archive_expired(time_to_come(item.get("expiration_date"), zone), created, now),
+            **archive_expired(item.get("expiration_date"), zone, created, now),
         )
 
 

@@ -9,26 +9,17 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest.candidates import Reading, Rejected, RowError, Skipped
 from memory_pipeline.ingest.foreign import part_name, project_of_directory
 from memory_pipeline.ingest.formats.openclaw_events import Events, read_session
 from memory_pipeline.ingest.importer import ALL_FILES, FileChoice, FilesImporter, OneFile, chosen_files, readable_name
-from memory_pipeline.ingest.sqlite_files import (
-    beside,
-    columns_of,
-    is_sqlite,
-    quoted,
-    reading,
-    rows,
-    shows_table,
-    unless_longer,
-)
-from memory_pipeline.ingest.text_files import json_object, json_records, opened, opened_packed, unpacked
+from memory_pipeline.ingest.sqlite_files import columns_of, is_sqlite, quoted, reading, rows, shows_table, unless_longer
+from memory_pipeline.ingest.text_files import json_object, json_records, opened, unpacked
 from memory_pipeline.ingest.turns import Transcripts
 from memory_pipeline.ingest.values import MAX_LINE_BYTES
 
@@ -55,6 +46,7 @@ class OpenClawSessionsImporter(FilesImporter):
     about = "OpenClaw's conversations: each agent's database in `~/.openclaw/agents`, and JSONL of earlier versions."
     takes = "OpenClaw's directory, that of an agent, or a file of sessions"
     takes_directory = None
+    said_for_good = ("",)  # OpenClaw resets and prunes its sessions
     lacks = (
         "no agent/openclaw-agent.sqlite and no sessions/*.jsonl (deleted sessions stay deleted); give "
         "~/.openclaw/agents, or the directory of one agent"
@@ -77,17 +69,13 @@ class OpenClawSessionsImporter(FilesImporter):
             found += _left(transcripts, agent, skipped)
         yield from chosen_files(path, found, choice, skipped)
 
-    def parts(self, file: Path) -> tuple[Path, ...]:
-        """A database and its write-ahead log."""
-        return beside(file) if file.suffix == ".sqlite" else (file,)
-
     def sign_of(self, path: Path) -> str | None:
         """A table of events, or the first line of a transcript."""
         for name, file in self.files(path, ALL_FILES, Skipped()):
             if is_sqlite(file):
                 if shows_table(file, EVENTS):
                     return f"a table 'transcript_events' of OpenClaw in {name}"
-            elif {"id", "version"} <= _header_of(file).keys():
+            elif {"id", "version"} <= header_of(file).keys():
                 return f"the first line of an OpenClaw session in {name}"
         return None
 
@@ -95,10 +83,6 @@ class OpenClawSessionsImporter(FilesImporter):
         """The database of a session."""
         head, mark, _ = source_file.partition(_MARK)
         return head + mark.rstrip("#") if mark else source_file
-
-    def is_said_for_good(self, file: str) -> bool:
-        """OpenClaw resets and prunes its sessions; what was said in them was said."""
-        return True
 
     def default_project(self, path: Path) -> str:
         """The directory's name; `workspace`, as that of OpenClaw's own, for its own directories and for files."""
@@ -133,14 +117,10 @@ def _read_transcript(file: OneFile, transcripts: Transcripts) -> Reading:
     passes = iter((Skipped(), file.skipped))  # what the last pass leaves out counts
 
     def events() -> Iterator[tuple[int, Mapping[str, Any]] | Rejected]:
-        with _opened(file.path) as text:
+        with opened(file.path) as text:
             yield from json_records(text, file.name, MAX_LINE_BYTES, next(passes))
 
     yield from read_session(events, told["session"] if told else file.path.stem, file.name, transcripts)
-
-
-def _opened(file: Path) -> AbstractContextManager[TextIO]:
-    return opened_packed(file) if file.suffix == ".zst" else opened(file)
 
 
 def agents_in(path: Path) -> Iterator[tuple[Path, Path | None, list[Path]]]:
@@ -164,7 +144,7 @@ def _left(files: list[Path], agent: Path, skipped: Skipped) -> list[Path]:
     gone = {
         file
         for file, parts in told.items()
-        if parts["fate"] == "deleted" or parts["session"] in deleted or str(_header_of(file).get("id")) in deleted
+        if parts["fate"] == "deleted" or parts["session"] in deleted or str(header_of(file).get("id")) in deleted
     }
     skipped.add(_DELETED, len(gone))
     return [file for file in files if file not in gone]
@@ -181,12 +161,12 @@ def _deleted_in(agent: Path) -> frozenset[str]:
     return frozenset(found)
 
 
-def _header_of(file: Path) -> Mapping[str, Any]:
+def header_of(file: Path) -> Mapping[str, Any]:
     """The header of a session with which a file begins; empty if it begins otherwise."""
     if not file.is_file():
         return {}
     try:
-        with _opened(file) as text:
+        with opened(file) as text:
             line = json_object(text.readline(_FIRST_BYTES))
     except (InputError, OSError, RowError, ValueError):
         return {}

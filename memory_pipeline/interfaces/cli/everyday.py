@@ -38,8 +38,7 @@ from memory_pipeline.interfaces.operations import lineage_lines
 from memory_pipeline.models.choose import model_name, require_model
 from memory_pipeline.recall.documents import ShownMemory
 from memory_pipeline.recall.evaluation import Evaluation, evaluate, read_questions
-from memory_pipeline.recall.judgement import judge_merges
-from memory_pipeline.recall.question_generation import generate_questions
+from memory_pipeline.recall.evaluation_by_model import generate_questions, judge_merges
 from memory_pipeline.reporting.pages import EVALUATION_MARK, evaluation_page
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
