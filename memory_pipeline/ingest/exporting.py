@@ -22,6 +22,7 @@ from typing import Any, BinaryIO
 from memory_pipeline.config.exports import EXPORT_FORMATS
 from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.files.places import check_is_free
+from memory_pipeline.files.shared_blocks import SharedBlocks
 from memory_pipeline.files.writing import check_output, writing_whole
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.records.columns import Column, columns_of
@@ -118,7 +119,9 @@ def export_memories(store: Store, name: str, path: Path, *, everything: bool = F
     check_export(store, name, path, everything=everything, force=force)
     if everything:
         with writing_whole(path, lambda found: is_export(name, found), force=force) as file, store.reading() as tx:
-            return _write_everything(tx, name, file)
+            count = _write_everything(tx, name, file)
+        SharedBlocks(store.path).note_file(path.absolute())
+        return count
     with store.reading() as tx:
         memories = tx.memories.all(include_archived=False)
         links = tx.lineage.of([memory.id for memory in memories])
@@ -147,6 +150,7 @@ def write_rows(
     rows = (export_row(memory, sources[memory.id]) for memory in memories)
     with writing_whole(path, lambda found: is_export(name, found), force=force, keep_equal=True) as file:
         _write(name, file, map(_line if name == "jsonl" else _parquet_row, rows))
+    SharedBlocks(store.path).note_file(path.absolute())
     return len(memories)
 
 
