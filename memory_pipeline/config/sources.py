@@ -243,8 +243,11 @@ def _names() -> dict[str, SettingInfo]:
 
 
 def nearest(key: str, known: Iterable[str]) -> str:
-    """The end of a sentence about an unknown key: a suggestion of the nearest known one."""
-    close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    """The end of a sentence about an unknown key: a suggestion of a near one, of its own section by the name there."""
+    (section, _, name), names = key.rpartition("."), list(known)
+    of_section = {last: one for one in names for own, _, last in [one.rpartition(".")] if own == section}
+    close = [of_section[last] for last in difflib.get_close_matches(name, of_section, n=1, cutoff=0.6)]
+    close = close or difflib.get_close_matches(key, names, n=1, cutoff=0.88)
     return f"; did you mean '{close[0]}'?" if close else "; 'memory-pipeline config show' lists all"
 
 

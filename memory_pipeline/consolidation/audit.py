@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from pydantic import Field
@@ -46,6 +46,8 @@ class Disagreement(Document):
     detail: str = Field(description="The words that differ.")
     one: str = Field(description="One entry.")
     other: str = Field(description="The other entry.")
+    one_day: date | None = Field(description="The day of one entry; null if nobody knows it.")
+    other_day: date | None = Field(description="The day of the other entry; null if nobody knows it.")
 
 
 class Audit(Document):
@@ -112,6 +114,7 @@ def audit(name: str, path: Path, tz: str | None, progress: Callable[[str, int, i
             night.snapshot = "none"  # of a store that is gone in a moment
             report = run_night(night)
     tokens = sum(memory.token_count for memory in memories)
+    days = {memory.id: memory.day for memory in memories if memory.created_at_quality not in UNDATED}
     steering = [memory for memory in memories if attempt_in(memory.content) is not None]
     return Audit(
         format=name,
@@ -133,7 +136,14 @@ def audit(name: str, path: Path, tz: str | None, progress: Callable[[str, int, i
         sampled=sampled,
         contradictions=report.conflicts_known,
         examples=tuple(
-            Disagreement(detail=one.detail, one=one.a_says, other=one.b_says) for one in report.conflicts[:_EXAMPLES]
+            Disagreement(
+                detail=one.detail,
+                one=one.a_says,
+                other=one.b_says,
+                one_day=days.get(one.a),
+                other_day=days.get(one.b),
+            )
+            for one in report.conflicts[:_EXAMPLES]
         ),
         tokens_after=report.tokens_after,
         archived=report.memories_archived,

@@ -5,13 +5,15 @@ takes back what the night made of it, never the user's own notes.
 
 Edited and removed words of a source: their memories stay, are marked, and give way to the words that replaced them. A
 memory is compared with what stands in its file now. Words that are gone are paired with new words of the same file
-that are like them; the old memory is archived into the new one, unless it is critical or pinned. Words that still
-stand in another place have only moved: nothing replaces them. Words that come back are active again.
+that are like them; the old memory is archived into the new one, unless it is critical or pinned. That happens as soon
+as the new words are read, so that two versions of a line never stand beside each other; words without a successor are
+gone from the first night on that ends after the file was changed. Words that still stand in another place have only
+moved: nothing replaces them. Words that come back are active again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from difflib import SequenceMatcher
@@ -24,7 +26,7 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.plan import next_night, night_of
 from memory_pipeline.errors import MemoryPipelineError, in_words
 from memory_pipeline.models.embedders import choose_embedder
-from memory_pipeline.records import Memory, SourceEntry, SourceReading, derived_id
+from memory_pipeline.records import LineageLink, Memory, SourceEntry, SourceReading, derived_id
 from memory_pipeline.store import Store, Transaction
 from memory_pipeline.text.normalise import one_line
 
@@ -76,9 +78,9 @@ def find_edits(
     """Compare what stands in the files with the memories that came from them.
 
     `elsewhere`: words that stand in other files of the sources. `moved_before`: by words, the memories that moved in an
-    earlier night; what replaces the words replaces these too. A removal is dated by its file's time: a night as of an
-    earlier time leaves it. When a file vanished is not known, so only the newest night takes that. Without `as_of`, all
-    removals are left.
+    earlier night; what replaces the words replaces these too. A removal without new words is dated by its file: a
+    night as of an earlier time leaves it. When a file vanished is not known, so only the newest night takes that.
+    Without `as_of`, all of these are left.
     """
     edits = Edits()
     was_known = {entry.memory_id for entry in known}
@@ -103,21 +105,24 @@ def find_edits(
         if not gone and not back:
             continue
         moved = [i for i in gone if i in memories and words_of(memories[i]) in stands]
-        changed = contents.modified(file) or now - timedelta(days=1)
-        if as_of is None or changed >= as_of:
-            edits.open_since[file] = changed
-            edits.waiting += len(gone) - len(moved) + len(back)
-            continue
         gone = [i for i in gone if i not in set(moved)]
         fresh = [memory_id for memory_id in standing if memory_id not in was_known] + back
         edits.back += back
+        for old, new, score in _pairs(gone, fresh, memories):
+            edits.gone[old], edits.likeness[old] = new, score
+        gone = [i for i in gone if i not in edits.gone]
+        if not gone and not moved:
+            continue
+        changed = contents.modified(file) or now - timedelta(days=1)
+        if as_of is None or changed >= as_of:
+            edits.open_since[file] = changed
+            edits.waiting += len(gone)
+            continue
         edits.moved += moved
         edits.gone |= dict.fromkeys(gone)
         if file in contents.vanished:
             lost += gone
             stayed |= {words_of(memories[i]) for i in moved}
-        for old, new, score in _pairs(gone, fresh, memories):
-            edits.gone[old], edits.likeness[old] = new, score
     by_words = {words_of(memories[i]): i for i in fresh_files if i in memories}  # what moved as it was replaces nothing
     renamed = [i for words, i in by_words.items() if words not in stayed]
     old_words = {words_of(memories[i]): i for i in lost if i in memories}
@@ -165,9 +170,16 @@ def _likeness(old: str, new: str, words: Mapping[str, list[str]]) -> float:
     return SequenceMatcher(None, words[old], words[new], autojunk=False).ratio()
 
 
-def apply_edits(night: Night, tx: Transaction, source: str, edits: Edits) -> int:
-    """Mark and archive what is gone, and take back what is there again; returns how many memories were superseded."""
-    run_id, at = night.options.run_id, night.as_of
+def apply_edits(
+    tx: Transaction,
+    source: str,
+    edits: Edits,
+    settings: Settings,
+    at: datetime,
+    run_id: str,
+    may_touch: Callable[[str], bool],
+) -> None:
+    """Mark and archive what is gone, and take back what is there again."""
     if edits.back:
         tx.memories.take_back(edits.back, at=at)
         tx.sources.mark_back(source, edits.back, run_id)
@@ -177,14 +189,13 @@ def apply_edits(night: Night, tx: Transaction, source: str, edits: Edits) -> int
     pairs = {old: new for old, new in gone.items() if new is not None}
     memories = tx.memories.read([*pairs, *pairs.values()])
     stands_for = tx.lineage.replacements_of(list(pairs.values()))
-    superseded = 0
+    floor = settings.compression.critical_floor
     for old, new in pairs.items():
-        into = stands_for[new]
-        if into == old or not night.may_touch(memories[old].project_id):
+        into, by = stands_for[new], derived_id("edit", old, new)
+        if into == old or not may_touch(memories[old].project_id):
             continue
-        likeness = round(edits.likeness[old], 4)
-        superseded += night.supersede(tx, old, into, derived_id("edit", old, new), similarity=likeness)
-    return superseded
+        if tx.memories.supersede(old, winner=into, archived_by=by, at=at, critical_floor=floor):
+            tx.lineage.add([LineageLink(into, old, "superseded", round(edits.likeness[old], 4))])
 
 
 #: What the steps of an import are called in a night's progress.
@@ -240,7 +251,7 @@ def _read(night: Night, source: SourceTable) -> SourceReading:
     _record(night.store, source, contents, edits)
     if edits.gone or edits.moved or edits.back:
         with night.writing() as tx:
-            apply_edits(night, tx, source.name, edits)
+            apply_edits(tx, source.name, edits, night.settings, night.as_of, night.run_id, night.may_touch)
     unreadable = "; ".join(f"{file}: {why}" for file, why in sorted(contents.unreadable.items()))
     summary = contents.summary
     return SourceReading(
@@ -288,7 +299,11 @@ def import_source(store: Store, settings: Settings, source: SourceTable, progres
         everything=True,
         progress=progress,
     )
-    _record(store, source, contents, edits_of(store, settings, source, contents, now))
+    edits = edits_of(store, settings, source, contents, now)
+    _record(store, source, contents, edits)
+    if edits.gone or edits.back:
+        with store.writing(f"source {source.name}") as tx:
+            apply_edits(tx, source.name, edits, settings, now, "", settings.is_consolidated)
     return contents.summary or ImportSummary()
 
 
@@ -320,14 +335,15 @@ def edits_of(
 
 def _record(store: Store, source: SourceTable, contents: SourceContents, edits: Edits) -> None:
     """Keep the state of the files that were read, and the memories from them. Beside removals that are still open, new
-    words stay unrecorded, so that the night that takes the removals can pair them."""
+    words that replaced nothing stay unrecorded, so that the night that takes the removals can pair them."""
     if not contents.read and not contents.vanished:
         return
+    successors = set(edits.gone.values())
     entries = [
         SourceEntry(source.name, memory_id, state.file)
         for state in contents.read
-        if state.file not in edits.open_since
         for memory_id in contents.standing[state.file]
+        if state.file not in edits.open_since or memory_id in successors
     ]
     with store.writing(f"source {source.name}") as tx:
         tx.sources.keep_entries(entries)

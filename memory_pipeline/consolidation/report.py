@@ -110,11 +110,12 @@ def _judged(night: Night, counted: CountedRun, fatal: str | None) -> Report:
         errors = tx.journal.errors_of(counted.run_id)
     is_night = counted.kind == "night"
     beside = {stage: [error for error in errors if error.stage == stage] for stage in _BESIDE}
-    is_done = counted.clusters_compressed or counted.duplicates_archived
+    is_done = counted.clusters_compressed or counted.duplicates_archived or counted.entries_changed
     told_errors = len(errors) if is_done else sum(error.stage not in _BESIDE for error in errors)
     verdict, reason = decide_verdict(
         compressed=counted.clusters_compressed,
         copies=counted.duplicates_archived,
+        edits=counted.entries_changed,
         found=counted.clusters_found,
         settled=counted.clusters_settled,
         errors=told_errors,
@@ -156,6 +157,7 @@ def decide_verdict(
     errors: int,
     eligible: int,
     strict: bool,
+    edits: int = 0,
     proposed: int = 0,
     refusals: Mapping[str, int] | None = None,
     fatal: str | None = None,
@@ -163,7 +165,8 @@ def decide_verdict(
 ) -> tuple[Verdict, str]:
     """PASS, PARTIAL, FAIL or IDLE, with the reason.
 
-    `copies`: exact duplicates archived, which count as compressed. `settled` clusters were decided on an earlier
+    `copies`: exact duplicates archived, and `edits`: entries of sources that have new words, both of which count as
+    compressed. `settled` clusters were decided on an earlier
     night and count as not found; `proposed` ones wait for a person. `refusals`: how often each kind of reason left a
     cluster alone; being declined is not an error. `fatal`: the error that ended the run early. The reason of a
     `dry_run` says what would be done.
@@ -171,10 +174,11 @@ def decide_verdict(
     would = "would be " if dry_run else ""
     parts = [f"{how_many(compressed, 'cluster')} {would}compressed"] if compressed else []
     parts += [f"{how_many(copies, 'exact duplicate')} {would}archived"] if copies else []
+    parts += [f"{how_many(edits, 'edit')} of a source {would}followed"] if edits else []
     done = ", ".join(parts)
     if fatal:
         return "FAIL", f"fatal error: {fatal}"[:500]
-    if compressed or copies:
+    if done:
         return ("PARTIAL", f"{done}, {how_many(errors, 'error')}") if errors else ("PASS", done)
     if errors:
         return "FAIL", f"no cluster compressed, {how_many(errors, 'error')}"

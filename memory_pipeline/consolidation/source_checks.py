@@ -116,9 +116,9 @@ def _checked(
             progress(f"entries of {source.name}", summary.read, summary.read)
         error = "; ".join(f"{file}: {why}" for file, why in sorted(contents.unreadable.items())) or None
         waiting = edits_of(scratch, settings, source, contents, now)
-        edits = waiting.waiting
+        edits = waiting.waiting + waiting.changed
         times = _times_of_new(Store.of(settings), scratch, contents)
-        last = max([*times, *(waiting.open_since.values() if edits else ())], default=None)
+        last = max([*times, *(waiting.open_since.values() if waiting.waiting else ())], default=None)
     except MemoryPipelineError as problem:
         error = str(problem)
     return CheckedSource(
@@ -129,7 +129,7 @@ def _checked(
         edits_waiting=edits,
         next_entries=sum(moment.date() <= following for moment in times),
         next_night=following,
-        waits_for=night_of(last, following) if last else None,
+        waits_for=night_of(last, following) if last else following if edits else None,
         warnings=warnings,
         import_=summary,
     )

@@ -22,6 +22,7 @@ from typing import Any, BinaryIO
 from memory_pipeline.config.exports import EXPORT_FORMATS
 from memory_pipeline.errors import InputError, OutputError
 from memory_pipeline.files.places import check_is_free
+from memory_pipeline.files.shared_blocks import SharedBlocks
 from memory_pipeline.files.writing import check_output, writing_whole
 from memory_pipeline.ingest.values import json_or_none
 from memory_pipeline.records import LineageLink, Memory
@@ -121,7 +122,9 @@ def export_memories(
     check_export(store, name, path, everything=everything, force=force)
     if everything:
         with writing_whole(path, lambda found: is_export(name, found), force=force) as file, store.reading() as tx:
-            return _write_everything(tx, name, file)
+            count = _write_everything(tx, name, file)
+        SharedBlocks(store.path).note_file(path.absolute())
+        return count
     with store.reading() as tx:
         of_project = tx.memories.of_project(project, include_archived=False) if project is not None else None
         memories = tx.memories.all(include_archived=False) if of_project is None else of_project
@@ -151,6 +154,7 @@ def write_rows(
     rows = (export_row(memory, sources[memory.id]) for memory in memories)
     with writing_whole(path, lambda found: is_export(name, found), force=force, keep_equal=True) as file:
         _write(name, file, map(_line if name == "jsonl" else _parquet_row, rows))
+    SharedBlocks(store.path).note_file(path.absolute())
     return len(memories)
 
 

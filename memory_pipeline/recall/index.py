@@ -322,9 +322,9 @@ class ProjectIndex:
         return _State(stamp, generation, opened, catalogue, of_another)
 
     def _beside(self, tx: Transaction, known: _State | None) -> Beside:
-        """What the tables of conflicts and lineage say of the project's memories."""
+        """What other tables say of the project's memories."""
         before, since = (known.catalogue.beside, known.generation.sequence) if known else (None, 0)
-        tables = ("conflicts", "extractions", "lineage")
+        tables = ("conflicts", "extractions", "lineage", "source_entries")
         if before and not any(tx.recallable.has_changed(table, since) for table in tables):
             return before
         conflicts = [conflict for conflict in tx.conflicts.open() if conflict.project_id == self._project]

@@ -76,6 +76,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 #: Recalls that wait at most before they are written.
 _MOST_WAITING = 2000
+#: How many memories a search gives unless another number is asked for. What these say of a question, a context says.
+_BEST = 10
 #: The connector of what is told through an interface.
 TOLD = "api"
 
@@ -126,7 +128,7 @@ class ProjectMemory:
     def search(
         self,
         query: str,
-        limit: int = 10,
+        limit: int = _BEST,
         *,
         filters: Filters | None = None,
         mode: Mode = "hybrid",
@@ -169,6 +171,7 @@ class ProjectMemory:
         check_query(task, "task")
         _check_budget(budget)
         found, _ = self._index.search(task, limit=MOST_RESULTS, filters=Filters(), all_that_match=True)
+        best, _ = self._index.search(task, limit=_BEST, filters=Filters())
         matches = current_matches(found, self._index.find)
         pieces = order_pieces(
             matches,
@@ -185,7 +188,7 @@ class ProjectMemory:
             pieces,
             self._embedder.count_tokens,
             with_sources=with_sources,
-            nothing_near=self._index.is_nothing_near(task, found),
+            nothing_near=self._index.is_nothing_near(task, best),
         )
         self._uses.add(item.id for item in context.items if item.handle)
         return context

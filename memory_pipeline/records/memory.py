@@ -276,7 +276,7 @@ class SourceReading:
     quarantined: Annotated[int, Column("Entries that could not be imported.")] = 0
     masked: Annotated[int, Column("Secrets, addresses and phone numbers that were masked.")] = 0
     later: Annotated[int, Column("Entries of a later time than the night's, left for their own night.")] = 0
-    edits_later: Annotated[int, Column("Edits and removals that a later night takes: one that ends after them.")] = 0
+    edits_later: Annotated[int, Column("Removals that a later night takes: one that ends after them.")] = 0
     waits_for: Annotated[
         str | None, Column("The first night that takes what was left, as YYYY-MM-DD; null if nothing was.")
     ] = None

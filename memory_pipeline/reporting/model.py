@@ -73,7 +73,7 @@ class SourceReport(KeptDocument):
     quarantined: int = Field(description="Entries that could not be imported.")
     masked: int = Field(description="Secrets, addresses and phone numbers that were masked.")
     later: int = Field(description="Entries that are dated after the night, and were left for their own.")
-    edits_later: int = Field(description="Edits and removals that a later night takes: one that ends after them.")
+    edits_later: int = Field(description="Removals that a later night takes: one that ends after them.")
     waits_for: str | None = Field(description="The first night that takes what was left; null if nothing was.")
 
 

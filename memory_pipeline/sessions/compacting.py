@@ -189,7 +189,8 @@ def no_open_decisions(flush: Flush) -> Gate:
 def no_contradicting_facts(new: Sequence[Promotion], before: Sequence[Promotion]) -> Gate:
     """What is promoted contradicts neither itself nor what stands in the file."""
     words = {one.key: frozenset(content_words(one.text)) for one in (*new, *before)}
-    pairs = [*combinations(new, 2), *((one, other) for one in new for other in before if one.key != other.key)]
+    again = {one.key for one in new}
+    pairs = [*combinations(new, 2), *((one, other) for one in new for other in before if other.key not in again)]
     likely = [(one, other) for one, other in pairs if _may_contradict(words[one.key], words[other.key])]
     found = [
         f"'{one.text}' and '{other.text}'"

@@ -111,7 +111,8 @@ def flush_of(session: Session, found: Found) -> Flush:
     kept = [*_of_notes(notes), *_of_digests(session.turns, found.digests)]
     for one in extracted.extractions:
         kind = _kind_of(one, found.kinds.get(one.id))
-        if kind is not None and one.id not in withdrawn:
+        # What follows a bar is the reason or the source of a noted line, which its note has.
+        if kind is not None and one.id not in withdrawn and not one.text.startswith("|"):
             kept.append(_kept_of(one, kind, by_id[one.turn_id]))
     kept = _once([one for one in kept if not _steers(one.speaker, one.text)])
     curated = [noted.text for turn, noted in notes if noted.is_curated and not _steers(turn.speaker, noted.text)]

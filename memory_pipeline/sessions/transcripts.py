@@ -68,7 +68,14 @@ def read_session_file(place: str, settings: Settings, project: str | None = None
     try:
         if session:
             return _of_database(file, session, settings, project)
-        return _of_openclaw(file, settings, project) if _is_openclaw(file) else _of_claude(file, settings, project)
+        first = _first_record(file)
+        if first is None and file.stat().st_size:
+            raise InputError(
+                f"'{file}' is no transcript of a session; name one of Claude Code or OpenClaw (*.jsonl), or "
+                "DATABASE.sqlite#SESSION of OpenClaw"
+            )
+        is_openclaw = first is not None and first["type"] == "session" and "sessionId" not in first
+        return (_of_openclaw if is_openclaw else _of_claude)(file, settings, project)
     except OSError as error:
         raise InputError(f"'{file}' cannot be read: {cause_and_mend(error)}") from error
 
@@ -87,12 +94,13 @@ def _lines_with(file: Path, mark: bytes) -> list[int]:
         return [number for number, line in enumerate(lines, start=1) if mark in line[:2000]]
 
 
-def _is_openclaw(file: Path) -> bool:
+def _first_record(file: Path) -> Mapping[str, Any] | None:
+    """The first line that is a record of a session, whichever agent's; None if there is none."""
     with opened(file) as text:
         for item in json_records(text, file.name, 100_000, Skipped()):
-            if not isinstance(item, Rejected):
-                return item[1].get("type") == "session" and "sessionId" not in item[1]
-    return False
+            if not isinstance(item, Rejected) and "type" in item[1]:
+                return item[1]
+    return None
 
 
 def _of_openclaw(file: Path, settings: Settings, project: str | None) -> Session:

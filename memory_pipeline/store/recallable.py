@@ -108,9 +108,18 @@ class Recallable(Statements):
         )
 
     def withdrawn(self, project_id: str) -> dict[str, str]:
-        """By memory of which all that was kept was withdrawn in a conversation, the memory that withdraws it: the one
-        that was made of the withdrawal, or its turn. These are the turns that said it, those that said it again, and
-        what was made of it."""
+        """By memory that holds no more, the one in its place: of words that were edited in their source, those that
+        stand there now; of what was withdrawn in a conversation, what was made of the withdrawal, or its turn. That
+        are the turns that said it, those that said it again, and what was made of it."""
+        edited: dict[str, str] = self._sql.mapping(
+            """
+            select e.memory_id, e.superseded_by
+            from source_entries e
+            join memories m on m.id = e.memory_id
+            where m.project_id = $1 and e.superseded_by is not null
+            """,
+            [project_id],
+        )
         rows = self._sql.rows(
             """
             select old, max(id)
@@ -121,7 +130,7 @@ class Recallable(Statements):
         )
         by = {str(old): str(new) for old, new in rows}
         if not by:
-            return {}
+            return edited
         again = self._sql.rows(
             """
             select pair ->> 0, pair ->> 1
@@ -147,7 +156,7 @@ class Recallable(Statements):
         place_of = {one: memory or turn for one, turn, memory, _ in told}
         stands = {turn for one, turn, _, is_kept in told if is_kept and one not in by}
         said = [(one, place) for one, turn, memory, _ in told if one in by for place in (turn, memory)] + again
-        found: dict[str, str] = {}
+        found = edited
         for one, place in said:
             newer = by[one]
             while newer in by:  # what withdraws is said later: no chain of these comes back

@@ -73,6 +73,12 @@ def test_two_moments_of_a_log_are_kept_apart_and_nobody_is_asked_about_them(stor
         assert all(memory.archived_at is None for memory in tx.memories.read(["early", "late"]).values())
 
 
+def test_a_conflict_is_told_with_the_day_of_each_side(store: Store) -> None:
+    contradiction(store)
+    told = conflict_text(list_conflicts(store)[0])
+    assert "  2026-03-01  The staging database" in told and "  2026-03-02  The staging database" in told
+
+
 def test_the_newer_side_is_kept_and_the_older_archived_into_it(store: Store) -> None:
     conflict_id = contradiction(store)
     case = settle(store, conflict_id[:8], "newer", note="moved in March")

@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 
 from memory_pipeline.config.exports import SourceTable, check_tables
 from memory_pipeline.config.settings import Settings
-from memory_pipeline.consolidation.imported_notes import import_notes
+from memory_pipeline.consolidation.imported_notes import import_notes, import_source
+from memory_pipeline.consolidation.review.conflicts import list_conflicts
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.ingest import export_memories, import_memories
 from memory_pipeline.ingest.candidates import Skipped
 from memory_pipeline.ingest.formats import read_format
 from memory_pipeline.ingest.sources import with_known_projects
 from memory_pipeline.models.embedders.choose import Lexical
+from memory_pipeline.recall.project import ProjectMemory
 from memory_pipeline.recall.series import export_series
 from memory_pipeline.records import Memory, SourceReading
 from memory_pipeline.reporting.pages import DIFFERENCE_MARK, REPORT_MARK
@@ -151,24 +153,74 @@ def test_words_that_come_back_are_active_again(store: Store, workspace: Path) ->
     whole(store)
 
 
-def test_a_past_night_does_not_take_a_later_edit(store: Store, workspace: Path) -> None:
+def test_a_past_night_takes_the_words_of_an_edit_with_what_they_replace_and_leaves_removals(
+    store: Store, workspace: Path
+) -> None:
     settings = with_source(store, workspace)
     read(store, settings, 3)
     write(workspace, "memory/2026-03-02.md", "- 10:00 the port is 5433\n", on(6))
-    assert read(store, settings, 4).gone == 0
+    early = read(store, settings, 4)
+    assert (early.changed, early.gone, early.edits_later) == (1, 1, 1)
+    found = known(store)
+    assert found["10:00 the port is 5432"].consolidated_into_id == found["10:00 the port is 5433"].id
     late = read(store, settings, 6)
-    assert (late.changed, late.gone) == (1, 2)
+    assert (late.changed, late.gone, late.edits_later) == (0, 1, 0)
+    whole(store)
+
+
+@pytest.mark.slow
+def test_a_line_that_is_edited_after_its_day_leaves_no_conflict_between_its_versions(
+    store: Store, tmp_path: Path
+) -> None:
+    root = tmp_path / "agent"
+    settings = with_source(store, root)
+    for port, day in (("5432", 2), ("5433", 9)):
+        line = f"- The staging database of the webshop listens for connections on port {port} behind the proxy.\n"
+        write(root, "memory/2026-03-02.md", line, on(day))
+        report = run(store, date(2026, 3, 5), settings, run_id=port)
+    assert (report.entries_changed, report.memories_archived, list_conflicts(store)) == (1, 1, [])
+    assert (report.verdict, report.verdict_reason) == ("PASS", "1 edit of a source followed")
+    with ProjectMemory(store, settings, "p", actor="test") as memory:
+        first, *others = memory.search("port of the staging database").results
+    assert "5433" in first.content and others == []
+
+
+def test_words_that_are_edited_back_are_active_again_at_once(store: Store, workspace: Path) -> None:
+    settings = with_source(store, workspace)
+    read(store, settings, 3)
+    for hour, port in ((1, 5433), (2, 5432)):
+        write(workspace, "memory/2026-03-02.md", f"- 10:00 the port is {port}\n", on(9, hour))
+        read(store, settings, 4, run_id=str(port))
+    found = known(store)
+    assert found["10:00 the port is 5432"].archived_at is None
+    assert found["10:00 the port is 5433"].consolidated_into_id == found["10:00 the port is 5432"].id
+    whole(store)
+
+
+def test_a_source_that_is_imported_again_brings_its_edits(store: Store, workspace: Path) -> None:
+    settings = with_source(store, workspace)
+    import_source(store, settings, settings.sources[0], lambda step, done, total: None)
+    write(workspace, "memory/2026-03-02.md", "- 10:00 the port is 5433\n", datetime.now(UTC))
+    import_source(store, settings, settings.sources[0], lambda step, done, total: None)
+    found = known(store)
+    assert found["10:00 the port is 5432"].consolidated_into_id == found["10:00 the port is 5433"].id
+    assert found["11:00 mail to [REDACTED:email]"].archived_at is None
+    whole(store)
 
 
 def test_a_pinned_memory_is_marked_but_stays(store: Store, tmp_path: Path) -> None:
     root = tmp_path / "agent"
     settings = with_source(store, root)
-    for day, words in ((2, "likes short answers"), (3, "likes short mails")):
-        write(root, "USER.md", f"- {words}\n", on(day))
+    for day, hour in ((2, "02:00"), (3, "03:00")):
+        write(root, "USER.md", f"- Backups of the shop run at {hour} every night.\n", on(day))
         run(store, date(2026, 3, day), settings)
-    assert all(memory.archived_at is None and memory.pinned for memory in known(store).values())
+    old, new = sorted(known(store).values(), key=lambda memory: memory.created_at)
+    assert all(memory.archived_at is None and memory.pinned for memory in (old, new))
     with store.reading() as tx:
         assert len(tx.sources.gone()) == 1
+    with ProjectMemory(store, settings, "p", actor="test") as memory:
+        hits = memory.search("when do backups of the shop run").results
+    assert [(hit.id, hit.superseded_by) for hit in hits] == [(new.id, None), (old.id, new.id)]
 
 
 def test_a_vanished_file_is_marked_by_the_newest_night_alone(store: Store, workspace: Path) -> None:
@@ -345,10 +397,10 @@ def test_a_reading_says_which_night_takes_what_it_left(store: Store, workspace: 
     write(workspace, "memory/2026-03-02.md", "- 10:00 the port is 5433\n", on(6))
     write(workspace, "memory/2026-03-07.md", "- 09:00 the disk is new\n", on(7))
     during = read(store, settings, 3, moment=on(6, 13))
-    assert (during.edits_later, during.later, during.waits_for) == (2, 1, "2026-03-06")
+    assert (during.changed, during.edits_later, during.later, during.waits_for) == (1, 1, 1, "2026-03-06")
     assert read(store, settings, 4).status == "unchanged", "what waits is not read again before its night"
     done = read(store, settings, 6)
-    assert (done.changed, done.edits_later, done.waits_for) == (1, 0, None)
+    assert (done.gone, done.edits_later, done.waits_for) == (1, 0, None)
     assert read(store, settings, 7).new == 1
 
 

@@ -277,9 +277,13 @@ def test_pages_and_exports_are_made_again_without_it(prepared: Store, tmp_path: 
     fill(prepared, [office], embedder=Lexical())
     write_memory(prepared, settings, "p")
     export_to(prepared, settings, "openclaw", elsewhere, project="p")
+    files = [tmp_path / "copies" / name for name in ("rows.jsonl", "rows.parquet", "all.jsonl")]
+    files[0].parent.mkdir()
+    for file in files:
+        export_to(prepared, settings, file.suffix[1:], file, everything=file.stem == "all")
     assert files_with(prepared.path.with_suffix(".pages"), WORD) and files_with(elsewhere, WORD)
     _, done = _forget(prepared, search=WORD)
     assert files_with(prepared.path.parent, WORD) == []
     assert not any("(forgotten)" in page.read_text() for page in prepared.path.with_suffix(".pages").rglob("*.md"))
     # An export that no setting names is not made again: it is named.
-    assert any(str(elsewhere) in problem for problem in done.problems)
+    assert all(any(str(place) in problem for problem in done.problems) for place in (elsewhere, *files))

@@ -53,7 +53,11 @@ def test_an_audit_says_what_a_memory_is_made_of_and_leaves_nothing_behind(tmp_pa
     assert shown.code == 0 and "Nothing was written." in shown.out and max(map(len, shown.out.splitlines())) < 130
     assert found["format"] == "openclaw" and found["entries"] == 20 and found["masked"] == {"secret": 1}
     assert (found["copies"], found["steering"], found["contradictions"], found["series"]) == (9, 1, 1, 1)
-    assert found["examples"][0]["detail"] in ("5432 / 5433", "5433 / 5432")
+    (example,) = found["examples"]
+    assert example["detail"] in ("5432 / 5433", "5433 / 5432")
+    assert {example["one_day"], example["other_day"]} == {"2026-03-01", "2026-03-02"}
+    for day, number in (("2026-03-01", 5432), ("2026-03-02", 5433)):
+        assert f"{day}  The staging database of the webshop listens for connections on port {number}" in shown.out
     assert (found["masked_at"], found["steering_at"]) == (["memory/2026-03-04.md:3"], ["memory/2026-03-04.md:4"])
     assert "memory/2026-03-04.md:3" in shown.out
     assert found["tokens_after"] < found["tokens"] and found["archived"] >= found["copies"] + found["readings"]
@@ -97,6 +101,9 @@ def test_a_memory_is_shown_with_its_sources_and_its_past(data: Path) -> None:
     assert "gateway" in shown.splitlines()[0] and "gateway-0" in shown and "was added to the store" in shown
     as_json = json.loads(command("show", abstraction(data), "--json").out)
     assert len(as_json["lineage"]["raw_sources"]) == 5 and as_json["history"]
+    archived = command("show", "gateway-0").out
+    assert f"was archived into {abstraction(data)}: gateway-0" in archived
+    assert "None" not in archived and "_" not in archived.partition("History:")[2]
     assert command("show", "no-such-memory").code == 1
 
 

@@ -39,6 +39,21 @@ def test_a_settings_file_that_cannot_be_used_is_one_sentence(tmp_path: Path, con
 
 
 @pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("compression.linkage = 'average'", "unknown setting 'compression.linkage'"),
+        ("model.temperature = 0", "unknown setting 'model.temperature'"),
+        ("api.port = 8000", "unknown setting 'api.port'"),
+    ],
+)
+def test_a_setting_that_nothing_is_near_to_has_no_suggestion(tmp_path: Path, line: str, words: str) -> None:
+    named = tmp_path / "settings.toml"
+    named.write_text(f"{line}\n")
+    done = command("config", "show", MEMORY_PIPELINE_CONFIG=str(named))
+    assert done.code == 1 and words in done.err and "did you mean" not in done.err
+
+
+@pytest.mark.parametrize(
     ("name", "value", "words"),
     [
         ("COMPRESSION_FOO", "1", "unknown environment variable COMPRESSION_FOO; unset it"),

@@ -76,3 +76,13 @@ def test_a_search_claims_nothing_if_the_questions_cannot_be_embedded(
 
 def test_a_search_by_words_alone_says_nothing_of_meaning(shop: ProjectMemory) -> None:
     assert not shop.search("Which river flows through Vienna?", mode="bm25").nothing_near
+
+
+def test_a_context_says_so_although_memories_that_no_search_shows_have_half_of_the_words(tmp_path: Path) -> None:
+    store = Store(tmp_path / "other.duckdb")
+    known = (*NOTES[:2], NOTES[4], "Prune the images.")
+    notes = [f"I wrote down how service {n} is started, and I know how it is stopped." for n in range(12)]
+    fill(store, [candidate(text, native_id=text) for text in (*known, *notes)], project="shop")
+    memory = ProjectMemory(store, settings_for(store), "shop", actor="agent")
+    question = "How do I prune roses?"
+    assert memory.search(question).nothing_near and memory.context(question, 200).nothing_near

@@ -315,6 +315,13 @@ def test_contradictions_and_open_decisions_are_told(settings: Settings, workspac
     assert not passed and "another host" in found
 
 
+def test_compacting_again_counts_no_contradiction_twice(settings: Settings, tmp_path: Path) -> None:
+    talk = [said(n, "user", f"[CURATE] The staging database listens on port {5433 + n}.") for n in range(2)]
+    file = transcript(tmp_path / "a.jsonl", *talk)
+    first, again = (gate(compacted(settings, file), "no_contradicting_facts") for _ in range(2))
+    assert first == again and not first[0] and first[1].count(" and '") == 1
+
+
 def test_many_decisions_of_one_form_contradict_nothing(settings: Settings, tmp_path: Path) -> None:
     talk = [
         said(n, "user", f"We decided to move table t{n} to schema s{n} because vacuum {n} was slow.") for n in range(9)

@@ -228,3 +228,31 @@ def test_hostile_turns_are_read_in_a_moment(tmp_path: Path, unit: str) -> None:
     start = time.process_time()
     flushed(path)
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        (
+            "Decision: We keep Redis 7. | Rationale: We had trouble with 6.2 in March.",
+            "- DEC-001: We keep Redis 7. | Rationale: We had trouble with 6.2 in March.",
+        ),
+        (
+            "Fact: The limit is 40 requests. | Source: vendor's docs | Confidence: 0.9",
+            "- FACT-001: The limit is 40 requests. | Source: human, line 1 | Confidence: 0.90",
+        ),
+    ],
+)
+def test_what_stands_behind_a_bar_of_a_noted_line_is_no_entry_of_its_own(tmp_path: Path, words: str, kept: str) -> None:
+    text = flush_text(flushed(transcript(tmp_path / "a.jsonl", said(1, "user", words))), DAY)
+    assert [line for line in text.split("\n") if line.startswith("- ")] == [kept]
+
+
+@pytest.mark.parametrize("action", ["flush", "compact"])
+@pytest.mark.parametrize("content", [b"root:x:0:0:root:/root:/bin/sh\n", b'{"name": "app"}\n', b"SQLite format 3\0"])
+def test_a_file_that_is_no_transcript_is_refused(tmp_path: Path, action: str, content: bytes) -> None:
+    file = tmp_path / "passwd"
+    file.write_bytes(content)
+    done = command(action, file)
+    assert done.code == 1
+    assert f"'{file}' is no transcript" in done.err and "Claude Code" in done.err and "OpenClaw" in done.err

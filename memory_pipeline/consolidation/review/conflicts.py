@@ -191,7 +191,7 @@ def conflict_text(shown: DescribedConflict) -> str:
         scope = f" [applies: {side.scope}]" if side.scope else ""
         gone = f" [archived into {side.archived_into}]" if side.archived_into else ""
         gone += " [newer: supersedes the other side]" if side.id == shown.newer_id else ""
-        lines.append(f"  {name}  {side.day or 'undated':<10}  {' '.join(side.content.split())}{scope}{gone}")
+        lines.append(f"  {name}  {side.day or 'undated'!s:<10}  {' '.join(side.content.split())}{scope}{gone}")
         lines.append(f"     {side.id}")
     if shown.resolved_by and shown.resolved_at:
         lines.append(

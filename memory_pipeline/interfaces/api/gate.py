@@ -26,6 +26,9 @@ OPEN_PATHS = ("/health", "/ready", "/openapi.json")
 #: The most bytes of a body; requests of a token in a minute; seconds after which a request is given up, and for which a
 #: stop waits for those under way.
 MAX_BODY_BYTES, REQUESTS_PER_MIN, REQUEST_TIMEOUT_S = 1_000_000, 1200, 30.0
+#: The most bytes of a body that is read to its end although it is too large: a client that still sends would find its
+#: connection reset instead of the answer.
+_MOST_READ_BYTES = 32_000_000
 _WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
 _METHODS = (*_WITHOUT_BODY, "POST", "PUT", "PATCH", "DELETE", "TRACE")
 
@@ -148,15 +151,17 @@ class Gate:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         raise Problem(408, "timeout", "the request ended before its body did", _CLOSED)
-                    parts.append(message.get("body", b""))
-                    size += len(parts[-1])
-                    if size > MAX_BODY_BYTES:
-                        raise too_large
-                    if not message.get("more_body"):
+                    part = message.get("body", b"")
+                    size += len(part)
+                    if size <= MAX_BODY_BYTES:
+                        parts.append(part)
+                    if not message.get("more_body") or size > _MOST_READ_BYTES:
                         break
         except TimeoutError:
             late = f"the body did not arrive within {REQUEST_TIMEOUT_S:g} s"
             raise Problem(408, "timeout", late, _CLOSED) from None
+        if size > MAX_BODY_BYTES:
+            raise too_large
         whole = [{"type": "http.request", "body": b"".join(parts), "more_body": False}]
 
         async def again() -> Any:

@@ -58,6 +58,8 @@ review_app.command("quarantine")(quarantine)
 _SHOWN = 10
 #: Characters of each side of what waits: enough to tell both apart.
 _LONGEST_SIDE = 300
+#: Characters of an entry that an audit shows.
+_LONGEST_ENTRY = 100
 #: Places of secrets, and of attempts to steer, that are named on the screen.
 _MOST_PLACES = 20
 #: Questions without an answer that the screen names.
@@ -133,7 +135,11 @@ def _audit_lines(found: Audit) -> list[str]:
         "",
         "What to look at",
         part(found.contradictions, "contradictions"),
-        *(f"             {one.detail}: {' '.join(one.one.split())[:70]}" for one in found.examples),
+        *(
+            f"             {day or 'undated'!s:<10}  {clipped(says, _LONGEST_ENTRY)}"
+            for one in found.examples
+            for day, says in ((one.one_day, one.one), (one.other_day, one.other))
+        ),
         part(found.steering, "try to steer whoever reads them"),
         *_listed(found.steering_at, _MOST_PLACES, 13),
         part(sum(found.masked.values()), "secrets and personal data" + _kinds(found.masked)),

@@ -108,6 +108,9 @@ _WORDS = {
     ("compression_log", "insert"): "decided:",
     ("compression_log", "update"): "decided anew:",
 }
+#: Columns of memories and of entries of sources that words tell instead, or that only keep how a change is undone.
+_TOLD = {"archived_at", "archived_by", "consolidated_into_id", "importance_before", "updated_at"}
+_TOLD |= {"gone_at", "superseded_by", "run_id"}
 
 
 def history_lines(events: Sequence[Event]) -> list[str]:
@@ -132,13 +135,19 @@ def _only_counts_use(event: Event) -> bool:
 def _event_text(event: Event) -> str:
     """An event in one line."""
     before, after = event.before or {}, event.after or {}
-    changed = [
-        f"{name} {before.get(name)} -> {after.get(name)}"
-        for name in sorted(before.keys() | after.keys())
-        if event.before and before.get(name) != after.get(name)
-    ]
+    names = {name for name in before.keys() | after.keys() if event.before and before.get(name) != after.get(name)}
     run = f" in run {event.run_id}" if event.run_id else ""
-    what = _WORDS.get((event.table, event.action), f"{event.action} in {event.table}:")
+    what = _WORDS.get((event.table, event.action), f"{event.action} in {event.table.replace('_', ' ')}:")
+    if "archived_at" in names:
+        into = after.get("consolidated_into_id")
+        what = ("was archived" + f" into {into}" * bool(into) if after.get("archived_at") else "is active again") + ":"
+        names.discard("importance")  # lowered with it, and restored
+    elif "gone_at" in names:
+        by = after.get("superseded_by")
+        what = "stands in its source again:"
+        if after.get("gone_at"):
+            what = "stands no longer in its source" + f", but {by} in its place" * bool(by) + ":"
+    changed = [f"{name.replace('_', ' ')} {before.get(name)} -> {after.get(name)}" for name in sorted(names - _TOLD)]
     what = f"{what} {event.row_id}"
     return f"{event.happened_at:%Y-%m-%d %H:%M:%S}  {event.actor}{run}: {what}" + (
         f" ({'; '.join(changed)})" if changed else ""

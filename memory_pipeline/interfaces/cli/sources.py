@@ -150,7 +150,7 @@ def sources_check(
 #: What a memory that is gone has of its entry in the source.
 _OF_ENTRY = ("memory_id", "source", "file", "gone_at", "superseded_by")
 _NONE_GONE = (
-    "No memory is marked as gone from its source. An edit counts from the first night of a day that ends after the "
+    "No memory is marked as gone from its source. A removal counts from the first night of a day that ends after the "
     "file was changed."
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -64,6 +65,14 @@ def test_a_large_body_is_refused_whether_or_not_it_says_how_large_it_is(client: 
     large = b" " * 30_000
     assert told(client.ask("POST", SEARCH, data=large), 413)["error"] == "too_large"
     assert told(client.ask("POST", SEARCH, data=iter([large[:15_000], large[15_000:]])), 413)
+
+
+def test_a_client_that_sends_a_large_body_to_its_end_finds_the_answer(client: Client) -> None:
+    place = urlsplit(client.url)
+    connection = HTTPConnection(place.hostname or "", place.port, timeout=60)
+    headers = {"Authorization": f"Bearer {client.token}", "Transfer-Encoding": "chunked"}
+    connection.request("POST", SEARCH, iter([b" " * 1_000_000] * 20), headers, encode_chunked=True)
+    assert connection.getresponse().status == 413
 
 
 def test_an_unexpected_error_is_told_without_its_particulars(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
