@@ -29,14 +29,8 @@ from memory_pipeline.errors import InputError, MemoryPipelineError, in_words
 from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.interfaces.api.access import Tokens
 from memory_pipeline.interfaces.api.consolidations import Consolidations
-from memory_pipeline.interfaces.api.gate import REQUEST_TIMEOUT_S, Gate
-from memory_pipeline.interfaces.api.protocol import (
-    MOST_HEAD_BYTES,
-    BoundedProtocol,
-    Problem,
-    problem_of,
-    schemas_of_bodies,
-)
+from memory_pipeline.interfaces.api.gate import Gate
+from memory_pipeline.interfaces.api.protocol import Problem, problem_of, schemas_of_bodies
 from memory_pipeline.interfaces.api.routes import ROUTERS
 from memory_pipeline.interfaces.mcp.server import http_app
 from memory_pipeline.interfaces.served import ServedMemories, keep_writing
@@ -50,6 +44,8 @@ _ABOUT = (
 )
 #: Seconds that a request waits for a store that another process holds, before it is told to retry.
 _STORE_WAIT_S = 10.0
+#: Bytes of a head of a request; and seconds for which a stop waits for requests under way.
+_MOST_HEAD_BYTES, _LONGEST_END_S = 65_536, 30
 
 
 def create_app(settings: Settings, store: Store) -> App:
@@ -63,12 +59,12 @@ def create_app(settings: Settings, store: Store) -> App:
         with store.kept_open():
             threading.Thread(target=memories.prepare, name="prepare", daemon=True).start()
             async with running_mcp():
-                writing = asyncio.create_task(keep_writing(partial(_write, memories, tokens)))
+                writing = asyncio.create_task(keep_writing(partial(_write, memories)))
                 yield
                 writing.cancel()
                 with suppress(asyncio.CancelledError):
                     await writing
-        await anyio.to_thread.run_sync(_write, memories, tokens)
+        await anyio.to_thread.run_sync(_write, memories)
 
     app = _routes(lifespan)
     app.state.memories, app.state.consolidations = memories, Consolidations(settings, store)
@@ -98,15 +94,13 @@ def _routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | N
     return app
 
 
-def _write(memories: ServedMemories, tokens: Tokens) -> None:
+def _write(memories: ServedMemories) -> None:
     """Write what is counted. What cannot be written now, whatever the reason, waits for the next time: counting never
     ends a server, or keeps it from ending."""
-    for write in (memories.close, tokens.write_uses):
-        try:
-            write()
-        except Exception as error:
-            is_known = isinstance(error, MemoryPipelineError)
-            _log.warning("counts of use wait: %s", in_words(error), exc_info=not is_known)
+    try:
+        memories.close()
+    except Exception as error:
+        _log.warning("counts of use wait: %s", in_words(error), exc_info=not isinstance(error, MemoryPipelineError))
 
 
 def _answer_errors(app: FastAPI, store: Store) -> None:
@@ -197,9 +191,9 @@ def server_of(settings: Settings, store: Store) -> uvicorn.Server:
         proxy_headers=False,
         lifespan="on",
         ws="none",
-        http=BoundedProtocol,
-        h11_max_incomplete_event_size=MOST_HEAD_BYTES,
-        timeout_graceful_shutdown=round(REQUEST_TIMEOUT_S),
+        http="h11",  # uvicorn's other one bounds no head
+        h11_max_incomplete_event_size=_MOST_HEAD_BYTES,
+        timeout_graceful_shutdown=_LONGEST_END_S,
     )
     return _Server(config)
 

@@ -1,19 +1,17 @@
-"""How the server reads HTTP: heads and bodies within bounds, and problems as documents."""
+"""How the server reads bodies, and answers problems, as documents."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from fastapi import Depends, Request
 from pydantic import Field, ValidationError
 from pydantic.json_schema import models_json_schema
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import (
@@ -31,52 +29,9 @@ from memory_pipeline.interfaces.api.access import ForbiddenError, ProjectNeededE
 from memory_pipeline.orchestration.guard import Send
 from memory_pipeline.recall.project import in_words
 
-#: Bytes of a head; what arrives beyond them is refused with 400, and the connection closed.
-MOST_HEAD_BYTES = 65_536
-#: Seconds in which a head must be there, from the connection or the answer before it on.
-HEAD_S = 20.0
-
-
-class BoundedProtocol(H11Protocol):
-    """uvicorn's own protocol, which gives up on a head that does not come. uvicorn's other one bounds no head."""
-
-    _waiting: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin to wait for the first head."""
-        super().connection_made(cast(Any, transport))
-        self._wait()
-
-    def handle_events(self) -> None:
-        """Read what has arrived."""
-        before = self.cycle
-        super().handle_events()
-        if self.cycle is not before:
-            self._stop_waiting()
-
-    def on_response_complete(self) -> None:
-        """Begin to wait for the next head, which may be there already."""
-        self._wait()
-        super().on_response_complete()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The end of the connection."""
-        self._stop_waiting()
-        super().connection_lost(exc)
-
-    def _wait(self) -> None:
-        self._stop_waiting()
-        self._waiting = self.loop.call_later(HEAD_S, self.transport.close)
-
-    def _stop_waiting(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
-
-
 _log = logging.getLogger(__name__)
 #: Seconds after which a client may ask again for what another process holds now.
-_RETRY_AFTER_S = 2
+_RETRY_AFTER_S = "2"
 
 
 class ApiError(Document):
@@ -94,11 +49,6 @@ class Problem(Exception):
     error: str
     message: str
     headers: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def later(cls, status: int, error: str, message: str, seconds: float) -> Problem:
-        """An answer that says when to ask again."""
-        return cls(status, error, message, {"Retry-After": str(max(1, round(seconds)))})
 
     def body(self) -> bytes:
         """The JSON of the answer."""
@@ -133,9 +83,7 @@ def problem_of(error: Exception, store: Path) -> Problem:
     for kind, status, code in _KINDS:
         if isinstance(error, kind):
             message = str(error).replace(str(store), store.name)
-            if status == 503:
-                return Problem.later(status, code, message, _RETRY_AFTER_S)
-            return Problem(status, code, message)
+            return Problem(status, code, message, {"Retry-After": _RETRY_AFTER_S} if status == 503 else {})
     _log.error("an unexpected error", exc_info=error)
     return Problem(500, "internal", f"an unexpected {type(error).__name__}; the server's log has the particulars")
 
