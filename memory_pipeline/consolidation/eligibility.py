@@ -102,11 +102,6 @@ def too_few(night: Night) -> str | None:
     return f"Insufficient memories (min {least}, found {count})" if count < least else None
 
 
-def is_entry_of(settings: Settings, memory: Memory) -> bool:
-    """Whether a memory belongs to the knowledge base: by its form, or by its type if configured."""
-    return memory.memory_type in settings.knowledge_base.memory_types or is_entry(memory.content)
-
-
 def as_eligible(settings: Settings, memory: Memory, stands_for: int) -> EligibleMemory:
     """The fields of a memory that clustering needs; `stands_for`: the number of raw memories it was merged from."""
     return EligibleMemory(
@@ -119,6 +114,6 @@ def as_eligible(settings: Settings, memory: Memory, stands_for: int) -> Eligible
         created_at=memory.created_at,
         effective_date=memory.effective_date,
         stands_for=stands_for,
-        is_entry=is_entry_of(settings, memory),
+        is_entry=is_entry(memory.content),
         type_is_told=memory.memory_type == OTHER or memory.memory_type == kind_of(memory.content),
     )

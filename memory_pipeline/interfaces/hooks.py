@@ -27,6 +27,7 @@ from memory_pipeline.interfaces.mcp.install import CLIENTS, claude_directory, op
 from memory_pipeline.orchestration.home import home_environment, load_project_settings
 from memory_pipeline.sessions.acting import compact_and_index, note
 from memory_pipeline.sessions.transcripts import read_session_file
+from memory_pipeline.store import Store
 from memory_pipeline.workspace.exporting import token_counter
 
 _MODULE = "memory_pipeline.interfaces.hooked"
@@ -278,7 +279,7 @@ _AGENT = re.compile(r"agent:([\w.-]{1,100}):")
 def run_hook(host: str, told: Mapping[str, Any], store: Path | None = None) -> int:
     """Compact the session of an event. Returns the exit code: 1 if it could not be done, which a message says."""
     settings = load_project_settings({"store.path": str(store)} if store else None).values
-    settings = settings.with_values({"store.busy_timeout_s": min(settings.store.busy_timeout_s, _PATIENCE_S)})
+    Store.patience_s = _PATIENCE_S
     session = read_session_file(transcript_of(host, told), settings)
     if not session.turns:
         return 0

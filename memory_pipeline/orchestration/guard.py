@@ -44,8 +44,8 @@ class Guard:
             await send({"type": "http.response.body", "body": f"Refused: {why}.\n".encode()})
 
 
-def why_refused(scope: Scope, hosts: Collection[str], setting: str = "ui.allowed_hosts") -> str | None:
-    """Why a request is none of the UI's own; None if it may pass. `setting`: where `hosts` come from.
+def why_refused(scope: Scope, hosts: Collection[str]) -> str | None:
+    """Why a request is none of the server's own; None if it may pass.
 
     A request without an origin comes from a program, or is a page that a person opens.
     """
@@ -53,7 +53,7 @@ def why_refused(scope: Scope, hosts: Collection[str], setting: str = "ui.allowed
     if len(named) != 1 or not _is_known(_host_of(f"//{named[0]}"), hosts):
         return (
             f"the host is {' and '.join(map(repr, named)) or 'not named'}; use localhost or an address in numbers, or "
-            f"add the name to the setting '{setting}'"
+            "add the name to the setting 'server.allowed_hosts'"
         )
     for origin in _values(scope, b"origin"):
         if not _is_same(origin, named[0]) and _host_of(origin) not in hosts:

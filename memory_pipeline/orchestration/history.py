@@ -84,7 +84,7 @@ class _Runs(_KeptOpen, SqliteRunStorage):
         """Dagster calls this in its web server alone, before it starts. No setting may keep the UI from starting,
         which is where a person sees what is wrong with it."""
         try:
-            hosts = load_project_settings().values.ui.allowed_hosts
+            hosts = load_project_settings().values.server.allowed_hosts
         except SettingError:
             hosts = ()
         guard_webserver(hosts)

@@ -2,10 +2,10 @@
 process holds, which makes a run wait or skip."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import UTC, date, datetime
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from dagster import (
     AssetExecutionContext,
@@ -75,15 +75,6 @@ class StoreResource(ConfigurableResource):  # type: ignore[type-arg]
         """Take the name of the lease holder from the run."""
         if context.run is not None:
             self._holder = context.run.tags.get(HOLDER_TAG, self._holder)
-
-    def _with_updated_values(self, values: Mapping[str, Any] | None) -> Self:
-        """A copy with other values. Dagster asks for three copies a run with those that are there already, and reads
-        the schema of the class, and its values by it, for each."""
-        if all(getattr(self, name, None) == value for name, value in (values or {}).items()):
-            made = self.model_copy()
-            made._nights, made._started, made._opened = {}, {}, ExitStack()
-            return made
-        return cast(Self, super()._with_updated_values(values))
 
     def effective_settings(self) -> Settings:
         """The settings of this run: its own overrides on top of the project's."""

@@ -11,7 +11,7 @@ import typing
 from base64 import b64encode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from itertools import zip_longest
+from itertools import islice
 from typing import Any
 
 from dagster import (
@@ -31,7 +31,7 @@ from dagster import (
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.documents import Document
 from memory_pipeline.orchestration.location import NIGHT_GROUP
-from memory_pipeline.records import Archive, Cluster, Distillation, Memory
+from memory_pipeline.records import Memory
 from memory_pipeline.records.columns import columns_of
 from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.quoting import clipped, plain
@@ -39,8 +39,8 @@ from memory_pipeline.text.quoting import clipped, plain
 Row = dict[str, object]
 ERROR, WARN = AssetCheckSeverity.ERROR, AssetCheckSeverity.WARN
 RECORDS = PythonObjectDagsterType(list, name="Records")
-#: Rows of a preview, members that are quoted of each, and the longest quotations, in characters.
-ROWS, MEMBERS, LONGEST, LONGEST_MADE = 8, 4, 240, 800
+#: Rows of a preview, memories that are quoted in a cell, and the longest quotation, in characters.
+ROWS, MEMBERS, LONGEST = 8, 4, 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,39 +258,23 @@ def memories(count: int) -> str:
     return how_many(count, "memory")
 
 
-class Words:
-    """The words of memories that a preview shows."""
+def rows_of(night: Night, ones: Iterable[Any], **cells: Callable[[Any], object]) -> list[Row]:
+    """The first records as rows of a preview. `cells`: by heading, what is shown of a record; of a tuple of ids, the
+    words of the first memories."""
+    rows = [{name: of(one) for name, of in cells.items()} for one in islice(ones, ROWS)]
+    ids = {i for row in rows for cell in row.values() if isinstance(cell, tuple) for i in cell[:MEMBERS]}
+    known = night.memories(ids) if ids else {}
 
-    def __init__(self, found: Mapping[str, Memory]) -> None:
-        self._found = found
+    def words(cell: object) -> object:
+        if not isinstance(cell, tuple):
+            return cell
+        missing = "(a memory that is not in the store)"
+        return joined([known[i].content if i in known else missing for i in cell[:MEMBERS]], len(cell))
 
-    def said(self, memory_id: str, longest: int = LONGEST) -> str:
-        """What a memory says, clipped."""
-        memory = self._found.get(memory_id)
-        return clipped(memory.content, longest) if memory else "(a memory that is not in the store)"
-
-    def members(self, cluster: Cluster) -> list[str]:
-        """The first members in words, oldest first as they stand in the cluster, and how many more there are."""
-        return and_more([self.said(i) for i in cluster.member_ids[:MEMBERS]], len(cluster.member_ids))
-
-
-def texts_of(night: Night, ids: Iterable[str]) -> Words:
-    """The words of memories, by id."""
-    wanted = set(ids)
-    return Words(night.memories(wanted) if wanted else {})
+    return [{name: words(cell) for name, cell in row.items()} for row in rows]
 
 
-def quoted(groups: Iterable[Cluster | Distillation | Archive]) -> list[str]:
-    """The ids of the members that are quoted of each group."""
-    return [memory_id for group in groups for memory_id in group.member_ids[:MEMBERS]]
-
-
-def and_more(words: list[str], count: int) -> list[str]:
-    """Words, and how many more there are of so many."""
-    return words if count <= len(words) else [*words, f"... and {count - len(words):,} more"]
-
-
-def beside(left: Sequence[str], right: Sequence[str], name: str) -> list[Row]:
-    """Members, one a row, beside what they became: Markdown of tables has no lines within a cell."""
-    told = [words for words in right if words]
-    return [{"memories": one, name: other} for one, other in zip_longest(left, told, fillvalue="")]
+def joined(texts: Sequence[str], count: int) -> str:
+    """The words of memories in one cell, clipped, and how many more there are of so many."""
+    more = [f"... and {count - len(texts):,} more"] if count > len(texts) else []
+    return " / ".join([*(clipped(text, LONGEST) for text in texts), *more])

@@ -20,7 +20,7 @@ from memory_pipeline.ingest.values import at, text_at
 _SUBAGENTS = "lines of subagents"
 _COMMANDS = "commands and what they printed"
 _OTHER = "lines of other kinds"
-_OF_PROGRAMS = "turns of sessions that a program ran (the setting import.scripted_sessions reads them)"
+_OF_PROGRAMS = "turns of sessions that a program ran"
 _BY_KIND = {
     "queue-operation": "lines that repeat what was said",
     "last-prompt": "lines that repeat what was said",
@@ -70,7 +70,7 @@ def read_transcript(
 ) -> Reading:
     """The turns of a transcript. `project_of`: the project of a line by its `cwd`."""
     skipped = transcripts.file.skipped
-    takes_all, is_scripted = transcripts.file.settings.import_.scripted_sessions, False
+    is_scripted = False
     with opened(path) as file:
         for record in json_records(file, name, limit, skipped, _why_left_out):
             if isinstance(record, Rejected):
@@ -86,7 +86,7 @@ def read_transcript(
             if found is None:
                 continue
             speaker, words = found
-            if is_scripted and not takes_all and words.strip():
+            if is_scripted and words.strip():
                 skipped.add(_OF_PROGRAMS)
                 continue
             native_id = foreign_id(transcripts.connector, line["uuid"]) if text_at(line, "uuid") else None

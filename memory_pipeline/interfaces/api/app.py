@@ -69,7 +69,8 @@ def create_app(settings: Settings, store: Store) -> App:
     app = _routes(lifespan)
     app.state.memories, app.state.consolidations = memories, Consolidations(settings, store)
     _answer_errors(app, store)
-    return Gate(app, mcp, tokens, settings.api, store.path)
+    hosts = frozenset(host.lower() for host in settings.server.allowed_hosts)
+    return Gate(app, mcp, tokens, hosts, store.path)
 
 
 def described() -> dict[str, Any]:

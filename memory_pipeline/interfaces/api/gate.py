@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memory_pipeline.config.settings import Api
 from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.interfaces.api.access import ACCESS, Access, Tokens
 from memory_pipeline.interfaces.api.protocol import Problem, problem_of
@@ -36,11 +36,8 @@ class Gate:
     app: App
     mcp: App
     tokens: Tokens
-    settings: Api
+    hosts: Collection[str]
     store: Path
-
-    def __post_init__(self) -> None:
-        self._hosts = frozenset(host.lower() for host in self.settings.allowed_hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse the request, or pass it on."""
@@ -76,7 +73,7 @@ class Gate:
 
     def _admit(self, scope: Scope) -> None:
         """Check where the request comes from, and its token. Raises Problem."""
-        if (why := why_refused(scope, self._hosts, "api.allowed_hosts")) is not None:
+        if (why := why_refused(scope, self.hosts)) is not None:
             raise Problem(403, "forbidden", f"refused: {why}")
         if scope["path"] in OPEN_PATHS:
             return
@@ -107,7 +104,7 @@ async def _with_body(scope: Scope, receive: Receive) -> Receive:
     """Read the body whole, so that no large one reaches the application. Raises Problem."""
     if _method(scope) in _WITHOUT_BODY:
         return receive
-    body, message = b"", {"more_body": True}
+    body, message = b"", dict[str, Any](more_body=True)
     while message.get("more_body"):
         message = dict(await receive())
         body += message.get("body", b"")

@@ -225,7 +225,7 @@ def start_ui(settings: Settings, host: str, port: int) -> NoReturn:
         "MEMORY_PIPELINE_STORE_PATH": settings.store.path,
         "PYTHONWARNINGS": "ignore",
         "PYTHONSAFEPATH": "1",  # no module of the directory beside the store is loaded
-        own_variable("ui.allowed_hosts"): ",".join([*settings.ui.allowed_hosts, *_name_of(host)]),
+        own_variable("server.allowed_hosts"): ",".join([*settings.server.allowed_hosts, *_name_of(host)]),
         **home_environment(),  # so that Dagster's processes find the same settings, although they run elsewhere
         **_sources_of_another_store(settings),
     }

@@ -44,22 +44,18 @@ from memory_pipeline.orchestration.location import (
 from memory_pipeline.orchestration.partitions import EVERY_DAY, EVERY_WEEK, MONTHLY, WEEKLY, YEARLY
 from memory_pipeline.orchestration.resources import NightResource, why_held
 from memory_pipeline.orchestration.showing import (
-    LONGEST_MADE,
-    ROWS,
     Found,
     Row,
     Seen,
-    beside,
     by_status,
     log_news,
     preview,
-    quoted,
     result_of,
+    rows_of,
     schema_of,
     schema_of_document,
     schema_of_rows,
     specs_of,
-    texts_of,
     unchecked,
 )
 from memory_pipeline.periods.calendar import Period, period_of
@@ -70,7 +66,6 @@ from memory_pipeline.periods.running import MadeRollup, find_problems, finish_ro
 from memory_pipeline.records import PrincipleResult
 from memory_pipeline.records.night import ROLLUP_LEVELS
 from memory_pipeline.text.counts import how_many
-from memory_pipeline.text.quoting import clipped
 
 #: The finer periods that a period is made of, as far as there are partitions of them.
 _PARTS = TimeWindowPartitionMapping(allow_nonexistent_upstream_partitions=True)
@@ -176,12 +171,13 @@ def principles(context: AssetExecutionContext, night: NightResource) -> Iterator
 
 def _seen(night: Night, results: Sequence[PrincipleResult]) -> Seen:
     """The rules that were found behind patterns, and what became of them."""
-    shown = sorted(results, key=lambda one: one.status != "created")[:ROWS]
-    texts = texts_of(night, quoted([result.group for result in shown]))
-    rows = []
-    for result in shown:
-        why = f"({result.status}: {result.reason})" if result.reason else f"({result.status})"
-        rows += beside(texts.members(result.group), [clipped(result.content, LONGEST_MADE), why], "principle")
+    rows = rows_of(
+        night,
+        sorted(results, key=lambda one: one.status != "created"),
+        patterns=lambda one: one.group.member_ids,
+        principle=lambda one: one.content,
+        status=lambda one: f"{one.status}: {one.reason}" if one.reason else one.status,
+    )
     counts = by_status(results, ("created", "skipped", "failed"))
     return Seen({**counts, **preview(rows, "No rule that three patterns share was found, or no model is chosen.")})
 

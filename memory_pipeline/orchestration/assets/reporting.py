@@ -11,15 +11,13 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.orchestration.showing import (
     ERROR,
     LONGEST,
-    LONGEST_MADE,
     MEMBERS,
     ROWS,
     WARN,
     Found,
     Row,
     Seen,
-    and_more,
-    beside,
+    joined,
     memories,
     plot,
     preview,
@@ -125,12 +123,9 @@ def _difference(night: Night, made: Report) -> dict[str, MetadataValue]:
         groups.setdefault(_end(later, memory_id), []).append(old[memory_id])
     rows: list[Row] = []
     for end, gone in sorted(groups.items(), key=lambda one: (one[0] in old, -len(one[1]), one[0]))[: 2 * ROWS]:
-        words = and_more([clipped(memory.content, LONGEST) for memory in gone[:MEMBERS]], len(gone))
-        now = [
-            clipped(later[end].content, LONGEST_MADE) if end in later else "",
-            "(there before)" if end in old else "",
-        ]
-        rows += beside(words, now if end in new else ["(no longer in use)"], "now")
+        words = joined([memory.content for memory in gone[:MEMBERS]], len(gone))
+        now = clipped(later[end].content, LONGEST) if end in new else "(no longer in use)"
+        rows.append({"memories": words, "now": f"{now} (there before)" if end in old else now})
     count = sum(map(len, groups.values()))
     head = f"{memories(count)} archived, {how_many(len(new.keys() - old.keys()), 'new memory')}."
     shown = preview(rows, nothing)

@@ -38,7 +38,7 @@ def test_pages_of_other_origins_and_other_names_of_the_host_are_refused(client: 
     for headers in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
         answer = told(client.post(SEARCH, QUERY, headers=headers), 403)
         assert answer["error"] == "forbidden"
-    assert "api.allowed_hosts" in told(client.get("/health", headers={"Host": "evil.example"}), 403)["message"]
+    assert "server.allowed_hosts" in told(client.get("/health", headers={"Host": "evil.example"}), 403)["message"]
     asked = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
     assert not any(
         name.lower().startswith("access-control") for name in client.ask("OPTIONS", SEARCH, headers=asked).headers
