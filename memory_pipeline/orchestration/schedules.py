@@ -32,7 +32,7 @@ from memory_pipeline.orchestration.jobs import (
 )
 from memory_pipeline.orchestration.location import LOCATION, ZONE
 from memory_pipeline.orchestration.partitions import (
-    EVERY_DAY,
+    DAILY,
     FIRST_DAY,
     MONTHLY,
     WEEKLY,
@@ -161,7 +161,7 @@ knowledge_base_schedule = _of_period(
 ROLLUP_SCHEDULES = [
     _of_period(asset, job, partitions, cron, f"{when}: sums up the newest period")
     for (partitions, job), asset, cron, when in zip(
-        ({EVERY_DAY: daily_rollups_job} | ROLLUP_JOBS).items(),
+        ({DAILY: daily_rollups_job} | ROLLUP_JOBS).items(),
         (DAYS, WEEKS, MONTHS, YEARS),
         ("0 0 * * *", "0 0 * * 0", "0 0 1 * *", "0 0 1 1 *"),
         ("00:00 UTC", "Sunday 00:00 UTC", "The 1st, 00:00 UTC", "1 January, 00:00 UTC"),

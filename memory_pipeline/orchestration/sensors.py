@@ -41,7 +41,6 @@ from memory_pipeline.orchestration.jobs import (
     knowledge_base_job,
     night_job,
     principles_job,
-    rollback_job,
     sources_job,
 )
 from memory_pipeline.orchestration.partitions import DAILY, earlier_memories, periods_ending_with, rollups_ending_with
@@ -162,7 +161,6 @@ def failed_night_notice(context: RunFailureSensorContext) -> None:
         principles_job,
         knowledge_base_job,
         kb_compress_job,
-        rollback_job,
         compaction_job,
     ],
     default_status=DefaultSensorStatus.RUNNING,

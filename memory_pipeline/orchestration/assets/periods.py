@@ -41,7 +41,7 @@ from memory_pipeline.orchestration.location import (
     WEEKLY_FRESH,
     YEARLY_SUMMED,
 )
-from memory_pipeline.orchestration.partitions import EVERY_DAY, EVERY_WEEK, MONTHLY, WEEKLY, YEARLY
+from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY, YEARLY
 from memory_pipeline.orchestration.resources import NightResource, why_held
 from memory_pipeline.orchestration.showing import (
     Found,
@@ -306,12 +306,12 @@ def _metadata(tonight: Night, period: Period, made: Sequence[MadeRollup]) -> dic
 
 ROLLUP_ASSETS = [
     _rollup(
-        DAYS, "day", EVERY_DAY, ("reports",), DAILY_SUMMED,
+        DAYS, "day", DAILY, ("reports",), DAILY_SUMMED,
         "What each day amounts to, by project: decisions, what nights made of it, facts and lessons, threads that were "
         "opened or closed, and the figures of its series, within 600 tokens. Told as of the day's end.",
     ),
     _rollup(
-        WEEKS, "week", EVERY_WEEK, (DAYS,), WEEKLY_FRESH,
+        WEEKS, "week", WEEKLY, (DAYS,), WEEKLY_FRESH,
         "What each week (Sunday to Saturday, UTC) amounts to, made from its days: what was archived into something "
         "else is told by that, and every thread that is open at its end, since when.",
     ),
