@@ -18,7 +18,6 @@ from dagster import (
     OpExecutionContext,
     RunRecord,
     RunsFilter,
-    SkipReason,
 )
 from pydantic import Field, PrivateAttr, ValidationError
 
@@ -244,22 +243,6 @@ def why_held(context: AssetExecutionContext | OpExecutionContext, night: Night) 
         context.instance.add_run_tags(night.options.run_id, {SKIPPED_TAG: str(held)})
         return str(held)
     return None
-
-
-def held_by_others(is_queued: Callable[[str], bool], store: Store, settings: Settings) -> SkipReason | None:
-    """Why a tick starts no run: a run that is not in this instance's queue (`is_queued`) holds the store. None if it
-    may start one."""
-    if not store.exists():
-        return None
-    try:
-        with store.reading() as tx:
-            run_id = tx.lease.run()
-            holder = tx.lease.holder()
-    except StoreBusyError as held:
-        return SkipReason(str(held))
-    if run_id is None or is_queued(run_id):
-        return None
-    return SkipReason(f"'{store.path}' is in use by {holder}")
 
 
 def skipped_reason(instance: DagsterInstance, run_id: str) -> str | None:

@@ -33,7 +33,6 @@ from memory_pipeline.documents import Document
 from memory_pipeline.orchestration.location import NIGHT_GROUP
 from memory_pipeline.records import Memory
 from memory_pipeline.records.columns import columns_of
-from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.quoting import clipped, plain
 
 Row = dict[str, object]
@@ -253,11 +252,6 @@ def plot(values: Sequence[int], caption: str) -> MetadataValue:
     )
 
 
-def memories(count: int) -> str:
-    """`1 memory`, `2 memories`."""
-    return how_many(count, "memory")
-
-
 def rows_of(night: Night, ones: Iterable[Any], **cells: Callable[[Any], object]) -> list[Row]:
     """The first records as rows of a preview. `cells`: by heading, what is shown of a record; of a tuple of ids, the
     words of the first memories."""
@@ -269,12 +263,7 @@ def rows_of(night: Night, ones: Iterable[Any], **cells: Callable[[Any], object])
         if not isinstance(cell, tuple):
             return cell
         missing = "(a memory that is not in the store)"
-        return joined([known[i].content if i in known else missing for i in cell[:MEMBERS]], len(cell))
+        said = [clipped(known[i].content, LONGEST) if i in known else missing for i in cell[:MEMBERS]]
+        return " / ".join([*said, f"... and {len(cell) - MEMBERS:,} more"] if len(cell) > MEMBERS else said)
 
     return [{name: words(cell) for name, cell in row.items()} for row in rows]
-
-
-def joined(texts: Sequence[str], count: int) -> str:
-    """The words of memories in one cell, clipped, and how many more there are of so many."""
-    more = [f"... and {count - len(texts):,} more"] if count > len(texts) else []
-    return " / ".join([*(clipped(text, LONGEST) for text in texts), *more])

@@ -56,15 +56,13 @@ def test_previews_show_words_and_no_ids(instance: DagsterInstance, busy: Store) 
         (asset, name): str(entry.value)
         for asset, entries in shown.items()
         for name, entry in entries.items()
-        if name in ("preview", "all_shown", "diff", "changed")
+        if name in ("preview", "all_shown")
     }
     assert not [where for where, text in previews.items() if UUID.search(text) or "openclaw:" in text]
     assert "The parking permit costs 40 EUR." in previews["exact_duplicates", "preview"]
     assert "Restart the payment gateway" in previews["clusters", "preview"]
     assert "| memories | became |" in previews["archives", "preview"]
-    assert "| memories | now |" in previews["reports", "diff"]
-    assert "archived" in previews["reports", "changed"]
-    inline = [text for (_, name), text in previews.items() if name in ("preview", "diff")]
+    inline = [text for (_, name), text in previews.items() if name == "preview"]
     assert all(len(text) < INLINE for text in inline)
 
 

@@ -59,7 +59,6 @@ from memory_pipeline.orchestration.showing import (
     unchecked,
 )
 from memory_pipeline.periods.calendar import Period, period_of
-from memory_pipeline.periods.days import best_of_each_kind, from_json
 from memory_pipeline.periods.in_short import SAID
 from memory_pipeline.periods.making import rollup_id
 from memory_pipeline.periods.running import MadeRollup, find_problems, finish_rollups, roll_up
@@ -280,17 +279,9 @@ def _metadata(tonight: Night, period: Period, made: Sequence[MadeRollup]) -> dic
          "status": one.status, "file": "/".join(Path(one.file).parts[-2:]) if one.file else "none"}
         for one in mine
     ]  # fmt: skip
-    texts: list[str] = []
-    first: list[Row] = []
     with tonight.store.reading() as tx:
-        for one in mine[:_MOST_SHOWN]:
-            for row in tx.rollups.read(one.project, [rollup_id(one.project, period)]).values():
-                texts.append(row.content)
-                first += [
-                    {"project": one.project, "kind": e.kind, "of": str(e.day), "words": e.words}
-                    for e in best_of_each_kind(from_json(row.entries))
-                ]
-    shown = "\n\n".join(_LINK.sub(r"\1", text) for text in texts)
+        read = [tx.rollups.read(one.project, [rollup_id(one.project, period)]) for one in mine[:_MOST_SHOWN]]
+    shown = "\n\n".join(_LINK.sub(r"\1", row.content) for rows_of_one in read for row in rows_of_one.values())
     return {
         "period": period.name,
         "rollups": len(mine),
@@ -299,8 +290,7 @@ def _metadata(tonight: Night, period: Period, made: Sequence[MadeRollup]) -> dic
         "tokens": sum(one.tokens for one in mine),
         "said_in_short": sum(one.in_short == SAID for one in mine),
         "rollup": MetadataValue.md(shown or "There is nothing to say of it."),
-        "counts": preview(rows, "There is nothing to say of it.")["preview"],
-        **preview(first, "There is nothing to say of it."),
+        **preview(rows, "There is nothing to say of it."),
     }
 
 
