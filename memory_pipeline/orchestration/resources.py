@@ -176,12 +176,6 @@ class JobResource(NightResource):
     )
     dry_run: bool = Field(default=False, description="Write nothing.")
 
-    _phases_done: dict[str, dict[str, dict[str, int]]] = PrivateAttr(default_factory=dict)
-
-    def phases_done(self, run_id: str) -> dict[str, dict[str, int]]:
-        """The figures of the phases that a run is done with; a retry goes on with the next one."""
-        return self._phases_done.setdefault(run_id, {})
-
     def open_job(self, run_id: str, log: Any) -> Night:
         """The night of a consolidation job: as of `day`, by default the last complete one."""
         day = as_day(self.day, "day") or latest_complete_day(datetime.now(UTC))

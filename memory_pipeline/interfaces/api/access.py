@@ -1,7 +1,7 @@
 """What a request may do: the scopes and projects of its token, and the file of tokens beside the store.
 
-The file keeps hashes alone, and no export, snapshot or report contains it. It is read again whenever it has changed,
-so that a revoked token is refused at once, by running servers too.
+The file keeps hashes alone, and no export, snapshot or report contains it. It is read for each request, so that a
+revoked token is refused at once, by running servers too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import json
 import os
 import re
 import secrets
-import threading
 from collections.abc import Collection, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -169,9 +168,6 @@ class Tokens:
 
     def __init__(self, store: Path) -> None:
         self._path = token_path(store)
-        self._lock = threading.Lock()
-        self._seen: tuple[int, int, int] | None = None
-        self._kept: tuple[_KeptToken, ...] = ()
 
     def all(self) -> Sequence[DescribedToken]:
         """All tokens, revoked ones included, oldest first."""
@@ -239,25 +235,16 @@ class Tokens:
         return Access(f"token:{token.name}", frozenset(token.scopes), projects)
 
     def _read(self) -> tuple[_KeptToken, ...]:
-        """The tokens in the file, which is read if it is another one than last time."""
-        with self._lock:
-            try:
-                status = self._path.stat()
-            except FileNotFoundError:
-                self._seen, self._kept = None, ()
-                return ()
-            seen = (status.st_ino, status.st_mtime_ns, status.st_size)
-            if seen != self._seen:
-                if status.st_mode & 0o022:
-                    raise InputError(f"'{self._path}' can be changed by other users; run 'chmod 600' on it")
-                try:
-                    self._kept = _TokenFile.model_validate_json(self._path.read_bytes()).tokens
-                except ValidationError:
-                    raise InputError(
-                        f"'{self._path}' is not a file of tokens, or was damaged; remove it and create the tokens again"
-                    ) from None
-                self._seen = seen
-            return self._kept
+        try:
+            if self._path.stat().st_mode & 0o022:
+                raise InputError(f"'{self._path}' can be changed by other users; run 'chmod 600' on it")
+            return _TokenFile.model_validate_json(self._path.read_bytes()).tokens
+        except FileNotFoundError:
+            return ()
+        except ValidationError:
+            raise InputError(
+                f"'{self._path}' is not a file of tokens, or was damaged; remove it and create the tokens again"
+            ) from None
 
     @contextmanager
     def _changing(self) -> Iterator[list[_KeptToken]]:
