@@ -29,8 +29,7 @@ from memory_pipeline.errors import InputError, MemoryPipelineError, in_words
 from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.interfaces.api.access import Tokens
 from memory_pipeline.interfaces.api.consolidations import Consolidations
-from memory_pipeline.interfaces.api.gate import Gate
-from memory_pipeline.interfaces.api.protocol import Problem, problem_of, schemas_of_bodies
+from memory_pipeline.interfaces.api.gate import Gate, Problem, problem_of, schemas_of_bodies
 from memory_pipeline.interfaces.api.routes import ROUTERS
 from memory_pipeline.interfaces.mcp.server import http_app
 from memory_pipeline.interfaces.served import ServedMemories, keep_writing
@@ -106,8 +105,7 @@ def _write(memories: ServedMemories) -> None:
 
 def _answer_errors(app: FastAPI, store: Store) -> None:
     async def answer(_: Request, error: Exception) -> Response:
-        problem = error if isinstance(error, Problem) else _problem(error, store)
-        return Response(problem.body(), problem.status, dict(problem.headers), "application/json")
+        return (error if isinstance(error, Problem) else _problem(error, store)).response()
 
     for kind in (Problem, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, answer)

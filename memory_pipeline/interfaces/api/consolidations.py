@@ -19,7 +19,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, NotFoundError
 from memory_pipeline.interfaces.api.access import Access
-from memory_pipeline.interfaces.api.protocol import Problem
+from memory_pipeline.interfaces.api.gate import Problem
 from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.operations import Project
 from memory_pipeline.orchestration.consolidation import JobRecord

@@ -14,7 +14,7 @@ from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.interfaces import operations
 from memory_pipeline.interfaces.api.access import ACCESS
 from memory_pipeline.interfaces.api.consolidations import ConsolidationRequest, Consolidations, StartedConsolidation
-from memory_pipeline.interfaces.api.protocol import ApiError, body_of, takes
+from memory_pipeline.interfaces.api.gate import ApiError, body_of, takes
 from memory_pipeline.interfaces.operations import (
     Ask,
     ContextRequest,
