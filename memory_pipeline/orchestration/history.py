@@ -21,7 +21,6 @@ from dagster._serdes import ConfigurableClassData
 from sqlalchemy import Connection, Engine, create_engine, event
 
 from memory_pipeline.errors import SettingError
-from memory_pipeline.orchestration.guard import guard_webserver
 from memory_pipeline.orchestration.home import load_project_settings
 
 #: Seconds to wait for another process that creates the files.
@@ -83,6 +82,8 @@ class _Runs(_KeptOpen, SqliteRunStorage):
     def optimize_for_webserver(self, *given: Any, **named: Any) -> None:
         """Dagster calls this in its web server alone, before it starts. No setting may keep the UI from starting,
         which is where a person sees what is wrong with it."""
+        from memory_pipeline.orchestration.guard import guard_webserver  # only a web server needs Starlette
+
         try:
             hosts = load_project_settings().values.server.allowed_hosts
         except SettingError:

@@ -22,6 +22,7 @@ import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
 
 from memory_pipeline import __version__
 from memory_pipeline.config.settings import Settings
@@ -33,7 +34,6 @@ from memory_pipeline.interfaces.api.gate import Gate, Problem, problem_of, schem
 from memory_pipeline.interfaces.api.routes import ROUTERS
 from memory_pipeline.interfaces.mcp.server import http_app
 from memory_pipeline.interfaces.served import ServedMemories, keep_writing
-from memory_pipeline.orchestration.guard import App
 from memory_pipeline.store import Store
 
 _log = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ _STORE_WAIT_S = 10.0
 _MOST_HEAD_BYTES, _LONGEST_END_S = 65_536, 30
 
 
-def create_app(settings: Settings, store: Store) -> App:
+def create_app(settings: Settings, store: Store) -> ASGIApp:
     """The whole application, as an ASGI server runs it: the routes, and MCP beside them."""
     store = Store(store.path, _STORE_WAIT_S)
     memories, tokens = ServedMemories(store, settings), Tokens(store.path)

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from fastapi import Depends, Request, Response
 from pydantic import Field, ValidationError
 from pydantic.json_schema import models_json_schema
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import (
@@ -30,7 +31,7 @@ from memory_pipeline.errors import (
 )
 from memory_pipeline.interfaces.api.access import ACCESS, Access, ForbiddenError, ProjectNeededError, Tokens
 from memory_pipeline.interfaces.mcp.server import PATH as MCP_PATH
-from memory_pipeline.orchestration.guard import App, Receive, Scope, Send, why_refused
+from memory_pipeline.orchestration.guard import why_refused
 from memory_pipeline.recall.project import in_words
 
 _log = logging.getLogger(__name__)
@@ -150,8 +151,8 @@ _METHODS = (*_WITHOUT_BODY, "POST", "PUT", "PATCH", "DELETE", "TRACE")
 class Gate:
     """ASGI middleware around the application and that of MCP, which gets the requests at `/mcp` and below."""
 
-    app: App
-    mcp: App
+    app: ASGIApp
+    mcp: ASGIApp
     tokens: Tokens
     hosts: Collection[str]
     store: Path
