@@ -9,8 +9,8 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
@@ -136,9 +136,6 @@ def _describe(app: FastAPI) -> None:
     app.openapi = openapi  # type: ignore[method-assign]
 
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
 def listen(host: str, port: int, tokens: Tokens) -> socket.socket:
     """A socket that takes connections at an address, to be answered once the server runs; port 0 is any free one.
 
@@ -194,7 +191,7 @@ def server_of(settings: Settings, store: Store) -> uvicorn.Server:
         h11_max_incomplete_event_size=_MOST_HEAD_BYTES,
         timeout_graceful_shutdown=_LONGEST_END_S,
     )
-    return _Server(config)
+    return uvicorn.Server(config)
 
 
 def serve(settings: Settings, store: Store, listening: socket.socket, *, verbose: bool = False) -> None:
@@ -204,21 +201,6 @@ def serve(settings: Settings, store: Store, listening: socket.socket, *, verbose
     """
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
     logging.getLogger("memory_pipeline.interfaces.api").setLevel(logging.INFO if verbose else logging.WARNING)
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, signal.SIG_IGN)  # uvicorn handles them while it runs, and raises them again afterwards
     server_of(settings, store).run(sockets=[listening])
-
-
-class _Server(uvicorn.Server):
-    """A server for which SIGTERM and SIGINT are a good end: uvicorn's own would raise them again."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Let the two signals stop the server; a second SIGINT stops it at once."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {one: signal.signal(one, self.handle_exit) for one in _SIGNALS}
-        try:
-            yield
-        finally:
-            for one, handler in before.items():
-                signal.signal(one, handler)
