@@ -71,24 +71,18 @@ YEARLY = TimeWindowPartitionsDefinition(start=f"{FIRST_DAY.year}", cron_schedule
 
 
 def periods_ending_with(day: date) -> dict[TimeWindowPartitionsDefinition, str]:
-    """The keys of the week and the month whose last night is that of `day`, if they are partitions."""
-    return {partitions: key for partitions in (WEEKLY, MONTHLY) if (key := _ending_with(partitions, day)) is not None}
-
-
-def rollups_ending_with(day: date) -> dict[TimeWindowPartitionsDefinition, str]:
-    """The keys of the week, month and year that end with a day, in this order, if they are partitions."""
-    of_level = (WEEKLY, MONTHLY, YEARLY)
-    return {partitions: key for partitions in of_level if (key := _ending_with(partitions, day)) is not None}
+    """The keys of the week, month and year whose last night is that of `day`, in this order, if they are partitions."""
+    ended = {partitions: _newest(partitions, _end_of(day)) for partitions in (WEEKLY, MONTHLY, YEARLY)}
+    return {
+        partitions: key
+        for partitions, key in ended.items()
+        if key and partitions.time_window_for_partition_key(key).end == _end_of(day)
+    }
 
 
 def newest_period(partitions: TimeWindowPartitionsDefinition, last_night: date, now: datetime) -> str | None:
     """The key of the newest week or month whose nights, up to `last_night`, have all run."""
     return _newest(partitions, min(_end_of(last_night), now))
-
-
-def _ending_with(partitions: TimeWindowPartitionsDefinition, day: date) -> str | None:
-    key = _newest(partitions, _end_of(day))
-    return key if key and partitions.time_window_for_partition_key(key).end == _end_of(day) else None
 
 
 def _newest(partitions: TimeWindowPartitionsDefinition, at: datetime) -> str | None:

@@ -290,7 +290,8 @@ def run_ended_periods(instance: DagsterInstance, settings: Settings, day: date) 
     from memory_pipeline.orchestration.jobs import PERIOD_JOBS
     from memory_pipeline.orchestration.partitions import periods_ending_with
 
-    jobs = ((PERIOD_JOBS[partitions].name, key) for partitions, key in periods_ending_with(day).items())
+    ended = periods_ending_with(day).items()
+    jobs = ((PERIOD_JOBS[partitions].name, key) for partitions, key in ended if partitions in PERIOD_JOBS)
     return {f"{name} {key}": _outcome(instance, settings, name, key, {}) for name, key in jobs}
 
 

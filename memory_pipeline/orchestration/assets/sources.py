@@ -35,7 +35,6 @@ from memory_pipeline.orchestration.partitions import DAILY
 from memory_pipeline.orchestration.resources import NightResource, why_held
 from memory_pipeline.orchestration.showing import Found, preview, result_of, schema_of, specs_of, unchecked
 from memory_pipeline.records import Memory, SourceReading
-from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 
 #: With a larger share of rows in quarantine, a source is probably read in the wrong way.
@@ -138,17 +137,14 @@ def _observed(source: SourceTable, settings: Settings) -> dict[str, Any]:
     name="observe_store",
 )
 def memory_store(night: NightResource) -> Iterator[ObserveResult]:
-    version, metadata = describe_store(night.store())
-    yield ObserveResult(data_version=version, metadata=metadata)
-
-
-def describe_store(store: Store) -> tuple[DataVersion, dict[str, Any]]:
-    """The data version of a store and what the UI shows of it."""
+    store = night.store()
     if not store.exists():
-        return DataVersion("none"), {"store": str(store.path), "active": 0}
+        yield ObserveResult(data_version=DataVersion("none"), metadata={"store": str(store.path), "active": 0})
+        return
     with store.reading() as tx:
         version, facts = tx.contents.digest(), tx.contents.facts()
-    return DataVersion(version[:16]), {"store": str(store.path), "bytes": store.path.stat().st_size, **facts}
+    metadata = {"store": str(store.path), "bytes": store.path.stat().st_size, **facts}
+    yield ObserveResult(data_version=DataVersion(version[:16]), metadata=metadata)
 
 
 #: The project's own sources, whichever store a run works on: Dagster reads them when it loads the code location.
