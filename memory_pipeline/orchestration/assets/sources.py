@@ -143,7 +143,7 @@ def memory_store(night: NightResource) -> Iterator[ObserveResult]:
         return
     with store.reading() as tx:
         version, facts = tx.contents.digest(), tx.contents.facts()
-    metadata = {"store": str(store.path), "bytes": store.path.stat().st_size, **facts}
+    metadata: dict[str, Any] = {"store": str(store.path), "bytes": store.path.stat().st_size, **facts}
     yield ObserveResult(data_version=DataVersion(version[:16]), metadata=metadata)
 
 
