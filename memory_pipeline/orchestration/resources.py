@@ -25,10 +25,9 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.knowledge_base import knowledge_base_night
 from memory_pipeline.consolidation.plan import NightOptions
-from memory_pipeline.errors import MemoryPipelineError, SettingError, StoreBusyError
-from memory_pipeline.files.places import forgetting_mark
+from memory_pipeline.errors import SettingError, StoreBusyError
 from memory_pipeline.moments import latest_complete_day, read_day
-from memory_pipeline.orchestration.home import load_project_settings
+from memory_pipeline.orchestration.home import complete_forgetting, load_project_settings
 from memory_pipeline.processes import is_running
 from memory_pipeline.records import MEMORY_TYPES
 from memory_pipeline.store import Store
@@ -140,7 +139,7 @@ class NightResource(StoreResource):
             logger = log or logging.getLogger("memory_pipeline.consolidation")
             self._started[run_id] = datetime.now(UTC)
             if not dry_run:
-                _complete_forgetting(Store.of(settings), settings, logger)
+                complete_forgetting(Store.of(settings), settings, logger.warning)
             night = Night(
                 store=Store.of(settings),
                 settings=settings,
@@ -180,20 +179,6 @@ class JobResource(NightResource):
         """The night of a consolidation job: as of `day`, by default the last complete one."""
         day = as_day(self.day, "day") or latest_complete_day(datetime.now(UTC))
         return self.open(run_id, day.isoformat(), log, dry_run=self.dry_run, whole_weeks=self.whole_weeks)
-
-
-def _complete_forgetting(store: Store, settings: Settings, log: Any) -> None:
-    """Complete a forgetting that was interrupted. If that is not possible now, the night goes on: what it makes of the
-    words goes with them later."""
-    if forgetting_mark(store.path).exists():
-        from memory_pipeline.forgetting import complete_forgetting  # no night without one needs it
-
-        try:
-            done = complete_forgetting(store, settings)
-        except MemoryPipelineError as error:
-            log.warning("a forgetting that was begun is not complete yet: %s", error)
-        else:
-            log.warning("%d memories were forgotten, as a person had begun", len(done.memories) if done else 0)
 
 
 def as_day(text: str | None, name: str) -> date | None:
