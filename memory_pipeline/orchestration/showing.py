@@ -1,4 +1,4 @@
-"""How Dagster shows what a step did: columns and their lineage, tables in Markdown, a plot, words of memories beside
+"""How Dagster shows what a step did: columns and their lineage, tables in Markdown, words of memories beside
 what became of them, and the results of checks.
 
 Content of memories stands beside what became of it; a memory is never shown by its id alone.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import types
 import typing
-from base64 import b64encode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from itertools import islice
@@ -204,8 +203,6 @@ def lineage_of_columns(mapping: Mapping[str, Sequence[tuple[str, str]]]) -> Tabl
 
 #: Characters below which Dagster shows Markdown in its place, and of a cell of such a preview.
 INLINE, _CELL = 1000, 130
-#: A plot in pixels.
-_WIDE, _HIGH = 320, 60
 
 
 def preview(rows: Sequence[Row], empty: str) -> dict[str, MetadataValue]:
@@ -231,25 +228,6 @@ def table(rows: Sequence[Row]) -> str:
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     lines += ["| " + " | ".join(plain(row[name], in_table=True) for name in head) + " |" for row in rows]
     return "\n".join(lines)
-
-
-def plot(values: Sequence[int], caption: str) -> MetadataValue:
-    """Values, oldest first, as a line in a drawing that is small enough to be shown in its place."""
-    if len(values) < 2:
-        told = f"{values[0]:,}; a plot is drawn from the second night on" if values else "no night yet"
-        return MetadataValue.md(f"{caption}: {told}.")
-    least, greatest = min(values), max(values)
-    scale = _HIGH / ((greatest - least) or 1)
-    step = _WIDE / (len(values) - 1)
-    points = " ".join(f"{n * step:.0f},{_HIGH - (v - least) * scale:.0f}" for n, v in enumerate(values))
-    drawing = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDE}" height="{_HIGH + 4}">'
-        f'<polyline points="{points}" fill="none" stroke="#4a78b5" stroke-width="2"/></svg>'
-    )
-    image = b64encode(drawing.encode()).decode()
-    return MetadataValue.md(
-        f"![{caption}](data:image/svg+xml;base64,{image})\n\n{caption}: {values[0]:,} to {values[-1]:,}"
-    )
 
 
 def rows_of(night: Night, ones: Iterable[Any], **cells: Callable[[Any], object]) -> list[Row]:

@@ -1,5 +1,5 @@
-"""What the assets of a night's report and of its exports show of themselves: figures, plots, and checks with the bands
-of health."""
+"""What the assets of a night's report and of its exports show of themselves: figures, which Dagster plots by day, and
+checks with the bands of health."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +14,6 @@ from memory_pipeline.orchestration.showing import (
     Found,
     Row,
     Seen,
-    plot,
     preview,
 )
 from memory_pipeline.reporting.model import Report
@@ -78,9 +77,7 @@ EXPORT_CHECKS = {"exports_written": "Every export that the settings name was wri
 
 
 def figures_of_report(night: Night, made: Report) -> dict[str, Any]:
-    """The figures that are plotted by day, the report page, and the paths of the files."""
-    with night.store.reading() as tx:
-        tokens = [int(told["tokens_after"]) for told in tx.journal.reports(40)]
+    """The figures that Dagster plots by day, the report page, and the paths of the files."""
     numbers = {
         name: value
         for name, value in made
@@ -89,7 +86,6 @@ def figures_of_report(night: Night, made: Report) -> dict[str, Any]:
     return {
         "verdict": MetadataValue.text(f"{made.verdict}: {made.verdict_reason}"),
         "read_by": MetadataValue.text(made.read_by),
-        "active_tokens": plot(tokens, "Active tokens after each night"),
         **numbers,
         "errors": len(made.errors),
         "report": MetadataValue.md(as_markdown(made, examples=8)),
