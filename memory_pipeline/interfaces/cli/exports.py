@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Self
 
 import typer
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from memory_pipeline.config.exports import (
     BUDGET_TOKENS,
@@ -101,17 +101,14 @@ def exported_text(done: Exported) -> str:
     return "\n".join(lines)
 
 
-class DescribedExport(DescribedTable):
+class DescribedExport(DescribedTable, ExportTable):
     """An export of the settings."""
-
-    budget: int = Field(default=0, description="Maximum tokens of `MEMORY.md`.")
-    contents: tuple[str, ...] = Field(default=(), description="What goes into a workspace, by name.")
 
     @classmethod
     def of(cls, export: ExportTable, settings: Settings) -> Self:
         """The export as it stands in the settings."""
-        return cls(
-            **export.model_dump(include={"name", "format", "path", "project", "enabled"}),
+        return cls.of_table(
+            export,
             problem=None if export.format in EXPORT_NAMES else f"no export format is called '{export.format}'",
             budget=export.budget or BUDGET_TOKENS,
             contents=export.chosen if export.format == "openclaw" else (),
