@@ -2,8 +2,8 @@
 process holds, which makes a run wait or skip."""
 
 import logging
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, date, datetime
 from typing import Any, Self
 
@@ -14,6 +14,7 @@ from dagster import (
     DagsterInstance,
     DagsterRun,
     DagsterRunStatus,
+    Failure,
     InitResourceContext,
     OpExecutionContext,
     RunRecord,
@@ -25,11 +26,13 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.knowledge_base import knowledge_base_night
 from memory_pipeline.consolidation.plan import NightOptions
-from memory_pipeline.errors import SettingError, StoreBusyError
+from memory_pipeline.consolidation.run import report_failure
+from memory_pipeline.errors import MemoryPipelineError, SettingError, StoreBusyError
 from memory_pipeline.moments import latest_complete_day, read_day
 from memory_pipeline.orchestration.home import complete_forgetting, load_project_settings
 from memory_pipeline.processes import is_running
 from memory_pipeline.records import MEMORY_TYPES
+from memory_pipeline.reporting.model import Kind
 from memory_pipeline.store import Store
 
 #: Tag of a run with the name of its lease holder, which others see.
@@ -179,6 +182,18 @@ class JobResource(NightResource):
         """The night of a consolidation job: as of `day`, by default the last complete one."""
         day = as_day(self.day, "day") or latest_complete_day(datetime.now(UTC))
         return self.open(run_id, day.isoformat(), log, dry_run=self.dry_run, whole_weeks=self.whole_weeks)
+
+
+@contextmanager
+def reporting(night: NightResource, tonight: Night, run_id: str, kind: Kind = "night") -> Iterator[None]:
+    """Report a run that breaks at once, by its rows; the UI shows the sentence with the mend above the stack."""
+    try:
+        yield
+    except Exception as error:
+        report_failure(tonight, error, night.started_at(run_id), kind=kind)
+        if isinstance(error, MemoryPipelineError):
+            raise Failure(description=str(error)) from error
+        raise
 
 
 def as_day(text: str | None, name: str) -> date | None:

@@ -28,7 +28,7 @@ from memory_pipeline.consolidation.conversations import bill_of
 from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport, compress_knowledge_base
 from memory_pipeline.consolidation.principles import misplaced_patterns
 from memory_pipeline.consolidation.report import report_run
-from memory_pipeline.consolidation.run import report_failure, run_week
+from memory_pipeline.consolidation.run import run_week
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.location import (
@@ -42,7 +42,7 @@ from memory_pipeline.orchestration.location import (
     YEARLY_SUMMED,
 )
 from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY, YEARLY
-from memory_pipeline.orchestration.resources import NightResource, why_held
+from memory_pipeline.orchestration.resources import NightResource, reporting, why_held
 from memory_pipeline.orchestration.showing import (
     Found,
     Row,
@@ -154,13 +154,9 @@ def principles(context: AssetExecutionContext, night: NightResource) -> Iterator
     if held := why_held(context, week):
         yield unchecked("patterns_stay_active", held)
         return
-    started = night.started_at(context.run.run_id)
-    try:
+    with reporting(night, week, context.run.run_id, "principles"):
         results = run_week(week)
-    except Exception as error:
-        report_failure(week, error, started, kind="principles")
-        raise
-    report_run(week, "principles", started)
+    report_run(week, "principles", night.started_at(context.run.run_id))
     seen = _seen(week, results)
     log_news(context.log, seen.figures)
     broken = misplaced_patterns(week.store, results)
