@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import wrap
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar, cast
 
 import typer
 from pydantic import Field, ValidationError
@@ -129,14 +129,19 @@ class DescribedTable(Document):
     @classmethod
     def of_table(cls, table: SourceTable | ExportTable, **told: object) -> Self:
         """A table that can be used. `told`: what is known besides, or better than the table says."""
-        return cls.model_construct(**{**dict(table), **told})
+        return cls._made(**{**dict(table), **told})
 
     @classmethod
     def of_broken(cls, broken: BrokenSource) -> Self:
         """A table that cannot be used, as far as it tells."""
         given = {name: value for name, value in broken.given.items() if isinstance(value, str)}
         told = {name: given.get(name, "") for name in ("format", "path", "project", "store")}
-        return cls.model_construct(name=broken.name, problem=broken.problem, enabled=False, **told)
+        return cls._made(name=broken.name, problem=broken.problem, enabled=False, **told)
+
+    @classmethod
+    def _made(cls, **fields: Any) -> Self:
+        """Not validated: a broken table is shown as it is."""
+        return cast(Self, cls.model_construct(**fields))
 
 
 _Table = TypeVar("_Table", bound=SourceTable | ExportTable)
