@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -71,25 +71,18 @@ def _settings_of(model: type[BaseModel], path: tuple[str, ...], keys: tuple[str,
 
 
 def _setting_of(field: FieldInfo, path: tuple[str, ...], key: str) -> SettingInfo:
-    extra = field.json_schema_extra
-    assert isinstance(extra, dict)
-    env, aliases = extra["env"], extra["aliases"]
-    assert isinstance(env, list) and isinstance(aliases, dict)
+    given: dict[str, Any] = dict(field.json_schema_extra or {})  # type: ignore[arg-type]  # what `setting` was given
     items = get_args(field.annotation)
     limits = ", ".join(str(limit) for limit in field.metadata)
     return SettingInfo(
         key=key,
         default=field.default,
         meaning=field.description or "",
-        env=(own_variable(key), *map(str, env)),
-        secret=bool(extra["secret"]),
         limits=re.sub(r"(Ge|Le|Gt|Lt)\((ge|le|gt|lt)=([^)]*)\)", r"\2 \3", limits),
-        aliases=aliases,  # type: ignore[arg-type]  # what `setting` was given
-        safe=extra["safe"],  # type: ignore[arg-type]  # likewise
-        address=str(extra["address"]),
         path=path,
         table=items[1] if isinstance(field.default, dict) else None,
         tables=items[0] if isinstance(field.default, tuple) and _is_model(items[0]) else None,
+        **{**given, "env": (own_variable(key), *given["env"])},
     )
 
 

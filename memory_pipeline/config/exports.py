@@ -127,6 +127,9 @@ def check_tables(tables: Sequence[NamedTable]) -> None:
         names[table.key] = table.name
 
 
+#: Tokens of the block in each of a workspace's `MEMORY.md`, `USER.md`, `RELATIONAL.md` and `SOUL.md` at most: what
+#: matters most and is newest stands there, and the store has the rest. An export may have a budget of its own.
+BUDGET_TOKENS = 4_000
 #: The formats that are one file of rows.
 EXPORT_FORMATS = ("jsonl", "parquet")
 #: What can go into a workspace, by name.
@@ -147,9 +150,7 @@ class ExportTable(NamedTable):
     project: str = Field("", description="The project; needed where the store has several.")
     enabled: bool = Field(True, description="Whether it is written, by nights and by whatever changes its contents.")
     store: str = Field("", description="The store that it is made of, if that is not `store.path`.")
-    budget: int = Field(
-        0, ge=0, le=100_000, description="`openclaw`: maximum tokens of `MEMORY.md`; 0: as `export.budget_tokens` says."
-    )
+    budget: int = Field(0, ge=0, le=100_000, description="`openclaw`: maximum tokens of `MEMORY.md`; 0: 4,000.")
     contents: tuple[str, ...] = Field(
         (),
         description="`openclaw`: what it writes: "

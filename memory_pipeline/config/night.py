@@ -34,7 +34,6 @@ _INTERVAL = re.compile(r"(\d{1,4})\s?(m|h|d)")
 _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 #: The next larger window that is in use.
 _MILLION = 1_000_000
-_WINDOW = re.compile(r"^[^=\s]+=\d{3,9}$")
 
 
 class Destinations(Section):
@@ -202,15 +201,6 @@ class Consolidation(Section):
         return check_cron(value)
 
 
-class KnowledgeBase(Section):
-    """`knowledge_base`: how entries become canonical."""
-
-    memory_types: tuple[str, ...] = setting(
-        (),
-        "Memories of these types are entries too; by default only texts with the lines `Title:` and `Recommendation:`.",
-    )
-
-
 class ReadingSection(Section):
     """`reading`: how a model reads."""
 
@@ -243,22 +233,10 @@ class Compaction(Section):
     window_tokens: int = setting(
         200_000, "Context window of a model of which nothing else is known, in tokens.", ge=1000, le=1_000_000_000
     )
-    windows: tuple[str, ...] = setting(
-        (),
-        "Context windows of models, as `MODEL=TOKENS`; the model's name may be its beginning: `claude-opus=1000000`.",
-    )
     warning: float = setting(0.80, "Share of the window at which a session is flushed.", gt=0, le=1)
     threshold: float = setting(0.90, "Share of the window at which a session is compacted.", gt=0, le=1)
     emergency: float = setting(0.975, "Share of the window at which a session is flushed at once.", gt=0, le=1)
     usage_files: tuple[str, ...] = setting((), "Files in which agents report how full the contexts of sessions are.")
-
-    @field_validator("windows")
-    @classmethod
-    def _are_windows(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        for value in values:
-            if not _WINDOW.match(value):
-                raise ValueError(f"{value!r} is no window; write it as MODEL=TOKENS, like claude-opus=1000000")
-        return values
 
     @model_validator(mode="after")
     def _rise(self) -> Compaction:
@@ -269,11 +247,9 @@ class Compaction(Section):
         return self
 
     def window_of(self, model: str, tokens: int = 0) -> int:
-        """The context window of a model: the longest of `windows` with which its name begins, a million for a name
-        with `[1m]`, else `window_tokens`. A context that holds more `tokens` than that has a larger one."""
-        named = [(name, int(size)) for name, _, size in (one.rpartition("=") for one in self.windows)]
-        fitting = [(len(name), size) for name, size in named if model.startswith(name)]
-        window = max(fitting)[1] if fitting else _MILLION if "[1m]" in model else self.window_tokens
+        """The context window of a model: a million for a name with `[1m]`, else `window_tokens`. A context that holds
+        more `tokens` than that has a larger one."""
+        window = _MILLION if "[1m]" in model else self.window_tokens
         return window if tokens <= window else max(tokens, _MILLION)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator
 
@@ -19,7 +19,6 @@ from memory_pipeline.config.night import (
     Compression,
     Consolidation,
     Conversations,
-    KnowledgeBase,
     ReadingSection,
 )
 from memory_pipeline.config.policies import Policy, changed_policies
@@ -27,10 +26,9 @@ from memory_pipeline.config.section import Section, any_value, setting, store_fi
 
 
 class StoreSection(Section):
-    """`store`: the file, and how long to wait for it."""
+    """`store`: the file, and its snapshots."""
 
     path: str = setting("data/store.duckdb", "The store: one DuckDB file.", safe=store_file)
-    busy_timeout_s: float = setting(30.0, "Seconds to wait for a store that another process holds.", ge=0, le=600)
     snapshots_kept: int = setting(
         7, "Number of snapshots of nights to keep; the oldest are removed first.", ge=1, le=365
     )
@@ -43,11 +41,6 @@ class Import(Section):
         "UTC", "Time zone of times that name none, and of the days in texts about them.", safe=any_value
     )
     redact: bool = setting(True, "Mask secrets, e-mail addresses and phone numbers.")
-    scripted_sessions: bool = setting(
-        False,
-        "Read the sessions of Claude Code that a program ran (`claude -p`, the SDK): the prompts and the answers; "
-        "otherwise neither.",
-    )
 
     @field_validator("timezone")
     @classmethod
@@ -61,22 +54,8 @@ class Report(Section):
     strict_verdict: bool = setting(False, "Report FAIL instead of IDLE.")
 
 
-#: Default of `export.budget_tokens`.
-BUDGET_TOKENS = 4_000
 #: The threshold of the policy `canonical`, which `compression.policies.canonical.threshold` changes.
 CANONICAL_THRESHOLD = 0.90
-
-
-class Export(Section):
-    """`export`: what is written for agents and people to read."""
-
-    budget_tokens: int = setting(
-        BUDGET_TOKENS,
-        "Maximum tokens of the block in each of an OpenClaw workspace's `MEMORY.md`, `USER.md`, `RELATIONAL.md` and "
-        "`SOUL.md`; what matters most and is newest stands there, and the store has the rest.",
-        ge=200,
-        le=100_000,
-    )
 
 
 class Notices(Section):
@@ -108,24 +87,14 @@ class Recall(Section):
     )  # fmt: skip
 
 
-def _hosts(whose: str) -> Any:
-    return setting(
+class Server(Section):
+    """`server`: the HTTP API and Dagster's web server."""
+
+    allowed_hosts: tuple[str, ...] = setting(
         (),
-        f"Names under which {whose}, besides `localhost` and addresses in numbers; for a proxy or a name of the local "
-        "network.",
+        "Names under which browsers and clients may reach the UI and the API, besides `localhost` and addresses in "
+        "numbers; for a proxy or a name of the local network.",
     )
-
-
-class Ui(Section):
-    """`ui`: Dagster's web server."""
-
-    allowed_hosts: tuple[str, ...] = _hosts("browsers may reach the UI")
-
-
-class Api(Section):
-    """`api`: the HTTP API."""
-
-    allowed_hosts: tuple[str, ...] = _hosts("clients may reach the API")
 
 
 class Settings(Section):
@@ -139,7 +108,6 @@ class Settings(Section):
     embedding: Embedding = Embedding()
     compression: Compression = Compression()
     consolidation: Consolidation = Consolidation()
-    knowledge_base: KnowledgeBase = KnowledgeBase()
     reading: ReadingSection = ReadingSection()
     conversations: Conversations = Conversations()
     compaction: Compaction = Compaction()
@@ -148,12 +116,10 @@ class Settings(Section):
     openai: OpenAISection = OpenAISection()
     distillation: DistillationSection = DistillationSection()
     report: Report = Report()
-    export: Export = Export()
     notices: Notices = Notices()
     connectors: Connectors = Connectors()
     recall: Recall = Recall()
-    ui: Ui = Ui()
-    api: Api = Api()
+    server: Server = Server()
     sources: tuple[SourceTable, ...] = setting(
         (),
         "What nights read first, one table `[[sources]]` each: "

@@ -198,8 +198,7 @@ def what_is_left(night: Night, eligible: list[EligibleMemory], earlier: Sequence
         if archive.abstraction_id:
             counts[archive.abstraction_id] = sum(counts.get(i, 1) for i in archive.member_ids)
     new = [
-        as_eligible(night.settings, memory, stands_for.get(memory_id) or counts[memory_id])
-        for memory_id, memory in memories.items()
+        as_eligible(memory, stands_for.get(memory_id) or counts[memory_id]) for memory_id, memory in memories.items()
     ]
     left = [memory for memory in eligible if memory.id not in gone]
     known = {memory.id for memory in left}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import PAGE, Night
 from memory_pipeline.consolidation.review.proposals import held_by_proposals
 from memory_pipeline.errors import EmbeddingError
@@ -58,7 +57,7 @@ def select_eligible(night: Night, duplicates: list[DuplicateGroup]) -> list[Elig
             embedded = tx.vectors.embedded([m.id for m in page], night.embedder.name, night.embedder.dimension)
             stands_for = tx.lineage.count_raw_sources([m.id for m in page if m.source.connector == MADE])
         eligible += [
-            as_eligible(night.settings, memory, stands_for.get(memory.id, 1))
+            as_eligible(memory, stands_for.get(memory.id, 1))
             for memory in page
             if memory.id in embedded
             and memory.id not in left_alone
@@ -102,12 +101,7 @@ def too_few(night: Night) -> str | None:
     return f"Insufficient memories (min {least}, found {count})" if count < least else None
 
 
-def is_entry_of(settings: Settings, memory: Memory) -> bool:
-    """Whether a memory belongs to the knowledge base: by its form, or by its type if configured."""
-    return memory.memory_type in settings.knowledge_base.memory_types or is_entry(memory.content)
-
-
-def as_eligible(settings: Settings, memory: Memory, stands_for: int) -> EligibleMemory:
+def as_eligible(memory: Memory, stands_for: int) -> EligibleMemory:
     """The fields of a memory that clustering needs; `stands_for`: the number of raw memories it was merged from."""
     return EligibleMemory(
         id=memory.id,
@@ -119,6 +113,6 @@ def as_eligible(settings: Settings, memory: Memory, stands_for: int) -> Eligible
         created_at=memory.created_at,
         effective_date=memory.effective_date,
         stands_for=stands_for,
-        is_entry=is_entry_of(settings, memory),
+        is_entry=is_entry(memory.content),
         type_is_told=memory.memory_type == OTHER or memory.memory_type == kind_of(memory.content),
     )

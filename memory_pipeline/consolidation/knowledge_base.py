@@ -20,7 +20,7 @@ from memory_pipeline.config.policies import PolicyTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.counting import NightOutcome
-from memory_pipeline.consolidation.eligibility import is_entry_of, select_eligible
+from memory_pipeline.consolidation.eligibility import select_eligible
 from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.consolidation.report import report_run
 from memory_pipeline.consolidation.run import report_failure, run_level, take_snapshot
@@ -30,7 +30,7 @@ from memory_pipeline.errors import EmbeddingError, InputError, OutputError, Stor
 from memory_pipeline.files.writing import begins_with, directories, write_text
 from memory_pipeline.records import LEVEL_MERGED, Archive, EligibleMemory, Memory
 from memory_pipeline.store import AWAITS_REVIEW, EDGE_SCHEMA, Store
-from memory_pipeline.text.entries import read_entry
+from memory_pipeline.text.entries import is_entry, read_entry
 from memory_pipeline.text.hidden import visible
 
 REPORT_FILE = "COMPRESSION-REPORT.yaml"
@@ -130,7 +130,7 @@ def _read(night: Night) -> tuple[list[Memory], list[EligibleMemory]]:
     """The active entries, and those that may become part of a canonical one."""
     with night.store.reading() as tx:
         active = tx.memories.all(include_archived=False, created_by=night.as_of)
-    entries = [m for m in active if m.abstraction_level <= LEVEL_MERGED and is_entry_of(night.settings, m)]
+    entries = [m for m in active if m.abstraction_level <= LEVEL_MERGED and is_entry(m.content)]
     night.embed_missing()
     ids = {memory.id for memory in entries}
     return entries, [memory for memory in select_eligible(night, []) if memory.id in ids]

@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import Field
 
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, MemoryPipelineError, OutputError
 from memory_pipeline.files.json_editing import change_file, with_item, with_value, without_items, without_value
@@ -27,6 +28,7 @@ from memory_pipeline.interfaces.mcp.install import CLIENTS, claude_directory, op
 from memory_pipeline.orchestration.home import home_environment, load_project_settings
 from memory_pipeline.sessions.acting import compact_and_index, note
 from memory_pipeline.sessions.transcripts import read_session_file
+from memory_pipeline.store import Store
 from memory_pipeline.workspace.exporting import token_counter
 
 _MODULE = "memory_pipeline.interfaces.hooked"
@@ -277,8 +279,14 @@ _AGENT = re.compile(r"agent:([\w.-]{1,100}):")
 
 def run_hook(host: str, told: Mapping[str, Any], store: Path | None = None) -> int:
     """Compact the session of an event. Returns the exit code: 1 if it could not be done, which a message says."""
-    settings = load_project_settings({"store.path": str(store)} if store else None).values
-    settings = settings.with_values({"store.busy_timeout_s": min(settings.store.busy_timeout_s, _PATIENCE_S)})
+    before, Store.patience_s = Store.patience_s, _PATIENCE_S
+    try:
+        return _compact(host, told, load_project_settings({"store.path": str(store)} if store else None).values)
+    finally:
+        Store.patience_s = before
+
+
+def _compact(host: str, told: Mapping[str, Any], settings: Settings) -> int:
     session = read_session_file(transcript_of(host, told), settings)
     if not session.turns:
         return 0

@@ -95,6 +95,12 @@ def _report(job: Night | None, night: JobResource, run_id: str, fatal: str | Non
         job.log.exception("the job could not be reported")
 
 
+def _phases_done(run: DagsterRun) -> dict[str, dict[str, int]]:
+    """The figures of the phases that a run is done with; a retry goes on with the next one."""
+    figures: dict[str, dict[str, int]] = json.loads(run.tags.get(PHASES_TAG, "{}"))
+    return figures
+
+
 @op(
     name="consolidate",
     out=Out(dict, is_required=False),
@@ -107,7 +113,9 @@ def _report(job: Night | None, night: JobResource, run_id: str, fatal: str | Non
 def _consolidate(context: OpExecutionContext) -> Iterator[Output[dict[str, Any]]]:
     night: JobResource = context.resources.night
     job: Night | None = None
-    phase, done = "start", night.phases_done(context.run_id)
+    phase = "start"
+    run = context.instance.get_run_by_id(context.run_id) if context.retry_number else None
+    done = _phases_done(run) if run else {}  # a run that is executed anew has the tags of the one before
     try:
         job = _open(context, night)
         job.keep_going()
@@ -224,7 +232,7 @@ def job_record(instance: DagsterInstance, record: RunRecord) -> JobRecord:
     """The record of a job, from its run."""
     run = record.dagster_run
     steps = instance.get_run_step_stats(run.run_id)
-    done: dict[str, dict[str, int]] = json.loads(run.tags.get(PHASES_TAG, "{}"))
+    done = _phases_done(run)
     configured: Any = run.run_config
     config = configured.get("resources", {}).get("night", {}).get("config", {})
     started, ended = record.start_time, record.end_time

@@ -4,15 +4,14 @@ A page of another site that is open in the same browser could otherwise start jo
 web socket, or under a name of its own that it makes to stand for this machine.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
+from collections.abc import Collection, Iterable
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 #: Close code of a web socket that a rule of the server refuses.
 _POLICY_VIOLATION = 1008
@@ -25,7 +24,7 @@ class Guard:
     `hosts`: the names under which the server may be addressed, besides `localhost` and addresses in numbers.
     """
 
-    def __init__(self, app: App, hosts: Collection[str] = ()) -> None:
+    def __init__(self, app: ASGIApp, hosts: Collection[str] = ()) -> None:
         self._app, self._hosts = app, frozenset(host.lower() for host in hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -39,31 +38,30 @@ class Guard:
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": why})
         else:
-            headers = [(b"content-type", b"text/plain; charset=utf-8")]
-            await send({"type": "http.response.start", "status": 403, "headers": headers})
-            await send({"type": "http.response.body", "body": f"Refused: {why}.\n".encode()})
+            await PlainTextResponse(f"Refused: {why}.\n", 403)(scope, receive, send)
 
 
-def why_refused(scope: Scope, hosts: Collection[str], setting: str = "ui.allowed_hosts") -> str | None:
-    """Why a request is none of the UI's own; None if it may pass. `setting`: where `hosts` come from.
+def why_refused(scope: Scope, hosts: Collection[str]) -> str | None:
+    """Why a request is none of the server's own; None if it may pass.
 
     A request without an origin comes from a program, or is a page that a person opens.
     """
-    named = _values(scope, b"host")
+    headers = Headers(scope=scope)
+    named = headers.getlist("host")
     if len(named) != 1 or not _is_known(_host_of(f"//{named[0]}"), hosts):
         return (
             f"the host is {' and '.join(map(repr, named)) or 'not named'}; use localhost or an address in numbers, or "
-            f"add the name to the setting '{setting}'"
+            "add the name to the setting 'server.allowed_hosts'"
         )
-    for origin in _values(scope, b"origin"):
+    for origin in headers.getlist("origin"):
         if not _is_same(origin, named[0]) and _host_of(origin) not in hosts:
             return f"the request comes from a page of {origin!r}, another origin"
     is_query = scope["path"].rstrip("/").endswith("/graphql")
     if scope["type"] == "http" and scope["method"] == "GET" and is_query:
-        if not any("text/html" in accepted for accepted in _values(scope, b"accept")):
+        if not any("text/html" in accepted for accepted in headers.getlist("accept")):
             return "GraphQL is answered to POST alone, because any page can make a browser send a GET"
-    elif any(site in _FOREIGN for site in _values(scope, b"sec-fetch-site")):
-        opened = "navigate" in _values(scope, b"sec-fetch-mode") and scope.get("method") == "GET"
+    elif any(site in _FOREIGN for site in headers.getlist("sec-fetch-site")):
+        opened = "navigate" in headers.getlist("sec-fetch-mode") and scope.get("method") == "GET"
         return None if opened else "the request comes from a page of another site"
     return None
 
@@ -80,10 +78,6 @@ def guard_webserver(hosts: Iterable[str]) -> None:
         return [Middleware(Guard, hosts=known), *built(self)]
 
     DagsterWebserver.build_middleware = build_middleware  # type: ignore[method-assign]
-
-
-def _values(scope: Scope, header: bytes) -> list[str]:
-    return [value.decode("latin-1") for name, value in scope["headers"] if name == header]
 
 
 def _is_same(origin: str, host: str) -> bool:
@@ -113,7 +107,7 @@ def _is_known(host: str, hosts: Collection[str]) -> bool:
 
 
 def _unframed(send: Send) -> Send:
-    async def sending(message: MutableMapping[str, Any]) -> None:
+    async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             message["headers"] = [*message.get("headers", ()), (b"x-frame-options", b"SAMEORIGIN")]
         await send(message)

@@ -6,7 +6,7 @@ import functools
 import logging
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,8 +26,10 @@ from memory_pipeline.config.trust import (
     user_choice,
     user_directory,
 )
-from memory_pipeline.errors import HistoryError, InputError, OutputError, SettingError
+from memory_pipeline.errors import HistoryError, InputError, MemoryPipelineError, OutputError, SettingError
+from memory_pipeline.files.places import forgetting_mark
 from memory_pipeline.files.writing import cause_and_mend, directories, nobody, real_path, write_text
+from memory_pipeline.store import Store
 
 #: Names of the files that Dagster's command line obeys in its home and working directory.
 INSTANCE_FILES = ("dagster.yaml", "workspace.yaml", ".env")
@@ -218,6 +220,22 @@ def night_config(settings: Settings, **options: object) -> dict[str, Any]:
     """
     changes = {"store.path": settings.store.path, **changes_from(load_project_settings().values, settings)}
     return {"resources": {"night": {"config": {"settings": changes, **options}}}}
+
+
+def complete_forgetting(store: Store, settings: Settings, tell: Callable[[str], object]) -> None:
+    """Complete a forgetting that was interrupted, and tell so. If that is not possible now, work goes on: what is made
+    of the words goes with them later."""
+    if not forgetting_mark(store.path).exists():
+        return
+    from memory_pipeline import forgetting  # nothing without one needs it
+    from memory_pipeline.forgetting.forget import forgotten_text
+
+    try:
+        done = forgetting.complete_forgetting(store, settings)
+    except MemoryPipelineError as error:
+        tell(f"Warning: a forgetting that was begun is not complete yet: {error}.")
+    else:
+        tell(forgotten_text(done) if done else "A forgetting that was begun is complete.")
 
 
 def _path_of(key: str, text: str, home: Path) -> Path:

@@ -20,9 +20,6 @@ from memory_pipeline.killpoints import reached
 from memory_pipeline.orchestration.resources import NightResource
 from memory_pipeline.store import EDGE_SCHEMA
 
-#: The latest list of each kind of record with its table: on a quiet day, it is that of the day before.
-_latest: dict[type, tuple[list[Any], pa.Table]] = {}
-
 
 def to_table(value: Any) -> pa.Table:
     """Convert a table, a report or a list of records to a table."""
@@ -35,11 +32,7 @@ def to_table(value: Any) -> pa.Table:
     if not value:
         return pa.table({})
     record: Any = type(value[0])
-    known, table = _latest.get(record, ([], None))
-    if table is None or known != list(value):
-        table = pa.Table.from_pylist(_rows_of(list[record]).dump_python(list(value)))
-        _latest[record] = (list(value), table)
-    return table
+    return pa.Table.from_pylist(_rows_of(list[record]).dump_python(list(value)))
 
 
 def from_table(table: pa.Table, asset: str) -> Any:

@@ -1,7 +1,5 @@
-"""The jobs: a whole night, only exact duplicates, a preview that writes nothing, principles, the knowledge base, and
-a rollback."""
-
-from datetime import UTC, datetime
+"""The jobs: a whole night, only exact duplicates, a preview that writes nothing, principles, and the knowledge
+base."""
 
 from dagster import (
     AssetsDefinition,
@@ -21,13 +19,6 @@ from pydantic import Field
 
 from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport, compress_knowledge_base
 from memory_pipeline.consolidation.report import closing_line
-from memory_pipeline.consolidation.review.rollback import (
-    RollbackResult,
-    RollbackScope,
-    as_text,
-    preview_rollback,
-    roll_back,
-)
 from memory_pipeline.consolidation.run import run_night
 from memory_pipeline.orchestration.assets.compactions import compaction_job
 from memory_pipeline.orchestration.assets.night import NIGHT_ASSETS, exact_duplicates
@@ -40,7 +31,7 @@ from memory_pipeline.orchestration.assets.periods import (
 from memory_pipeline.orchestration.assets.sources import imported_notes
 from memory_pipeline.orchestration.consolidation import consolidation_job
 from memory_pipeline.orchestration.location import DUPLICATES_JOB, SOURCES_JOB
-from memory_pipeline.orchestration.partitions import DAILY, EVERY_WEEK, MONTHLY, WEEKLY, YEARLY
+from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY, YEARLY
 from memory_pipeline.orchestration.resources import NightResource, StoreResource
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown
@@ -136,50 +127,11 @@ def kb_compress_job() -> None:
     compress_entries()
 
 
-class RollbackConfig(Config):
-    """What to undo: exactly one of `run_id`, `since` and `abstraction`."""
-
-    run_id: str = Field(default="", description="Undo one run.")
-    since: str = Field(default="", description="Undo every run that wrote at or after this time (ISO, UTC).")
-    abstraction: str = Field(default="", description="Undo one abstraction, by its memory id.")
-    cascade: bool = Field(default=False, description="Also roll back what was made from it later.")
-    dry_run: bool = Field(default=True, description="Only show what would be restored; set to false to do it.")
-
-
-@op(
-    description=(
-        "Restores archived memories and retires the abstractions made of them; a dry run unless `dry_run` is false."
-    )
-)
-def roll_back_runs(context: OpExecutionContext, config: RollbackConfig, night: StoreResource) -> Output[RollbackResult]:
-    since = datetime.fromisoformat(config.since) if config.since else None
-    since = since.replace(tzinfo=UTC) if since and since.tzinfo is None else since
-    scope = RollbackScope(config.run_id or None, since, config.abstraction or None)
-    if config.dry_run:
-        result = preview_rollback(night.store(), night.effective_settings(), scope, cascade=config.cascade)
-    else:
-        result = roll_back(night.store(), night.effective_settings(), scope, cascade=config.cascade)
-    text = as_text(result)
-    context.log.info(text)
-    counts = {name: len(getattr(result, name)) for name in ("restored", "retired", "dependents")}
-    return Output(result, metadata={**counts, "result": MetadataValue.md(f"```text\n{text}\n```")})
-
-
-@job(
-    name="rollback",
-    executor_def=in_process_executor,
-    resource_defs={"night": StoreResource.configure_at_launch()},
-    description="Undoes a run, every run since a time, or one abstraction; a dry run unless `dry_run` is false.",
-)
-def rollback_job() -> None:
-    roll_back_runs()
-
-
 #: The jobs that run after the last night of a week and of a month.
 PERIOD_JOBS = {WEEKLY: principles_job, MONTHLY: knowledge_base_job}
 #: The job that sums up days, and those that sum up what ends with one.
 daily_rollups_job = _of_days
-ROLLUP_JOBS = {EVERY_WEEK: _of_weeks, MONTHLY: _of_months, YEARLY: _of_years}
+ROLLUP_JOBS = {WEEKLY: _of_weeks, MONTHLY: _of_months, YEARLY: _of_years}
 
 JOBS: list[JobDefinition | UnresolvedAssetJobDefinition] = [
     night_job,
@@ -192,6 +144,5 @@ JOBS: list[JobDefinition | UnresolvedAssetJobDefinition] = [
     *ROLLUP_JOBS.values(),
     kb_compress_job,
     consolidation_job,
-    rollback_job,
     compaction_job,
 ]

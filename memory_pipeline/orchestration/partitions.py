@@ -21,7 +21,6 @@ from dagster._core.remote_origin import GrpcServerCodeLocationOrigin
 from memory_pipeline.config.night import EARLIEST_NIGHT
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import StoreError
-from memory_pipeline.files.places import demo_mark
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration import home
 from memory_pipeline.orchestration.home import load_project_settings
@@ -29,9 +28,8 @@ from memory_pipeline.orchestration.location import LOCATION
 from memory_pipeline.store import Store
 
 
-def first_day_of(settings: Settings, *, of_demo: bool = True) -> date | None:
+def first_day_of(settings: Settings) -> date | None:
     """The day of a store's first memory, or the last complete day if that is earlier; None if there is no memory yet.
-    With `of_demo`, that of a demo is its first night: it runs its last nights alone, and they take all that is before.
 
     Raises StoreError if the store cannot be read now.
     """
@@ -40,13 +38,10 @@ def first_day_of(settings: Settings, *, of_demo: bool = True) -> date | None:
         return None
     with store.reading() as tx:
         first = tx.contents.first_moment()
-        night = tx.journal.reported_nights()[0] if of_demo and demo_mark(store.path).exists() else None
-    if first and night:
-        return max(night, EARLIEST_NIGHT)
     return first and max(min(first.date(), latest_complete_day(datetime.now(UTC))), EARLIEST_NIGHT)
 
 
-def _first_day(*, of_demo: bool = True) -> date:
+def _first_day() -> date:
     """The first memory's day, and in an empty store the last complete day.
 
     A store that cannot be read now may have memories of any day, and this process a run of any of them.
@@ -54,7 +49,7 @@ def _first_day(*, of_demo: bool = True) -> date:
     if home.serves_any_store:
         return EARLIEST_NIGHT
     try:
-        return first_day_of(LOCATION, of_demo=of_demo) or latest_complete_day(datetime.now(UTC))
+        return first_day_of(LOCATION) or latest_complete_day(datetime.now(UTC))
     except StoreError:
         return EARLIEST_NIGHT
 
@@ -70,38 +65,24 @@ DAILY = daily_partitions(FIRST_DAY)
 WEEKLY = WeeklyPartitionsDefinition(
     start_date=(FIRST_DAY - timedelta(days=FIRST_DAY.isoweekday() % 7)).isoformat(), timezone="UTC"
 )
-_FIRST_MEMORY = _first_day(of_demo=False)
-#: Calendar months, in UTC, from that with the first memory on.
-MONTHLY = MonthlyPartitionsDefinition(start_date=_FIRST_MEMORY.replace(day=1).isoformat(), timezone="UTC")
-#: Days and weeks from those with the first memory on, also of a demo, and calendar years: what can be summed up.
-EVERY_DAY = daily_partitions(_FIRST_MEMORY)
-EVERY_WEEK = WeeklyPartitionsDefinition(
-    start_date=(_FIRST_MEMORY - timedelta(days=_FIRST_MEMORY.isoweekday() % 7)).isoformat(), timezone="UTC"
-)
-YEARLY = TimeWindowPartitionsDefinition(
-    start=f"{_FIRST_MEMORY.year}", cron_schedule="0 0 1 1 *", fmt="%Y", timezone="UTC"
-)
+#: Calendar months and years, in UTC, from those with the first day on.
+MONTHLY = MonthlyPartitionsDefinition(start_date=FIRST_DAY.replace(day=1).isoformat(), timezone="UTC")
+YEARLY = TimeWindowPartitionsDefinition(start=f"{FIRST_DAY.year}", cron_schedule="0 0 1 1 *", fmt="%Y", timezone="UTC")
 
 
 def periods_ending_with(day: date) -> dict[TimeWindowPartitionsDefinition, str]:
-    """The keys of the week and the month whose last night is that of `day`, if they are partitions."""
-    return {partitions: key for partitions in (WEEKLY, MONTHLY) if (key := _ending_with(partitions, day)) is not None}
-
-
-def rollups_ending_with(day: date) -> dict[TimeWindowPartitionsDefinition, str]:
-    """The keys of the week, month and year that end with a day, in this order, if they are partitions."""
-    of_level = (EVERY_WEEK, MONTHLY, YEARLY)
-    return {partitions: key for partitions in of_level if (key := _ending_with(partitions, day)) is not None}
+    """The keys of the week, month and year whose last night is that of `day`, in this order, if they are partitions."""
+    ended = {partitions: _newest(partitions, _end_of(day)) for partitions in (WEEKLY, MONTHLY, YEARLY)}
+    return {
+        partitions: key
+        for partitions, key in ended.items()
+        if key and partitions.time_window_for_partition_key(key).end == _end_of(day)
+    }
 
 
 def newest_period(partitions: TimeWindowPartitionsDefinition, last_night: date, now: datetime) -> str | None:
     """The key of the newest week or month whose nights, up to `last_night`, have all run."""
     return _newest(partitions, min(_end_of(last_night), now))
-
-
-def _ending_with(partitions: TimeWindowPartitionsDefinition, day: date) -> str | None:
-    key = _newest(partitions, _end_of(day))
-    return key if key and partitions.time_window_for_partition_key(key).end == _end_of(day) else None
 
 
 def _newest(partitions: TimeWindowPartitionsDefinition, at: datetime) -> str | None:

@@ -2,10 +2,10 @@
 process holds, which makes a run wait or skip."""
 
 import logging
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, date, datetime
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from dagster import (
     AssetExecutionContext,
@@ -14,11 +14,11 @@ from dagster import (
     DagsterInstance,
     DagsterRun,
     DagsterRunStatus,
+    Failure,
     InitResourceContext,
     OpExecutionContext,
     RunRecord,
     RunsFilter,
-    SkipReason,
 )
 from pydantic import Field, PrivateAttr, ValidationError
 
@@ -26,12 +26,13 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.knowledge_base import knowledge_base_night
 from memory_pipeline.consolidation.plan import NightOptions
+from memory_pipeline.consolidation.run import report_failure
 from memory_pipeline.errors import MemoryPipelineError, SettingError, StoreBusyError
-from memory_pipeline.files.places import forgetting_mark
 from memory_pipeline.moments import latest_complete_day, read_day
-from memory_pipeline.orchestration.home import load_project_settings
+from memory_pipeline.orchestration.home import complete_forgetting, load_project_settings
 from memory_pipeline.processes import is_running
 from memory_pipeline.records import MEMORY_TYPES
+from memory_pipeline.reporting.model import Kind
 from memory_pipeline.store import Store
 
 #: Tag of a run with the name of its lease holder, which others see.
@@ -75,15 +76,6 @@ class StoreResource(ConfigurableResource):  # type: ignore[type-arg]
         """Take the name of the lease holder from the run."""
         if context.run is not None:
             self._holder = context.run.tags.get(HOLDER_TAG, self._holder)
-
-    def _with_updated_values(self, values: Mapping[str, Any] | None) -> Self:
-        """A copy with other values. Dagster asks for three copies a run with those that are there already, and reads
-        the schema of the class, and its values by it, for each."""
-        if all(getattr(self, name, None) == value for name, value in (values or {}).items()):
-            made = self.model_copy()
-            made._nights, made._started, made._opened = {}, {}, ExitStack()
-            return made
-        return cast(Self, super()._with_updated_values(values))
 
     def effective_settings(self) -> Settings:
         """The settings of this run: its own overrides on top of the project's."""
@@ -150,7 +142,7 @@ class NightResource(StoreResource):
             logger = log or logging.getLogger("memory_pipeline.consolidation")
             self._started[run_id] = datetime.now(UTC)
             if not dry_run:
-                _complete_forgetting(Store.of(settings), settings, logger)
+                complete_forgetting(Store.of(settings), settings, logger.warning)
             night = Night(
                 store=Store.of(settings),
                 settings=settings,
@@ -186,30 +178,22 @@ class JobResource(NightResource):
     )
     dry_run: bool = Field(default=False, description="Write nothing.")
 
-    _phases_done: dict[str, dict[str, dict[str, int]]] = PrivateAttr(default_factory=dict)
-
-    def phases_done(self, run_id: str) -> dict[str, dict[str, int]]:
-        """The figures of the phases that a run is done with; a retry goes on with the next one."""
-        return self._phases_done.setdefault(run_id, {})
-
     def open_job(self, run_id: str, log: Any) -> Night:
         """The night of a consolidation job: as of `day`, by default the last complete one."""
         day = as_day(self.day, "day") or latest_complete_day(datetime.now(UTC))
         return self.open(run_id, day.isoformat(), log, dry_run=self.dry_run, whole_weeks=self.whole_weeks)
 
 
-def _complete_forgetting(store: Store, settings: Settings, log: Any) -> None:
-    """Complete a forgetting that was interrupted. If that is not possible now, the night goes on: what it makes of the
-    words goes with them later."""
-    if forgetting_mark(store.path).exists():
-        from memory_pipeline.forgetting import complete_forgetting  # no night without one needs it
-
-        try:
-            done = complete_forgetting(store, settings)
-        except MemoryPipelineError as error:
-            log.warning("a forgetting that was begun is not complete yet: %s", error)
-        else:
-            log.warning("%d memories were forgotten, as a person had begun", len(done.memories) if done else 0)
+@contextmanager
+def reporting(night: NightResource, tonight: Night, run_id: str, kind: Kind = "night") -> Iterator[None]:
+    """Report a run that breaks at once, by its rows; the UI shows the sentence with the mend above the stack."""
+    try:
+        yield
+    except Exception as error:
+        report_failure(tonight, error, night.started_at(run_id), kind=kind)
+        if isinstance(error, MemoryPipelineError):
+            raise Failure(description=str(error)) from error
+        raise
 
 
 def as_day(text: str | None, name: str) -> date | None:
@@ -253,22 +237,6 @@ def why_held(context: AssetExecutionContext | OpExecutionContext, night: Night) 
         context.instance.add_run_tags(night.options.run_id, {SKIPPED_TAG: str(held)})
         return str(held)
     return None
-
-
-def held_by_others(is_queued: Callable[[str], bool], store: Store, settings: Settings) -> SkipReason | None:
-    """Why a tick starts no run: a run that is not in this instance's queue (`is_queued`) holds the store. None if it
-    may start one."""
-    if not store.exists():
-        return None
-    try:
-        with store.reading() as tx:
-            run_id = tx.lease.run()
-            holder = tx.lease.holder()
-    except StoreBusyError as held:
-        return SkipReason(str(held))
-    if run_id is None or is_queued(run_id):
-        return None
-    return SkipReason(f"'{store.path}' is in use by {holder}")
 
 
 def skipped_reason(instance: DagsterInstance, run_id: str) -> str | None:

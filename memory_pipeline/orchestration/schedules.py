@@ -18,6 +18,7 @@ from dagster import (
 )
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
+from memory_pipeline.errors import StoreBusyError
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.assets.periods import DAYS, MONTHS, WEEKS, YEARS
 from memory_pipeline.orchestration.consolidation import BY_TAG, TRIGGER_TAG, consolidation_job, scheduled_day
@@ -32,26 +33,32 @@ from memory_pipeline.orchestration.jobs import (
 )
 from memory_pipeline.orchestration.location import LOCATION, ZONE
 from memory_pipeline.orchestration.partitions import (
-    EVERY_DAY,
+    DAILY,
     FIRST_DAY,
     MONTHLY,
     WEEKLY,
     newest_period,
 )
-from memory_pipeline.orchestration.resources import HOLDER_TAG, held_by_others
+from memory_pipeline.orchestration.resources import HOLDER_TAG
 from memory_pipeline.store import Store
 
 
 def _held(context: ScheduleEvaluationContext) -> SkipReason | None:
     """Why this tick starts nothing: a process outside Dagster holds the store. The next tick processes what it
     leaves."""
-    settings = load_project_settings().values
-    skip = held_by_others(
-        lambda run_id: context.instance.get_run_by_id(run_id) is not None, Store.of(settings), settings
-    )
-    if skip is not None:
-        context.log.warning(f"no run was started: {skip.skip_message}; the next run processes what is left")
-    return skip
+    store = Store.of(load_project_settings().values)
+    if not store.exists():
+        return None
+    try:
+        with store.reading() as tx:
+            run_id, holder = tx.lease.run(), tx.lease.holder()
+        if run_id is None or context.instance.get_run_by_id(run_id) is not None:
+            return None
+        why = f"'{store.path}' is in use by {holder}"
+    except StoreBusyError as held:
+        why = str(held)
+    context.log.warning(f"no run was started: {why}; the next run processes what is left")
+    return SkipReason(why)
 
 
 def _request(context: ScheduleEvaluationContext, name: str) -> RunRequest | SkipReason:
@@ -161,7 +168,7 @@ knowledge_base_schedule = _of_period(
 ROLLUP_SCHEDULES = [
     _of_period(asset, job, partitions, cron, f"{when}: sums up the newest period")
     for (partitions, job), asset, cron, when in zip(
-        ({EVERY_DAY: daily_rollups_job} | ROLLUP_JOBS).items(),
+        ({DAILY: daily_rollups_job} | ROLLUP_JOBS).items(),
         (DAYS, WEEKS, MONTHS, YEARS),
         ("0 0 * * *", "0 0 * * 0", "0 0 1 * *", "0 0 1 1 *"),
         ("00:00 UTC", "Sunday 00:00 UTC", "The 1st, 00:00 UTC", "1 January, 00:00 UTC"),

@@ -7,9 +7,10 @@ What a night has read of a source is known from the store: a change that was imp
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 
 from dagster import (
     DagsterRun,
@@ -20,6 +21,7 @@ from dagster import (
     RunStatusSensorContext,
     SensorEvaluationContext,
     SkipReason,
+    TimeWindowPartitionsDefinition,
     run_failure_sensor,
     run_status_sensor,
     sensor,
@@ -41,10 +43,9 @@ from memory_pipeline.orchestration.jobs import (
     knowledge_base_job,
     night_job,
     principles_job,
-    rollback_job,
     sources_job,
 )
-from memory_pipeline.orchestration.partitions import DAILY, earlier_memories, periods_ending_with, rollups_ending_with
+from memory_pipeline.orchestration.partitions import DAILY, earlier_memories, periods_ending_with
 from memory_pipeline.orchestration.resources import HOLDER_TAG, NightResource, end_dead_runs
 from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
@@ -162,7 +163,6 @@ def failed_night_notice(context: RunFailureSensorContext) -> None:
         principles_job,
         knowledge_base_job,
         kb_compress_job,
-        rollback_job,
         compaction_job,
     ],
     default_status=DefaultSensorStatus.RUNNING,
@@ -231,12 +231,8 @@ def dead_runs(context: SensorEvaluationContext) -> SkipReason:
         "Starts the weekly and monthly jobs after the last night of a period: its principles, or its knowledge base."
     ),
 )
-def ended_periods(context: RunStatusSensorContext) -> Iterator[RunRequest | SkipReason]:
-    day = context.dagster_run.tags.get("dagster/partition")
-    ended = periods_ending_with(date.fromisoformat(day)) if day else {}
-    yield from _requests({PERIOD_JOBS[partitions].name: key for partitions, key in ended.items()}, context.dagster_run)
-    if not ended:
-        yield SkipReason("no week or month ends with this night")
+def ended_periods(context: RunStatusSensorContext) -> list[RunRequest] | SkipReason:
+    return _requests_of(PERIOD_JOBS, context.dagster_run)
 
 
 @run_status_sensor(
@@ -264,23 +260,25 @@ def ended_days(context: RunStatusSensorContext) -> RunRequest | SkipReason:
     default_status=DefaultSensorStatus.RUNNING,
     description="Sums up the week, the month and the year that end with a day, after the day itself.",
 )
-def ended_rollups(context: RunStatusSensorContext) -> Iterator[RunRequest | SkipReason]:
-    day = context.dagster_run.tags.get("dagster/partition")
-    ended = rollups_ending_with(date.fromisoformat(day)) if day else {}
-    yield from _requests({ROLLUP_JOBS[partitions].name: key for partitions, key in ended.items()}, context.dagster_run)
-    if not ended:
-        yield SkipReason("no week, month or year ends with this day")
+def ended_rollups(context: RunStatusSensorContext) -> list[RunRequest] | SkipReason:
+    return _requests_of(ROLLUP_JOBS, context.dagster_run)
 
 
-def _requests(keys: Mapping[str, str], run: DagsterRun) -> Iterator[RunRequest]:
-    """Requests for jobs, by name each with its partition, with the settings of the run that they follow."""
-    for name, key in keys.items():
-        yield RunRequest(
-            run_key=f"{name}-{key}-{run.run_id}",
-            job_name=name,
+def _requests_of(jobs: Mapping[TimeWindowPartitionsDefinition, Any], run: DagsterRun) -> list[RunRequest] | SkipReason:
+    """Requests for the jobs of the periods that end with the day of a run, with its settings."""
+    day = run.tags.get("dagster/partition")
+    ended = periods_ending_with(date.fromisoformat(day)) if day else {}
+    requests = [
+        RunRequest(
+            run_key=f"{jobs[partitions].name}-{key}-{run.run_id}",
+            job_name=jobs[partitions].name,
             partition_key=key,
             run_config=night_config(NightResource.of_run(run).effective_settings()),
         )
+        for partitions, key in ended.items()
+        if partitions in jobs
+    ]
+    return requests or SkipReason("no period ends with this day")
 
 
 SENSORS = [

@@ -1,4 +1,4 @@
-"""How Dagster shows what a step did: columns and their lineage, tables in Markdown, a plot, words of memories beside
+"""How Dagster shows what a step did: columns and their lineage, tables in Markdown, words of memories beside
 what became of them, and the results of checks.
 
 Content of memories stands beside what became of it; a memory is never shown by its id alone.
@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import types
 import typing
-from base64 import b64encode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from itertools import zip_longest
+from itertools import islice
 from typing import Any
 
 from dagster import (
@@ -31,16 +30,15 @@ from dagster import (
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.documents import Document
 from memory_pipeline.orchestration.location import NIGHT_GROUP
-from memory_pipeline.records import Archive, Cluster, Distillation, Memory
+from memory_pipeline.records import Memory
 from memory_pipeline.records.columns import columns_of
-from memory_pipeline.text.counts import how_many
 from memory_pipeline.text.quoting import clipped, plain
 
 Row = dict[str, object]
 ERROR, WARN = AssetCheckSeverity.ERROR, AssetCheckSeverity.WARN
 RECORDS = PythonObjectDagsterType(list, name="Records")
-#: Rows of a preview, members that are quoted of each, and the longest quotations, in characters.
-ROWS, MEMBERS, LONGEST, LONGEST_MADE = 8, 4, 240, 800
+#: Rows of a preview, memories that are quoted in a cell, and the longest quotation, in characters.
+ROWS, MEMBERS, LONGEST = 8, 4, 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +203,6 @@ def lineage_of_columns(mapping: Mapping[str, Sequence[tuple[str, str]]]) -> Tabl
 
 #: Characters below which Dagster shows Markdown in its place, and of a cell of such a preview.
 INLINE, _CELL = 1000, 130
-#: A plot in pixels.
-_WIDE, _HIGH = 320, 60
 
 
 def preview(rows: Sequence[Row], empty: str) -> dict[str, MetadataValue]:
@@ -234,63 +230,18 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def plot(values: Sequence[int], caption: str) -> MetadataValue:
-    """Values, oldest first, as a line in a drawing that is small enough to be shown in its place."""
-    if len(values) < 2:
-        told = f"{values[0]:,}; a plot is drawn from the second night on" if values else "no night yet"
-        return MetadataValue.md(f"{caption}: {told}.")
-    least, greatest = min(values), max(values)
-    scale = _HIGH / ((greatest - least) or 1)
-    step = _WIDE / (len(values) - 1)
-    points = " ".join(f"{n * step:.0f},{_HIGH - (v - least) * scale:.0f}" for n, v in enumerate(values))
-    drawing = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDE}" height="{_HIGH + 4}">'
-        f'<polyline points="{points}" fill="none" stroke="#4a78b5" stroke-width="2"/></svg>'
-    )
-    image = b64encode(drawing.encode()).decode()
-    return MetadataValue.md(
-        f"![{caption}](data:image/svg+xml;base64,{image})\n\n{caption}: {values[0]:,} to {values[-1]:,}"
-    )
+def rows_of(night: Night, ones: Iterable[Any], **cells: Callable[[Any], object]) -> list[Row]:
+    """The first records as rows of a preview. `cells`: by heading, what is shown of a record; of a tuple of ids, the
+    words of the first memories."""
+    rows = [{name: of(one) for name, of in cells.items()} for one in islice(ones, ROWS)]
+    ids = {i for row in rows for cell in row.values() if isinstance(cell, tuple) for i in cell[:MEMBERS]}
+    known = night.memories(ids) if ids else {}
 
+    def words(cell: object) -> object:
+        if not isinstance(cell, tuple):
+            return cell
+        missing = "(a memory that is not in the store)"
+        said = [clipped(known[i].content, LONGEST) if i in known else missing for i in cell[:MEMBERS]]
+        return " / ".join([*said, f"... and {len(cell) - MEMBERS:,} more"] if len(cell) > MEMBERS else said)
 
-def memories(count: int) -> str:
-    """`1 memory`, `2 memories`."""
-    return how_many(count, "memory")
-
-
-class Words:
-    """The words of memories that a preview shows."""
-
-    def __init__(self, found: Mapping[str, Memory]) -> None:
-        self._found = found
-
-    def said(self, memory_id: str, longest: int = LONGEST) -> str:
-        """What a memory says, clipped."""
-        memory = self._found.get(memory_id)
-        return clipped(memory.content, longest) if memory else "(a memory that is not in the store)"
-
-    def members(self, cluster: Cluster) -> list[str]:
-        """The first members in words, oldest first as they stand in the cluster, and how many more there are."""
-        return and_more([self.said(i) for i in cluster.member_ids[:MEMBERS]], len(cluster.member_ids))
-
-
-def texts_of(night: Night, ids: Iterable[str]) -> Words:
-    """The words of memories, by id."""
-    wanted = set(ids)
-    return Words(night.memories(wanted) if wanted else {})
-
-
-def quoted(groups: Iterable[Cluster | Distillation | Archive]) -> list[str]:
-    """The ids of the members that are quoted of each group."""
-    return [memory_id for group in groups for memory_id in group.member_ids[:MEMBERS]]
-
-
-def and_more(words: list[str], count: int) -> list[str]:
-    """Words, and how many more there are of so many."""
-    return words if count <= len(words) else [*words, f"... and {count - len(words):,} more"]
-
-
-def beside(left: Sequence[str], right: Sequence[str], name: str) -> list[Row]:
-    """Members, one a row, beside what they became: Markdown of tables has no lines within a cell."""
-    told = [words for words in right if words]
-    return [{"memories": one, name: other} for one, other in zip_longest(left, told, fillvalue="")]
+    return [{name: words(cell) for name, cell in row.items()} for row in rows]

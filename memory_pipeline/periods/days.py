@@ -77,14 +77,6 @@ def place_of(memory: Memory) -> str:
     return f"{memory.said_at:%H:%M} {memory.source.file or ''}:{memory.source.line or 0:06}"
 
 
-def best_of_each_kind(entries: Sequence[Entry]) -> list[Entry]:
-    """The entry of each kind that is worth most, in the order of kinds."""
-    best: dict[str, Entry] = {}
-    for entry in sorted(entries, key=lambda one: (-one.weight, -one.day.toordinal(), one.memory_id, one.words)):
-        best.setdefault(entry.kind, entry)
-    return [best[kind] for kind in SECTIONS if kind in best]
-
-
 #: The longest entry, in tokens, and of what is decided or learned; a longer memory is told by its first statements.
 MOST_TOKENS, MOST_OF_WEIGHT = 100, 180
 _WEIGHTY = ("decision", "lesson", "warning", "feedback")

@@ -57,11 +57,14 @@ _writers_lock = threading.Lock()
 class Store:
     """The store of everything an agent knows. Cheap to create: nothing is opened before it is used."""
 
-    def __init__(self, path: str | Path, busy_timeout_s: float = 30.0) -> None:
+    #: Seconds to wait for another process that has the file open, unless a store is given others.
+    patience_s = 30.0
+
+    def __init__(self, path: str | Path, busy_timeout_s: float | None = None) -> None:
         """`busy_timeout_s`: how long to wait for another process that has the file open."""
         # The log and the lock are next to the real file, whichever link names it.
         self.path = Path(os.path.realpath(path))
-        self._busy_timeout_s = busy_timeout_s
+        self._busy_timeout_s = self.patience_s if busy_timeout_s is None else busy_timeout_s
         self._migrated = False
         self._is_read_only = False
 
@@ -74,7 +77,7 @@ class Store:
     @classmethod
     def of(cls, settings: Settings) -> Store:
         """The configured store."""
-        return cls(settings.store.path, settings.store.busy_timeout_s)
+        return cls(settings.store.path)
 
     def exists(self) -> bool:
         """Whether the file exists."""

@@ -10,8 +10,8 @@ from datetime import date
 from functools import partial
 from typing import Any
 
-from memory_pipeline.config.exports import LOGS, RELATIONAL, SOUL, SUMMARIES, USER
-from memory_pipeline.config.settings import BUDGET_TOKENS, Settings
+from memory_pipeline.config.exports import BUDGET_TOKENS, LOGS, RELATIONAL, SOUL, SUMMARIES, USER
+from memory_pipeline.config.settings import Settings
 from memory_pipeline.files.markers import HEAD, MADE_AGAIN
 from memory_pipeline.killpoints import reached
 from memory_pipeline.reading.extraction import MARKED, ROUTES
@@ -339,7 +339,7 @@ def conversation_blocks(
     ]
     files = [name for name, _ in made]
     for name, block in made:
-        added = block(project_id, standing, tokens=settings.export.budget_tokens // files.count(name))
+        added = block(project_id, standing, tokens=BUDGET_TOKENS // files.count(name))
         before = blocks.get((name, CONVERSATIONS), "")
         blocks[name, CONVERSATIONS] = "\n\n".join(part for part in (before, added) if part)
     if nights is None:

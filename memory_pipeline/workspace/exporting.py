@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 from pydantic import Field
 
 from memory_pipeline.config.exports import (
+    BUDGET_TOKENS,
     CONTENTS,
     DEFAULT_CONTENTS,
     EXPORT_FORMATS,
@@ -53,7 +54,7 @@ def knowledge_export(
 ) -> OpenClawExport:
     """The memory, the playbook and the series of a project, as a directory is to hold them."""
     known = contents_of(store, project)
-    return OpenClawExport(known, directory, budget or settings.export.budget_tokens, token_counter(settings), contents)
+    return OpenClawExport(known, directory, budget or BUDGET_TOKENS, token_counter(settings), contents)
 
 
 def workspace_blocks(

@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from memory_pipeline.config.policies import PolicyTable
-from memory_pipeline.consolidation import knowledge_base
 from memory_pipeline.consolidation.knowledge_base import (
     EntriesAfter,
     KnowledgeBaseReport,
@@ -165,18 +164,3 @@ def test_the_month_takes_what_had_been_there_at_its_end(store: Store) -> None:
 def test_a_threshold_that_cannot_be_is_refused(store: Store) -> None:
     with pytest.raises(InputError, match=r"--threshold is 1\.5"):
         knowledge_base_night(store, settings_for(store), "kb", threshold=1.5)
-
-
-def test_whole_types_can_be_entries(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(knowledge_base, "LEAST_ENTRIES", 2)
-    rule = "Always restart the gateway after rotating the key of the payment provider"
-    notes = [
-        candidate(f"{rule}{end}", native_id=f"n{n}", memory_type="lesson") for n, end in enumerate((".", " twice."))
-    ]
-    fill(store, notes)
-    settings = settings_for(store, knowledge_base__memory_types=("lesson",))
-    report = compress_knowledge_base(knowledge_base_night(store, settings, "kb", threshold=0.8))
-    (cluster,) = report.clusters_created
-    with store.reading() as tx:
-        content = tx.memories.read([cluster.id])[cluster.id].content
-    assert content.startswith(f"Title: {rule}") and "Merged from 2 entries: n0, n1" in content

@@ -103,7 +103,7 @@ def test_what_nobody_said_is_left_out_and_counted(tmp_path: Path) -> None:
         "titles and other notes of the program": 1,
         "lines that repeat what was said": 3,
         "texts of the system": 6,
-        "turns of sessions that a program ran (the setting import.scripted_sessions reads them)": 1,
+        "turns of sessions that a program ran": 1,
         "lines of other kinds": 2,
         "texts about a compaction": 2,
         "lines of subagents": 1,
@@ -196,10 +196,8 @@ def test_of_a_session_that_a_program_ran_neither_or_both_sides_are_read(tmp_path
     )
     found = read(folder, FORMAT)
     assert found.said == [("human", "Typed in an editor."), ("agent", "Read in an editor.")]
-    why = "turns of sessions that a program ran (the setting import.scripted_sessions reads them)"
+    why = "turns of sessions that a program ran"
     assert found.skipped.counts[why] == 5
-    both = read(folder, FORMAT, import__scripted_sessions=True)
-    assert [who for who, _ in both.said] == ["human", "agent"] * 3 + ["agent"] and why not in both.skipped.counts
 
 
 def test_the_directory_of_all_projects_is_read_whatever_else_lies_in_it(tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ from memory_pipeline.config.night import EARLIEST_NIGHT
 from memory_pipeline.consolidation.plan import NightOptions
 from memory_pipeline.definitions import defs
 from memory_pipeline.errors import InputError, StoreError
-from memory_pipeline.files.places import demo_mark
 from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.cli.nights import run_night_job
 from memory_pipeline.interfaces.cli.serve import check_address, what_is_missing
@@ -31,7 +30,7 @@ from memory_pipeline.orchestration import partitions as earlier_memories
 from memory_pipeline.orchestration.home import WORKSPACE
 from memory_pipeline.orchestration.resources import HOLDER_TAG
 from memory_pipeline.store import Store
-from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, run, settings_for
+from memory_pipeline_tests.build import FIRST, candidate, fill, settings_for
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,19 +68,6 @@ def test_partitions_begin_with_the_first_memory(store: Store, one_store: None, m
     ahead = Store(store.path.with_name("ahead.duckdb"))
     fill(ahead, [candidate("A plan for the year after next.", datetime.now(UTC) + timedelta(days=700))])
     assert partitions.first_day_of(settings_for(ahead)) == latest_complete_day(datetime.now(UTC))
-
-
-@pytest.mark.slow
-def test_partitions_of_a_demo_begin_with_its_first_night(
-    store: Store, one_store: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fill(store, [candidate("First.", FIRST - timedelta(days=40)), *lesson(4)])
-    monkeypatch.setattr(partitions, "LOCATION", settings_for(store))
-    run(store, date(2026, 3, 4))
-    assert partitions._first_day() == (FIRST - timedelta(days=40)).date()
-    demo_mark(store.path).write_text("a demo")
-    assert partitions._first_day() == date(2026, 3, 4)
-    assert partitions._first_day(of_demo=False) == (FIRST - timedelta(days=40)).date()
 
 
 def test_with_a_store_that_cannot_be_read_now_the_code_location_loads_with_every_day(
@@ -160,9 +146,8 @@ def test_a_store_without_memories_is_said_with_the_next_command(store: Store) ->
 
 def accepts(job: str, **config: object) -> bool:
     """Whether a job's launchpad takes these fields of the night."""
-    ops = {"ops": {"roll_back_runs": {"config": {}}}} if job == "rollback" else {}
     try:
-        validate_run_config(defs.resolve_job_def(job), {**ops, "resources": {"night": {"config": config}}})
+        validate_run_config(defs.resolve_job_def(job), {"resources": {"night": {"config": config}}})
     except DagsterInvalidConfigError:
         return False
     return True
@@ -171,9 +156,9 @@ def accepts(job: str, **config: object) -> bool:
 def test_launchpads_take_what_a_person_may_set_and_nothing_else() -> None:
     assert accepts("night", projects=["p"], settings={"compression.review": "manual"})
     assert accepts("night_preview", threshold=0.9) and accepts("consolidation", dry_run=True, day="2026-03-03")
-    assert accepts("rollback", settings={}) and accepts("kb_compress", settings={})
+    assert accepts("kb_compress", settings={})
     assert not accepts("night_preview", dry_run=False) and not accepts("night", day="2026-03-03")
-    assert not accepts("night", holder="me") and not accepts("rollback", threshold=0.9)
+    assert not accepts("night", holder="me") and not accepts("kb_compress", threshold=0.9)
 
 
 def test_every_field_of_a_launchpad_says_what_it_is_for() -> None:

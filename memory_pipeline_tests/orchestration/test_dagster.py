@@ -197,31 +197,6 @@ def test_the_preview_job_writes_nothing(instance: DagsterInstance, store: Store)
 
 
 @pytest.mark.slow
-def test_a_run_shows_its_difference_and_can_be_rolled_back_by_a_job(instance: DagsterInstance, store: Store) -> None:
-    fill(store, lesson(5))
-    with store.reading() as tx:
-        before = tx.contents.digest(active_only=True)
-    night = launch(instance)
-    (made,) = night.asset_materializations_for_node("reports")
-    assert made.metadata["changed"].value == "5 memories archived, 1 new memory."
-    assert "| memories | now |" in str(made.metadata["diff"].value)
-
-    def roll_back(**config: object) -> Any:
-        ops = {"roll_back_runs": {"config": {"run_id": night.run_id, **config}}}
-        job = defs.resolve_job_def("rollback")
-        result = job.execute_in_process(instance=instance, raise_on_error=False, run_config={"ops": ops})
-        return result.output_for_node("roll_back_runs")
-
-    preview = roll_back()
-    with store.reading() as tx:
-        assert tx.contents.digest(active_only=True) != before
-    done = roll_back(dry_run=False)
-    assert preview.dry_run and [len(r.restored) for r in (preview, done)] == [5, 5]
-    with store.reading() as tx:
-        assert tx.contents.digest(active_only=True) == before
-
-
-@pytest.mark.slow
 def test_options_and_settings_of_a_run_come_from_its_configuration(instance: DagsterInstance, store: Store) -> None:
     fill(store, lesson(5))
     launch(instance, job="night_preview", threshold=0.99)

@@ -13,7 +13,7 @@ from dagster import DagsterInstance
 from memory_pipeline.consolidation.report import Report, closing_line
 from memory_pipeline.definitions import defs
 from memory_pipeline.orchestration.resources import _Progress
-from memory_pipeline.orchestration.showing import INLINE, plot, preview
+from memory_pipeline.orchestration.showing import INLINE, preview
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson
 
@@ -56,15 +56,13 @@ def test_previews_show_words_and_no_ids(instance: DagsterInstance, busy: Store) 
         (asset, name): str(entry.value)
         for asset, entries in shown.items()
         for name, entry in entries.items()
-        if name in ("preview", "all_shown", "diff", "changed")
+        if name in ("preview", "all_shown")
     }
     assert not [where for where, text in previews.items() if UUID.search(text) or "openclaw:" in text]
     assert "The parking permit costs 40 EUR." in previews["exact_duplicates", "preview"]
     assert "Restart the payment gateway" in previews["clusters", "preview"]
     assert "| memories | became |" in previews["archives", "preview"]
-    assert "| memories | now |" in previews["reports", "diff"]
-    assert "archived" in previews["reports", "changed"]
-    inline = [text for (_, name), text in previews.items() if name in ("preview", "diff")]
+    inline = [text for (_, name), text in previews.items() if name == "preview"]
     assert all(len(text) < INLINE for text in inline)
 
 
@@ -107,12 +105,6 @@ def test_a_long_table_is_shown_in_part_and_whole_behind_a_link() -> None:
     assert len(shown["preview"].value) < INLINE < len(shown["all_shown"].value)
     assert "<b>" not in shown["all_shown"].value
     assert preview([], "nothing")["preview"].value == "nothing"
-
-
-def test_a_plot_is_small_enough_to_be_shown_in_its_place() -> None:
-    drawn = plot([100_000 + n * 997 % 3301 for n in range(40)], "Active tokens after each night").value
-    assert drawn.startswith("![Active tokens after each night](data:image/svg+xml;base64,") and len(drawn) < INLINE
-    assert plot([5], "x").value == "x: 5; a plot is drawn from the second night on."
 
 
 def test_long_work_tells_its_progress_with_the_time_that_is_left(caplog: pytest.LogCaptureFixture) -> None:

@@ -9,7 +9,7 @@ from dagster import AssetKey, DagsterInstance, ExecuteInProcessResult, build_sch
 
 from memory_pipeline.definitions import defs
 from memory_pipeline.orchestration.assets.periods import DAYS, MONTHS, WEEKS, YEARS
-from memory_pipeline.orchestration.partitions import EVERY_WEEK, MONTHLY, YEARLY, rollups_ending_with
+from memory_pipeline.orchestration.partitions import MONTHLY, WEEKLY, YEARLY, periods_ending_with
 from memory_pipeline.orchestration.schedules import ROLLUP_SCHEDULES
 from memory_pipeline.periods.running import periods_to_make, roll_up
 from memory_pipeline.store import Store
@@ -57,9 +57,9 @@ def test_a_run_of_many_periods_gives_what_the_command_line_gives(store: Store, i
 
 
 def test_periods_end_with_their_last_day() -> None:
-    assert rollups_ending_with(date(2026, 3, 14)) == {EVERY_WEEK: "2026-03-08"}
-    assert rollups_ending_with(date(2026, 3, 31)) == {MONTHLY: "2026-03-01"}
-    assert rollups_ending_with(date(2025, 12, 31)) == {MONTHLY: "2025-12-01", YEARLY: "2025"}
+    assert periods_ending_with(date(2026, 3, 14)) == {WEEKLY: "2026-03-08"}
+    assert periods_ending_with(date(2026, 3, 31)) == {MONTHLY: "2026-03-01"}
+    assert periods_ending_with(date(2025, 12, 31)) == {MONTHLY: "2025-12-01", YEARLY: "2025"}
 
 
 def test_a_tick_takes_the_newest_period_whose_nights_have_run(store: Store, instance: DagsterInstance) -> None:

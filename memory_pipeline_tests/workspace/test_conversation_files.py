@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
+import pytest
+
 from memory_pipeline.config.night import Destinations
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.conversation_runs import ConversationRun, run_conversations
 from memory_pipeline.store import Store
+from memory_pipeline.workspace import conversation_pages
 from memory_pipeline.workspace.conversation_pages import CHARACTERS_PER_TOKEN
 from memory_pipeline.workspace.directory import pages_of
 from memory_pipeline_tests.build import candidate, fill, settings_for
@@ -37,11 +40,12 @@ def read(store: Store, settings: Settings, *days: date) -> ConversationRun:
     return run_conversations(store, settings, days or (DAY,), now=NOW)
 
 
-def test_destinations_that_are_one_file_share_one_budget(store: Store) -> None:
+def test_destinations_that_are_one_file_share_one_budget(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversation_pages, "BUDGET_TOKENS", 1_000)
     towns = [f"I love Villa {first}{second}." for first in "ABCDEF" for second in "abcdefghij"]
     say(store, *towns, *(f"You can decide about the {town[7:-1]} garden yourself." for town in towns))
     names = Destinations(user="USER.md", relational="USER.md", soul="USER.md")
-    settings = settings_for(store).with_values({"compression.destinations": names, "export.budget_tokens": 1_000})
+    settings = settings_for(store).with_values({"compression.destinations": names})
     read(store, settings)
     text = (pages_of(store.path, "p") / "USER.md").read_text()
     assert "Villa" in text and "You can decide" in text and "earlier or less significant" in text

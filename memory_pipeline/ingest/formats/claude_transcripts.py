@@ -19,7 +19,7 @@ from memory_pipeline.ingest.values import MAX_LINE_BYTES, at, text_at
 _SUBAGENTS = "lines of subagents"
 _COMMANDS = "commands and what they printed"
 _OTHER = "lines of other kinds"
-_OF_PROGRAMS = "turns of sessions that a program ran (the setting import.scripted_sessions reads them)"
+_OF_PROGRAMS = "turns of sessions that a program ran"
 _BY_KIND = {
     "queue-operation": "lines that repeat what was said",
     "last-prompt": "lines that repeat what was said",
@@ -67,7 +67,7 @@ _BEGINNING = 20_000
 def read_transcript(transcripts: Transcripts, project_of: Callable[[object], str | None]) -> Reading:
     """The turns of a transcript. `project_of`: the project of a line by its `cwd`."""
     skipped, name = transcripts.file.skipped, transcripts.file.name
-    takes_all, is_scripted = transcripts.file.settings.import_.scripted_sessions, False
+    is_scripted = False
     with opened(transcripts.file.path) as file:
         for record in json_records(file, name, MAX_LINE_BYTES, skipped, _why_left_out):
             if isinstance(record, Rejected):
@@ -83,7 +83,7 @@ def read_transcript(transcripts: Transcripts, project_of: Callable[[object], str
             if found is None:
                 continue
             speaker, words = found
-            if is_scripted and not takes_all and words.strip():
+            if is_scripted and words.strip():
                 skipped.add(_OF_PROGRAMS)
                 continue
             native_id = foreign_id(transcripts.connector, line["uuid"]) if text_at(line, "uuid") else None

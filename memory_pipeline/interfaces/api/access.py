@@ -1,7 +1,7 @@
 """What a request may do: the scopes and projects of its token, and the file of tokens beside the store.
 
-The file keeps hashes alone, and no export, snapshot or report contains it. It is read again whenever it has changed,
-so that a revoked token is refused at once, by running servers too.
+The file keeps hashes alone, and no export, snapshot or report contains it. It is read for each request, so that a
+revoked token is refused at once, by running servers too.
 """
 
 from __future__ import annotations
@@ -12,16 +12,15 @@ import json
 import os
 import re
 import secrets
-import threading
 from collections.abc import Collection, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Literal, get_args
 
 import portalocker
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memory_pipeline.documents import Document, Moment
 from memory_pipeline.errors import InputError, MemoryPipelineError, NotFoundError
@@ -124,8 +123,6 @@ PREFIX = "mpt_"
 _RANDOM_BYTES = 32
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LOCK_WAIT_S = 10.0
-#: How exact the time of last use is: it is written at most this often.
-_USE_EVERY = timedelta(minutes=1)
 
 
 class DescribedToken(Document):
@@ -137,7 +134,6 @@ class DescribedToken(Document):
     projects: tuple[str, ...] | None = Field(description="The projects it is good for; null for all.")
     created_at: Moment = Field(description="When it was created.")
     expires_at: Moment | None = Field(description="When it ends; null for never.")
-    last_used_at: Moment | None = Field(description="When it was last used, to the minute.")
     revoked_at: Moment | None = Field(description="When it was revoked; null if it was not.")
 
     def is_good(self, now: datetime) -> bool:
@@ -152,6 +148,8 @@ class CreatedToken(DescribedToken):
 
 
 class _KeptToken(DescribedToken):
+    model_config = ConfigDict(extra="ignore")  # what other versions keep beside it
+
     sha256: str = Field(description="SHA-256 of the token.", min_length=64, max_length=64)
 
 
@@ -170,10 +168,6 @@ class Tokens:
 
     def __init__(self, store: Path) -> None:
         self._path = token_path(store)
-        self._lock = threading.Lock()
-        self._seen: tuple[int, int, int] | None = None
-        self._kept: tuple[_KeptToken, ...] = ()
-        self._used: dict[str, datetime] = {}
 
     def all(self) -> Sequence[DescribedToken]:
         """All tokens, revoked ones included, oldest first."""
@@ -209,7 +203,6 @@ class Tokens:
             projects=None if projects is None else tuple(sorted(set(projects))),
             created_at=now,
             expires_at=expires_at,
-            last_used_at=None,
             revoked_at=None,
             token=secret,
         )
@@ -238,46 +231,20 @@ class Tokens:
         if not matching or not matching[0].is_good(now):
             return None
         token = matching[0]
-        with self._lock:
-            last = self._used.get(token.id)
-            if last is None or now - last >= _USE_EVERY:
-                self._used[token.id] = now
         projects = None if token.projects is None else frozenset(token.projects)
         return Access(f"token:{token.name}", frozenset(token.scopes), projects)
 
-    def write_uses(self) -> None:
-        """Write when the tokens were last used, if that is not written yet."""
-        with self._lock:
-            used = dict(self._used)
-        last = {one.id: one.last_used_at for one in self._read()}
-        if all((known := last.get(one)) is not None and known >= at for one, at in used.items()):
-            return
-        with self._changing() as kept:
-            for n, one in enumerate(kept):
-                at = used.get(one.id)
-                if at is not None and (one.last_used_at is None or one.last_used_at < at):
-                    kept[n] = one.model_copy(update={"last_used_at": at})
-
     def _read(self) -> tuple[_KeptToken, ...]:
-        """The tokens in the file, which is read if it is another one than last time."""
-        with self._lock:
-            try:
-                status = self._path.stat()
-            except FileNotFoundError:
-                self._seen, self._kept = None, ()
-                return ()
-            seen = (status.st_ino, status.st_mtime_ns, status.st_size)
-            if seen != self._seen:
-                if status.st_mode & 0o022:
-                    raise InputError(f"'{self._path}' can be changed by other users; run 'chmod 600' on it")
-                try:
-                    self._kept = _TokenFile.model_validate_json(self._path.read_bytes()).tokens
-                except ValidationError:
-                    raise InputError(
-                        f"'{self._path}' is not a file of tokens, or was damaged; remove it and create the tokens again"
-                    ) from None
-                self._seen = seen
-            return self._kept
+        try:
+            if self._path.stat().st_mode & 0o022:
+                raise InputError(f"'{self._path}' can be changed by other users; run 'chmod 600' on it")
+            return _TokenFile.model_validate_json(self._path.read_bytes()).tokens
+        except FileNotFoundError:
+            return ()
+        except ValidationError:
+            raise InputError(
+                f"'{self._path}' is not a file of tokens, or was damaged; remove it and create the tokens again"
+            ) from None
 
     @contextmanager
     def _changing(self) -> Iterator[list[_KeptToken]]:

@@ -9,8 +9,8 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
@@ -22,6 +22,7 @@ import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
 
 from memory_pipeline import __version__
 from memory_pipeline.config.settings import Settings
@@ -29,18 +30,10 @@ from memory_pipeline.errors import InputError, MemoryPipelineError, in_words
 from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.interfaces.api.access import Tokens
 from memory_pipeline.interfaces.api.consolidations import Consolidations
-from memory_pipeline.interfaces.api.gate import REQUEST_TIMEOUT_S, Gate
-from memory_pipeline.interfaces.api.protocol import (
-    MOST_HEAD_BYTES,
-    BoundedProtocol,
-    Problem,
-    problem_of,
-    schemas_of_bodies,
-)
+from memory_pipeline.interfaces.api.gate import Gate, Problem, problem_of, schemas_of_bodies
 from memory_pipeline.interfaces.api.routes import ROUTERS
 from memory_pipeline.interfaces.mcp.server import http_app
 from memory_pipeline.interfaces.served import ServedMemories, keep_writing
-from memory_pipeline.orchestration.guard import App
 from memory_pipeline.store import Store
 
 _log = logging.getLogger(__name__)
@@ -50,9 +43,11 @@ _ABOUT = (
 )
 #: Seconds that a request waits for a store that another process holds, before it is told to retry.
 _STORE_WAIT_S = 10.0
+#: Bytes of a head of a request; and seconds for which a stop waits for requests under way.
+_MOST_HEAD_BYTES, _LONGEST_END_S = 65_536, 30
 
 
-def create_app(settings: Settings, store: Store) -> App:
+def create_app(settings: Settings, store: Store) -> ASGIApp:
     """The whole application, as an ASGI server runs it: the routes, and MCP beside them."""
     store = Store(store.path, _STORE_WAIT_S)
     memories, tokens = ServedMemories(store, settings), Tokens(store.path)
@@ -63,17 +58,18 @@ def create_app(settings: Settings, store: Store) -> App:
         with store.kept_open():
             threading.Thread(target=memories.prepare, name="prepare", daemon=True).start()
             async with running_mcp():
-                writing = asyncio.create_task(keep_writing(partial(_write, memories, tokens)))
+                writing = asyncio.create_task(keep_writing(partial(_write, memories)))
                 yield
                 writing.cancel()
                 with suppress(asyncio.CancelledError):
                     await writing
-        await anyio.to_thread.run_sync(_write, memories, tokens)
+        await anyio.to_thread.run_sync(_write, memories)
 
     app = _routes(lifespan)
     app.state.memories, app.state.consolidations = memories, Consolidations(settings, store)
     _answer_errors(app, store)
-    return Gate(app, mcp, tokens, settings.api, store.path)
+    hosts = frozenset(host.lower() for host in settings.server.allowed_hosts)
+    return Gate(app, mcp, tokens, hosts, store.path)
 
 
 def described() -> dict[str, Any]:
@@ -98,21 +94,18 @@ def _routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | N
     return app
 
 
-def _write(memories: ServedMemories, tokens: Tokens) -> None:
+def _write(memories: ServedMemories) -> None:
     """Write what is counted. What cannot be written now, whatever the reason, waits for the next time: counting never
     ends a server, or keeps it from ending."""
-    for write in (memories.close, tokens.write_uses):
-        try:
-            write()
-        except Exception as error:
-            is_known = isinstance(error, MemoryPipelineError)
-            _log.warning("counts of use wait: %s", in_words(error), exc_info=not is_known)
+    try:
+        memories.close()
+    except Exception as error:
+        _log.warning("counts of use wait: %s", in_words(error), exc_info=not isinstance(error, MemoryPipelineError))
 
 
 def _answer_errors(app: FastAPI, store: Store) -> None:
     async def answer(_: Request, error: Exception) -> Response:
-        problem = error if isinstance(error, Problem) else _problem(error, store)
-        return Response(problem.body(), problem.status, dict(problem.headers), "application/json")
+        return (error if isinstance(error, Problem) else _problem(error, store)).response()
 
     for kind in (Problem, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, answer)
@@ -141,9 +134,6 @@ def _describe(app: FastAPI) -> None:
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]
-
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def listen(host: str, port: int, tokens: Tokens) -> socket.socket:
@@ -197,11 +187,11 @@ def server_of(settings: Settings, store: Store) -> uvicorn.Server:
         proxy_headers=False,
         lifespan="on",
         ws="none",
-        http=BoundedProtocol,
-        h11_max_incomplete_event_size=MOST_HEAD_BYTES,
-        timeout_graceful_shutdown=round(REQUEST_TIMEOUT_S),
+        http="h11",  # uvicorn's other one bounds no head
+        h11_max_incomplete_event_size=_MOST_HEAD_BYTES,
+        timeout_graceful_shutdown=_LONGEST_END_S,
     )
-    return _Server(config)
+    return uvicorn.Server(config)
 
 
 def serve(settings: Settings, store: Store, listening: socket.socket, *, verbose: bool = False) -> None:
@@ -211,21 +201,6 @@ def serve(settings: Settings, store: Store, listening: socket.socket, *, verbose
     """
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
     logging.getLogger("memory_pipeline.interfaces.api").setLevel(logging.INFO if verbose else logging.WARNING)
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, signal.SIG_IGN)  # uvicorn handles them while it runs, and raises them again afterwards
     server_of(settings, store).run(sockets=[listening])
-
-
-class _Server(uvicorn.Server):
-    """A server for which SIGTERM and SIGINT are a good end: uvicorn's own would raise them again."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Let the two signals stop the server; a second SIGINT stops it at once."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {one: signal.signal(one, self.handle_exit) for one in _SIGNALS}
-        try:
-            yield
-        finally:
-            for one, handler in before.items():
-                signal.signal(one, handler)

@@ -19,8 +19,7 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, NotFoundError
 from memory_pipeline.interfaces.api.access import Access
-from memory_pipeline.interfaces.api.gate import REQUEST_TIMEOUT_S
-from memory_pipeline.interfaces.api.protocol import Problem
+from memory_pipeline.interfaces.api.gate import Problem
 from memory_pipeline.interfaces.cli.instances import instance_of
 from memory_pipeline.interfaces.operations import Project
 from memory_pipeline.orchestration.consolidation import JobRecord
@@ -32,8 +31,8 @@ _PROGRAM = "from memory_pipeline.interfaces.cli import jobs, main; main(jobs.con
 #: Seconds between two looks whether a run has begun.
 _LOOK_EVERY_S = 0.1
 _JOBS_LOOKED_AT = 10
-#: Share of the time that a request has, after which the answer is that the run has not begun yet.
-_SHARE_OF_TIME = 0.8
+#: Seconds after which the answer is that the run has not begun yet.
+_LONGEST_START_S = 24.0
 #: Without an earlier job: seconds that any takes, and memories that one takes in a second.
 _LEAST_S, _MEMORIES_PER_S = 5.0, 100
 
@@ -165,7 +164,7 @@ class Consolidations:
         """The status of a run as soon as Dagster has it. Raises Problem if its process ends before."""
         from memory_pipeline.orchestration.consolidation import job_of_run
 
-        deadline = time.monotonic() + _SHARE_OF_TIME * REQUEST_TIMEOUT_S
+        deadline = time.monotonic() + _LONGEST_START_S
         with instance_of(self._settings) as instance:
             while time.monotonic() < deadline:
                 has_ended = process.poll() is not None

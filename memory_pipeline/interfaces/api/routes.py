@@ -14,7 +14,7 @@ from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.interfaces import operations
 from memory_pipeline.interfaces.api.access import ACCESS
 from memory_pipeline.interfaces.api.consolidations import ConsolidationRequest, Consolidations, StartedConsolidation
-from memory_pipeline.interfaces.api.protocol import ApiError, body_of, takes
+from memory_pipeline.interfaces.api.gate import ApiError, body_of, takes
 from memory_pipeline.interfaces.operations import (
     Ask,
     ContextRequest,
@@ -61,7 +61,7 @@ MemoryId = Annotated[
 #: An id that an agent makes up: printable ASCII, without spaces at its ends.
 SessionId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID, pattern=r"^[!-~]([ -~]*[!-~])?$")]
 _MEMORIES = "/api/v1/consolidated-memories"
-#: Seconds in which a model has to answer: less than a request may take.
+#: Seconds in which a model has to answer.
 _ANSWER_S = 25.0
 #: Says in OpenAPI that a token is needed; the gate has checked it before.
 _BEARER = HTTPBearer(auto_error=False, description="A token of `memory-pipeline token create`.")
@@ -78,18 +78,16 @@ _MEANINGS = {
     401: "There is no token, or it is unknown, revoked or expired.",
     403: "The token is not good for this, or the request comes from a page of another origin.",
     404: "There is no such memory, project or job.",
-    408: "The body did not arrive in time.",
     409: "The store is in another state than this needs: several projects could be meant, another run works on "
     "it, or no model is chosen.",
     413: "The body is too large.",
     415: "The body is not `application/json`.",
     422: "A field is missing, unknown, of the wrong type or out of range.",
-    429: "The token has made too many requests; `Retry-After` says when to ask again.",
     503: "The store is held by another process or cannot be read, or no model answers; `Retry-After` says when "
     "to ask again.",
 }
-_ALWAYS = (401, 403, 409, 422, 429, 503)
-_WITH_BODY = (400, 408, 413, 415)
+_ALWAYS = (401, 403, 409, 422, 503)
+_WITH_BODY = (400, 413, 415)
 
 
 def errors(*statuses: int, body: bool = False) -> dict[int | str, dict[str, Any]]:

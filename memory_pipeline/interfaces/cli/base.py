@@ -22,10 +22,10 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.config.sources import CONFIG_FILE
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import InputError, MemoryPipelineError
-from memory_pipeline.files.places import check_is_free, forgetting_mark
+from memory_pipeline.files.places import check_is_free
 from memory_pipeline.files.writing import real_path
 from memory_pipeline.interfaces.cli.output import be_quiet, complain, emit
-from memory_pipeline.orchestration.home import load_project_settings, project_home
+from memory_pipeline.orchestration.home import complete_forgetting, load_project_settings, project_home
 from memory_pipeline.store import Store
 
 #: The commands that most people need, by what they are for, in the order in which they are needed.
@@ -247,28 +247,13 @@ def open_store(store: Path | None, project: str | None = None) -> tuple[Settings
     """The effective settings and their store. Raises InputError if a project is named that it does not have."""
     settings = settings_of(store)
     opened = Store.of(settings)
-    if forgetting_mark(opened.path).exists():
-        _complete_forgetting(settings, opened)
+    complete_forgetting(opened, settings, complain)
     if project is not None:
         with opened.reading() as tx:
             known = tx.memories.projects()
         if project not in known:
             raise InputError(f"there is no project '{project}' in the store; it has {', '.join(known) or 'none'}")
     return settings, opened
-
-
-def _complete_forgetting(settings: Settings, store: Store) -> None:
-    """Complete a forgetting that was interrupted, and say so; if that is not possible now, the command goes on."""
-    from memory_pipeline.forgetting import complete_forgetting
-    from memory_pipeline.forgetting.forget import forgotten_text
-
-    try:
-        done = complete_forgetting(store, settings)
-    except MemoryPipelineError as error:
-        complain(f"Warning: a forgetting that was begun is not complete yet: {error}.")
-        return
-    if done is not None:
-        complain(forgotten_text(done))
 
 
 def kept_copies(store: Store, why: str) -> set[str]:

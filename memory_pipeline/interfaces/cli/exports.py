@@ -8,9 +8,16 @@ from pathlib import Path
 from typing import Annotated, Self
 
 import typer
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
-from memory_pipeline.config.exports import CONTENTS, EXPORT_FORMATS, BrokenSource, ExportTable, check_contents
+from memory_pipeline.config.exports import (
+    BUDGET_TOKENS,
+    CONTENTS,
+    EXPORT_FORMATS,
+    BrokenSource,
+    ExportTable,
+    check_contents,
+)
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import InputError
 from memory_pipeline.ingest import check_export
@@ -43,7 +50,7 @@ from memory_pipeline.workspace.contents import project_named
 
 BudgetOption = Annotated[
     int | None,
-    typer.Option(help="openclaw: the most tokens in MEMORY.md (default: setting export.budget_tokens).", min=200),
+    typer.Option(help="openclaw: the most tokens in MEMORY.md (default: 4,000).", min=200),
 ]
 ContentsOption = Annotated[
     str | None, typer.Option(metavar="NAMES", help=f"openclaw: what is written, of {', '.join(CONTENTS)}.")
@@ -94,19 +101,16 @@ def exported_text(done: Exported) -> str:
     return "\n".join(lines)
 
 
-class DescribedExport(DescribedTable):
+class DescribedExport(DescribedTable, ExportTable):
     """An export of the settings."""
-
-    budget: int = Field(default=0, description="Maximum tokens of `MEMORY.md`.")
-    contents: tuple[str, ...] = Field(default=(), description="What goes into a workspace, by name.")
 
     @classmethod
     def of(cls, export: ExportTable, settings: Settings) -> Self:
         """The export as it stands in the settings."""
-        return cls(
-            **export.model_dump(include={"name", "format", "path", "project", "enabled"}),
+        return cls.of_table(
+            export,
             problem=None if export.format in EXPORT_NAMES else f"no export format is called '{export.format}'",
-            budget=export.budget or settings.export.budget_tokens,
+            budget=export.budget or BUDGET_TOKENS,
             contents=export.chosen if export.format == "openclaw" else (),
             store=export.store or settings.store.path,
         )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import gc
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -31,40 +29,15 @@ if TYPE_CHECKING:
 _jobs: dict[str, JobDefinition] = {}
 
 
-@contextmanager
-def _loading() -> Iterator[None]:
-    """While large packages are imported: nothing of that is garbage, so that nobody looks for any, then or ever."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            if not gc.get_freeze_count():
-                gc.freeze()
-                atexit.register(gc.unfreeze)  # extension modules complain of what they find in use at the end
-            gc.enable()
-
-
 def job_of(name: str) -> JobDefinition:
-    """A job of the code location, made for this process once.
-
-    `execute_in_process` makes one of its own for every run, with a description that the history knows it by, which
-    costs as much as two steps of a quiet night; from a job of this function it takes the same one each time.
-    """
+    """A job of the code location, made for this process once."""
     if name not in _jobs:
-        with _loading():
-            from memory_pipeline.orchestration import home
+        from memory_pipeline.orchestration import home
 
-            home.serves_any_store = True
-            from memory_pipeline.definitions import defs
+        home.serves_any_store = True
+        from memory_pipeline.definitions import defs
 
-            job = defs.resolve_job_def(name)
-        make, made = job.as_ephemeral_job, job.as_ephemeral_job(resource_defs={}, input_values={})
-        job.as_ephemeral_job = (  # type: ignore[method-assign]
-            lambda **given: make(**given) if any(given.values()) else made
-        )
-        _jobs[name] = job
+        _jobs[name] = defs.resolve_job_def(name)
     return _jobs[name]
 
 
@@ -84,14 +57,12 @@ def instance_of(settings: Settings) -> Iterator[DagsterInstance]:
         home = named_dagster_home(given)
     # Not a setting of ours: the instance's own dagster.yaml gets its paths from this variable.
     os.environ["DAGSTER_HOME"] = str(home)
-    with _loading():
-        _quiet_dagster()
-        from dagster import DagsterError, DagsterInstance
-        from sqlalchemy.exc import SQLAlchemyError
+    _quiet_dagster()
+    from dagster import DagsterError, DagsterInstance
+    from sqlalchemy.exc import SQLAlchemyError
 
-        from memory_pipeline.orchestration import history  # noqa: F401  # the instance would load it
-        from memory_pipeline.orchestration.location import own_runs
-        from memory_pipeline.orchestration.resources import end_dead_runs
+    from memory_pipeline.orchestration.location import own_runs
+    from memory_pipeline.orchestration.resources import end_dead_runs
 
     with ExitStack() as stack:
         try:

@@ -94,10 +94,7 @@ def kb_compress(
     lines = [f"{cluster.size} entries: {cluster.topic}" for cluster in report.clusters_created]
     lines += [f"Left alone: {case.reason}" for case in report.left_alone]
     if "found 0)" in report.line:
-        lines.append(
-            "An entry is a memory with the lines 'Title:' and 'Recommendation:'; with the setting "
-            "knowledge_base.memory_types, all memories of some types are entries."
-        )
+        lines.append("An entry is a memory with the lines 'Title:' and 'Recommendation:'.")
     lines += [f"Report: {report.report_file}"] if report.report_file else []
     lines += [f"The store reports: {report.blocked}"] if report.blocked else []
     return Answer(report, "\n".join([*lines, report.line]), failed=report.blocked)

@@ -290,7 +290,8 @@ def run_ended_periods(instance: DagsterInstance, settings: Settings, day: date) 
     from memory_pipeline.orchestration.jobs import PERIOD_JOBS
     from memory_pipeline.orchestration.partitions import periods_ending_with
 
-    jobs = ((PERIOD_JOBS[partitions].name, key) for partitions, key in periods_ending_with(day).items())
+    ended = periods_ending_with(day).items()
+    jobs = ((PERIOD_JOBS[partitions].name, key) for partitions, key in ended if partitions in PERIOD_JOBS)
     return {f"{name} {key}": _outcome(instance, settings, name, key, {}) for name, key in jobs}
 
 
@@ -300,12 +301,12 @@ def run_rollups(instance: DagsterInstance, settings: Settings, last_day: date) -
     from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
 
     from memory_pipeline.orchestration.jobs import ROLLUP_JOBS, daily_rollups_job
-    from memory_pipeline.orchestration.partitions import EVERY_DAY, first_day_of, newest_period
+    from memory_pipeline.orchestration.partitions import DAILY, first_day_of, newest_period
 
-    first_day = first_day_of(settings, of_demo=False) or last_day
+    first_day = first_day_of(settings) or last_day
     begin = datetime.combine(first_day, datetime.min.time(), UTC).timestamp()
     results = {}
-    for partitions, job in {EVERY_DAY: daily_rollups_job, **ROLLUP_JOBS}.items():
+    for partitions, job in {DAILY: daily_rollups_job, **ROLLUP_JOBS}.items():
         first = partitions.get_partition_key_for_timestamp(begin)
         newest = newest_period(partitions, last_day, datetime.now(UTC))
         if newest is not None and newest >= first:

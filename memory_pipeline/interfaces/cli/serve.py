@@ -108,7 +108,7 @@ def token_create(
 
 @token_app.command("list", epilog="Example: memory-pipeline token list")
 def token_list(store: Store) -> Answer:
-    """Show the tokens: names, scopes, projects, last use. The tokens themselves are not kept."""
+    """Show the tokens: names, scopes, projects. The tokens themselves are not kept."""
     now = datetime.now(UTC)
     found = Tokens(store.path).all()
     rows = [
@@ -118,7 +118,6 @@ def token_list(store: Store) -> Answer:
             "scopes": " ".join(one.scopes),
             "projects": "all" if one.projects is None else " ".join(one.projects),
             "expires": f"{one.expires_at:%Y-%m-%d}" if one.expires_at else "never",
-            "last used": f"{one.last_used_at:%Y-%m-%d %H:%M}" if one.last_used_at else "never",
             "state": "revoked" if one.revoked_at else "good" if one.is_good(now) else "expired",
         }
         for one in found
@@ -226,7 +225,7 @@ def start_ui(settings: Settings, host: str, port: int) -> NoReturn:
         "MEMORY_PIPELINE_STORE_PATH": settings.store.path,
         "PYTHONWARNINGS": "ignore",
         "PYTHONSAFEPATH": "1",  # no module of the directory beside the store is loaded
-        own_variable("ui.allowed_hosts"): ",".join([*settings.ui.allowed_hosts, *_name_of(host)]),
+        own_variable("server.allowed_hosts"): ",".join([*settings.server.allowed_hosts, *_name_of(host)]),
         **home_environment(),  # so that Dagster's processes find the same settings, although they run elsewhere
         **_sources_of_another_store(settings),
     }

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import wrap
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar, cast
 
 import typer
 from pydantic import Field, ValidationError
@@ -119,24 +119,29 @@ Kind = Literal["sources", "exports"]
 
 
 class DescribedTable(Document):
-    """A table of the settings: a source or an export."""
+    """A table of the settings, a source or an export, with what is wrong with it."""
 
-    name: str = Field(description="Its name.")
-    format: str = Field(description="Its format.")
     problem: str | None = Field(
-        description="Why it cannot be used, or its table in the settings cannot be; null if nothing is wrong."
+        default=None,
+        description="Why it cannot be used, or its table in the settings cannot be; null if nothing is wrong.",
     )
-    path: str = Field(description="The directory, or the file.")
-    project: str = Field(description="The project; empty for the only one of the store, or for rows of all.")
-    enabled: bool = Field(default=False, description="Whether nights use it.")
-    store: str = Field(description="The store that it feeds, or is made of.")
+
+    @classmethod
+    def of_table(cls, table: SourceTable | ExportTable, **told: object) -> Self:
+        """A table that can be used. `told`: what is known besides, or better than the table says."""
+        return cls._made(**{**dict(table), **told})
 
     @classmethod
     def of_broken(cls, broken: BrokenSource) -> Self:
         """A table that cannot be used, as far as it tells."""
         given = {name: value for name, value in broken.given.items() if isinstance(value, str)}
         told = {name: given.get(name, "") for name in ("format", "path", "project", "store")}
-        return cls(name=broken.name, problem=broken.problem, **told)
+        return cls._made(name=broken.name, problem=broken.problem, enabled=False, **told)
+
+    @classmethod
+    def _made(cls, **fields: Any) -> Self:
+        """Not validated: a broken table is shown as it is."""
+        return cast(Self, cls.model_construct(**fields))
 
 
 _Table = TypeVar("_Table", bound=SourceTable | ExportTable)

@@ -196,13 +196,6 @@ def demo(quiet: QuietOption = False, store: StoreOption = None) -> Answer:
                 say(f"{period}: {line}")
         for level, line in run_rollups(instance, settings, LAST_DAY).items():
             say(f"{level}: {line}")
-        from dagster import AssetObservation  # after the first job, which says whose partitions these are
-
-        from memory_pipeline.orchestration.assets.sources import describe_store
-
-        version, metadata = describe_store(opened)  # as its asset would when someone observes it in the UI
-        tags = {"dagster/data_version": version.value}
-        instance.report_runless_asset_event(AssetObservation("memory_store", metadata=metadata, tags=tags))
     report_file = settings.reports_path / f"compression-{report.run_id}.html"
     card = scoring.score(opened, settings, before)
     read = card if answers else None
@@ -247,11 +240,8 @@ def init(
     if all(known.name != source.name for known in settings.sources):
         config = save_table("sources", source)
     with instance_of(settings) as instance:
-        from memory_pipeline.orchestration.assets.sources import observation_of
         from memory_pipeline.orchestration.partitions import first_day_of
 
-        seen = settings.with_values({"sources": (source,)})
-        instance.report_runless_asset_event(observation_of(source.name, seen))
         request = NightOptions(latest_complete_day(datetime.now(UTC)), "", dry_run=True)
         report = run_night_job(instance, settings, request, progress_printer())
     readers = [] if has_model(settings) else find_models(settings)

@@ -181,14 +181,9 @@ def sources_gone(
     return Answer(found, table(rows, none=_NONE_GONE))
 
 
-class DescribedSource(DescribedTable):
+class DescribedSource(DescribedTable, SourceTable):
     """A source of the settings."""
 
-    timezone: str = Field(default="", description="The time zone of its times that name none.")
-    include: tuple[str, ...] = Field(default=(), description="Patterns of the files that are read; if empty, all.")
-    exclude: tuple[str, ...] = Field(
-        default=(), description="Patterns of files that are not read, besides those without memories."
-    )
     feeds_store: bool = Field(default=False, description="Whether it feeds the store of this command.")
     files: int | None = Field(default=None, description="How many files it has now; null if it cannot be read.")
     last_read: Moment | None = Field(default=None, description="As of when a night last read a changed file of it.")
@@ -202,8 +197,8 @@ class DescribedSource(DescribedTable):
             files = len(find_files(source, settings, Skipped()))
         except InputError as error:
             problem = str(error)
-        return cls(
-            **source.model_dump(include={"name", "format", "path", "include", "exclude", "enabled"}),
+        return cls.of_table(
+            source,
             problem=problem,
             project=project_of(source) if source.format in IMPORTERS else source.project,
             timezone=source.timezone or settings.import_.timezone,

@@ -19,6 +19,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, InputRequiredResult
 from mcp_types import Tool as ListedTool
 from pydantic import ValidationError
+from starlette.types import ASGIApp
 
 from memory_pipeline import __version__
 from memory_pipeline.config.settings import Settings
@@ -26,7 +27,6 @@ from memory_pipeline.errors import MemoryPipelineError
 from memory_pipeline.interfaces.api.access import ACCESS, Access
 from memory_pipeline.interfaces.mcp.tools import AccessOf, add_tools, output_schemas
 from memory_pipeline.interfaces.served import ServedMemories, keep_writing
-from memory_pipeline.orchestration.guard import App
 from memory_pipeline.recall.project import in_words
 from memory_pipeline.store import Store, settle_stores
 
@@ -121,7 +121,7 @@ def slim(schema: dict[str, Any]) -> dict[str, Any]:
 PATH = "/mcp"
 
 
-def http_app(memories: ServedMemories) -> tuple[App, Callable[[], AbstractAsyncContextManager[Any]]]:
+def http_app(memories: ServedMemories) -> tuple[ASGIApp, Callable[[], AbstractAsyncContextManager[Any]]]:
     """The application at `/mcp`, and what is entered while it runs. It keeps no sessions: every request carries its
     token, and any server may answer it. Hosts and origins are checked by the server of the HTTP API."""
     server = make_server(memories, _access_of)

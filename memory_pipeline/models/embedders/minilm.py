@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
@@ -33,12 +32,8 @@ _HEAD_WIDTH = _WIDTH // _HEADS
 #: More threads than this wait for each other's memory.
 _MOST_THREADS = 8
 
-#: Number of characters of a text to read first: nearly always enough for all the pieces that the model reads.
-_PART = 4_000
-#: Number of characters whose pieces are counted at once.
-_COUNTED_AT_ONCE = 64_000
-#: Only here can a text be cut without changing a piece: accents and marks belong to the preceding character.
-_BETWEEN_WORDS = re.compile(r"(?<=[A-Za-z0-9.,;:!?]) (?=[A-Za-z0-9])")
+#: Characters of a text that are tokenised for its vector: far more than the pieces that the model reads ever have.
+_READ_CHARACTERS = 20_000
 
 Matrix = NDArray[np.float32]
 
@@ -63,7 +58,7 @@ class MiniLM:
         if not texts:
             return np.empty((0, _WIDTH), dtype=np.float32)
         weights, (tokenizer, _) = _load_weights(), _load_tokenizers()
-        tokens = _tokens_seen(tokenizer, texts)
+        tokens = [one.ids for one in tokenizer.encode_batch([text[:_READ_CHARACTERS] for text in texts])]
         longest_first = sorted(range(len(tokens)), key=lambda i: -len(tokens[i]))
         vectors = np.empty((len(texts), _WIDTH), dtype=np.float32)
         with _blas().limit(limits=1, user_api="blas"):
@@ -79,7 +74,7 @@ class MiniLM:
     def count_tokens(self, text: str) -> int:
         """The number of word pieces of the whole text."""
         _, counter = _load_tokenizers()
-        return max(1, sum(len(counter.encode(part, add_special_tokens=False).ids) for part in _in_parts(text)))
+        return max(1, len(counter.encode(text, add_special_tokens=False).ids))
 
 
 @lru_cache(maxsize=1)
@@ -88,40 +83,6 @@ def _blas() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
-
-
-def _tokens_seen(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
-    """The pieces of each text that the model reads. Of a long text, only as much as needed is tokenised."""
-    firsts = [_first_part(text, _PART) for text in texts]
-    tokens = [encoding.ids for encoding in tokenizer.encode_batch(firsts)]
-    for place, (text, first) in enumerate(zip(texts, firsts, strict=True)):
-        size = _PART
-        while len(tokens[place]) < MAX_TOKENS and len(first) < len(text):
-            size *= 4
-            first = _first_part(text, size)
-            tokens[place] = tokenizer.encode(first).ids
-    return tokens
-
-
-def _in_parts(text: str) -> Iterator[str]:
-    """The text in parts that end between words: their pieces together are those of the text."""
-    start = 0
-    while start < len(text):
-        end = _end_of_part(text, start, _COUNTED_AT_ONCE)
-        yield text[start:end]
-        start = end
-
-
-def _first_part(text: str, size: int) -> str:
-    return text[: _end_of_part(text, 0, size)]
-
-
-def _end_of_part(text: str, start: int, size: int) -> int:
-    """The end of a part of about `size` characters: after a space between two plain words, or the end of the text."""
-    if len(text) - start <= size:
-        return len(text)
-    between = _BETWEEN_WORDS.search(text, start + size)
-    return between.end() if between else len(text)
 
 
 class _Weights:

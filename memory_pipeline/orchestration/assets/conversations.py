@@ -18,11 +18,11 @@ from dagster import (
 
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.conversations import DayOfProject, ModelBill, bill_of, read_conversations
-from memory_pipeline.consolidation.run import report_failure, take_snapshot
+from memory_pipeline.consolidation.run import take_snapshot
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.orchestration.location import CONVERSATIONS_GROUP, NIGHTLY, OWNERS
 from memory_pipeline.orchestration.partitions import DAILY
-from memory_pipeline.orchestration.resources import NightResource, why_held
+from memory_pipeline.orchestration.resources import NightResource, reporting, why_held
 from memory_pipeline.orchestration.showing import (
     Found,
     Row,
@@ -126,12 +126,9 @@ def conversations(
         return
     known = len(tonight.errors)
     bill = bill_of(tonight) if model_reads(tonight.settings) else None
-    try:
+    with reporting(night, tonight, context.run.run_id):
         take_snapshot(tonight)
         days = read_conversations(tonight)
-    except Exception as error:
-        report_failure(tonight, error, night.started_at(context.run.run_id))
-        raise
     problems = [error.error for error in tonight.errors[known:] if error.stage == "conversations"]
     if days:
         context.log.info(in_words(days))

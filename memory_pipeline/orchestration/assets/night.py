@@ -11,7 +11,6 @@ from dagster import (
     AssetDep,
     AssetExecutionContext,
     AssetsDefinition,
-    Failure,
     MaterializeResult,
     Output,
     PythonObjectDagsterType,
@@ -22,8 +21,7 @@ from dagster import (
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.counting import NightOutcome
 from memory_pipeline.consolidation.report import closing_line, report_run
-from memory_pipeline.consolidation.run import ORDER, STEPS, Step, last_of, report_failure, take_snapshot
-from memory_pipeline.errors import MemoryPipelineError
+from memory_pipeline.consolidation.run import ORDER, STEPS, Step, last_of, take_snapshot
 from memory_pipeline.orchestration.assets.conversations import conversations
 from memory_pipeline.orchestration.assets.reporting import (
     EXPORT_CHECKS,
@@ -37,7 +35,7 @@ from memory_pipeline.orchestration.assets.steps import duplicates
 from memory_pipeline.orchestration.io import ParquetByPartition
 from memory_pipeline.orchestration.location import DUPLICATES_JOB, IO, NIGHT_GROUP, NIGHTLY, OWNERS, REPORTING_GROUP
 from memory_pipeline.orchestration.partitions import DAILY
-from memory_pipeline.orchestration.resources import NightResource, why_held
+from memory_pipeline.orchestration.resources import NightResource, reporting, why_held
 from memory_pipeline.orchestration.showing import (
     ERROR,
     RECORDS,
@@ -93,14 +91,9 @@ def _reported(step: Callable[..., Any], needs: Sequence[str]) -> Callable[..., A
         context: AssetExecutionContext, night: NightResource, night_files: ResourceParam[ParquetByPartition]
     ) -> MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class only
         given = {name: night_files.value_of(name, context.partition_key) for name in needs}
-        try:
+        with reporting(night, _open(context, night), context.run.run_id):
             result: MaterializeResult[Any] = step(context, night, **given)
-            return result
-        except Exception as error:
-            report_failure(_open(context, night), error, night.started_at(context.run.run_id))
-            if isinstance(error, MemoryPipelineError):  # the UI shows the sentence above the stack
-                raise Failure(description=str(error)) from error
-            raise
+        return result
 
     return run
 
@@ -126,16 +119,12 @@ def exact_duplicates(context: AssetExecutionContext, night: NightResource) -> It
     tonight = _open(context, night)
     if why_held(context, tonight):
         return
-    started = night.started_at(context.run.run_id)
-    try:
+    kind: Kind = "duplicates" if context.job_name == DUPLICATES_JOB else "night"
+    with reporting(night, tonight, context.run.run_id, kind):
         snapshot = take_snapshot(tonight)
         groups = STEPS["exact_duplicates"].run(tonight)
-        if context.job_name == DUPLICATES_JOB:
-            report_run(tonight, "duplicates", started, NightOutcome(duplicates=groups))
-    except Exception as error:
-        kind: Kind = "duplicates" if context.job_name == DUPLICATES_JOB else "night"
-        report_failure(tonight, error, started, kind=kind)
-        raise
+        if kind == "duplicates":
+            report_run(tonight, kind, night.started_at(context.run.run_id), NightOutcome(duplicates=groups))
     seen = duplicates(tonight, groups)
     log_news(context.log, seen.figures)
     yield Output(groups, metadata={**seen.figures, "snapshot": snapshot})

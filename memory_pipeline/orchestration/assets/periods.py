@@ -28,7 +28,7 @@ from memory_pipeline.consolidation.conversations import bill_of
 from memory_pipeline.consolidation.knowledge_base import KnowledgeBaseReport, compress_knowledge_base
 from memory_pipeline.consolidation.principles import misplaced_patterns
 from memory_pipeline.consolidation.report import report_run
-from memory_pipeline.consolidation.run import report_failure, run_week
+from memory_pipeline.consolidation.run import run_week
 from memory_pipeline.models.choose import model_reads
 from memory_pipeline.moments import latest_complete_day
 from memory_pipeline.orchestration.location import (
@@ -41,36 +41,30 @@ from memory_pipeline.orchestration.location import (
     WEEKLY_FRESH,
     YEARLY_SUMMED,
 )
-from memory_pipeline.orchestration.partitions import EVERY_DAY, EVERY_WEEK, MONTHLY, WEEKLY, YEARLY
-from memory_pipeline.orchestration.resources import NightResource, why_held
+from memory_pipeline.orchestration.partitions import DAILY, MONTHLY, WEEKLY, YEARLY
+from memory_pipeline.orchestration.resources import NightResource, reporting, why_held
 from memory_pipeline.orchestration.showing import (
-    LONGEST_MADE,
-    ROWS,
     Found,
     Row,
     Seen,
-    beside,
     by_status,
     log_news,
     preview,
-    quoted,
     result_of,
+    rows_of,
     schema_of,
     schema_of_document,
     schema_of_rows,
     specs_of,
-    texts_of,
     unchecked,
 )
 from memory_pipeline.periods.calendar import Period, period_of
-from memory_pipeline.periods.days import best_of_each_kind, from_json
 from memory_pipeline.periods.in_short import SAID
 from memory_pipeline.periods.making import rollup_id
 from memory_pipeline.periods.running import MadeRollup, find_problems, finish_rollups, roll_up
 from memory_pipeline.records import PrincipleResult
 from memory_pipeline.records.night import ROLLUP_LEVELS
 from memory_pipeline.text.counts import how_many
-from memory_pipeline.text.quoting import clipped
 
 #: The finer periods that a period is made of, as far as there are partitions of them.
 _PARTS = TimeWindowPartitionMapping(allow_nonexistent_upstream_partitions=True)
@@ -160,13 +154,9 @@ def principles(context: AssetExecutionContext, night: NightResource) -> Iterator
     if held := why_held(context, week):
         yield unchecked("patterns_stay_active", held)
         return
-    started = night.started_at(context.run.run_id)
-    try:
+    with reporting(night, week, context.run.run_id, "principles"):
         results = run_week(week)
-    except Exception as error:
-        report_failure(week, error, started, kind="principles")
-        raise
-    report_run(week, "principles", started)
+    report_run(week, "principles", night.started_at(context.run.run_id))
     seen = _seen(week, results)
     log_news(context.log, seen.figures)
     broken = misplaced_patterns(week.store, results)
@@ -176,12 +166,13 @@ def principles(context: AssetExecutionContext, night: NightResource) -> Iterator
 
 def _seen(night: Night, results: Sequence[PrincipleResult]) -> Seen:
     """The rules that were found behind patterns, and what became of them."""
-    shown = sorted(results, key=lambda one: one.status != "created")[:ROWS]
-    texts = texts_of(night, quoted([result.group for result in shown]))
-    rows = []
-    for result in shown:
-        why = f"({result.status}: {result.reason})" if result.reason else f"({result.status})"
-        rows += beside(texts.members(result.group), [clipped(result.content, LONGEST_MADE), why], "principle")
+    rows = rows_of(
+        night,
+        sorted(results, key=lambda one: one.status != "created"),
+        patterns=lambda one: one.group.member_ids,
+        principle=lambda one: one.content,
+        status=lambda one: f"{one.status}: {one.reason}" if one.reason else one.status,
+    )
     counts = by_status(results, ("created", "skipped", "failed"))
     return Seen({**counts, **preview(rows, "No rule that three patterns share was found, or no model is chosen.")})
 
@@ -284,17 +275,9 @@ def _metadata(tonight: Night, period: Period, made: Sequence[MadeRollup]) -> dic
          "status": one.status, "file": "/".join(Path(one.file).parts[-2:]) if one.file else "none"}
         for one in mine
     ]  # fmt: skip
-    texts: list[str] = []
-    first: list[Row] = []
     with tonight.store.reading() as tx:
-        for one in mine[:_MOST_SHOWN]:
-            for row in tx.rollups.read(one.project, [rollup_id(one.project, period)]).values():
-                texts.append(row.content)
-                first += [
-                    {"project": one.project, "kind": e.kind, "of": str(e.day), "words": e.words}
-                    for e in best_of_each_kind(from_json(row.entries))
-                ]
-    shown = "\n\n".join(_LINK.sub(r"\1", text) for text in texts)
+        read = [tx.rollups.read(one.project, [rollup_id(one.project, period)]) for one in mine[:_MOST_SHOWN]]
+    shown = "\n\n".join(_LINK.sub(r"\1", row.content) for rows_of_one in read for row in rows_of_one.values())
     return {
         "period": period.name,
         "rollups": len(mine),
@@ -303,19 +286,18 @@ def _metadata(tonight: Night, period: Period, made: Sequence[MadeRollup]) -> dic
         "tokens": sum(one.tokens for one in mine),
         "said_in_short": sum(one.in_short == SAID for one in mine),
         "rollup": MetadataValue.md(shown or "There is nothing to say of it."),
-        "counts": preview(rows, "There is nothing to say of it.")["preview"],
-        **preview(first, "There is nothing to say of it."),
+        **preview(rows, "There is nothing to say of it."),
     }
 
 
 ROLLUP_ASSETS = [
     _rollup(
-        DAYS, "day", EVERY_DAY, ("reports",), DAILY_SUMMED,
+        DAYS, "day", DAILY, ("reports",), DAILY_SUMMED,
         "What each day amounts to, by project: decisions, what nights made of it, facts and lessons, threads that were "
         "opened or closed, and the figures of its series, within 600 tokens. Told as of the day's end.",
     ),
     _rollup(
-        WEEKS, "week", EVERY_WEEK, (DAYS,), WEEKLY_FRESH,
+        WEEKS, "week", WEEKLY, (DAYS,), WEEKLY_FRESH,
         "What each week (Sunday to Saturday, UTC) amounts to, made from its days: what was archived into something "
         "else is told by that, and every thread that is open at its end, since when.",
     ),

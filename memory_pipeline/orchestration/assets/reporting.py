@@ -1,7 +1,7 @@
-"""What the assets of a night's report and of its exports show of themselves: figures, plots, and checks with the bands
-of health."""
+"""What the assets of a night's report and of its exports show of themselves: figures, which Dagster plots by day, and
+checks with the bands of health."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from dagster import AssetCheckResult, MetadataValue
@@ -10,26 +10,15 @@ from memory_pipeline.config.night import RECALL_FLOOR
 from memory_pipeline.consolidation.context import Night
 from memory_pipeline.orchestration.showing import (
     ERROR,
-    LONGEST,
-    LONGEST_MADE,
-    MEMBERS,
-    ROWS,
     WARN,
     Found,
     Row,
     Seen,
-    and_more,
-    beside,
-    memories,
-    plot,
     preview,
 )
-from memory_pipeline.recall import read_state
-from memory_pipeline.records import Memory
 from memory_pipeline.reporting.model import Report
 from memory_pipeline.reporting.pages import as_markdown, page_name
 from memory_pipeline.text.counts import how_many
-from memory_pipeline.text.quoting import clipped
 from memory_pipeline.workspace import ExportResult
 
 Band = Callable[[float], int]
@@ -88,9 +77,7 @@ EXPORT_CHECKS = {"exports_written": "Every export that the settings name was wri
 
 
 def figures_of_report(night: Night, made: Report) -> dict[str, Any]:
-    """The figures that are plotted by day, the report page, the paths of the files, and what the run changed."""
-    with night.store.reading() as tx:
-        tokens = [int(told["tokens_after"]) for told in tx.journal.reports(40)]
+    """The figures that Dagster plots by day, the report page, and the paths of the files."""
     numbers = {
         name: value
         for name, value in made
@@ -99,49 +86,15 @@ def figures_of_report(night: Night, made: Report) -> dict[str, Any]:
     return {
         "verdict": MetadataValue.text(f"{made.verdict}: {made.verdict_reason}"),
         "read_by": MetadataValue.text(made.read_by),
-        "active_tokens": plot(tokens, "Active tokens after each night"),
         **numbers,
         "errors": len(made.errors),
         "report": MetadataValue.md(as_markdown(made, examples=8)),
         "files": MetadataValue.path(str(night.settings.reports_path / page_name(made.run_id))),
-        **_difference(night, made),
     }
 
 
 #: Numbers that are plotted by day, besides the figures that a page shows.
 _PLOTTED = ("active_memories", "total_llm_input_tokens", "total_llm_output_tokens")
-
-
-def _difference(night: Night, made: Report) -> dict[str, MetadataValue]:
-    """What the run changed in the active memory: each memory of now beside those that it stands for."""
-    nothing = "Nothing changed in the active memory."
-    if not made.memories_archived:
-        return {"diff": MetadataValue.md(nothing)}
-    before, after = read_state(night.store, f"before:{night.run_id}"), read_state(night.store, night.run_id)
-    old, new = before.active, after.active
-    later = {memory.id: memory for memory in after.memories}
-    groups: dict[str, list[Memory]] = {}
-    for memory_id in sorted(old.keys() - new.keys(), key=lambda i: (old[i].effective_date, i)):
-        groups.setdefault(_end(later, memory_id), []).append(old[memory_id])
-    rows: list[Row] = []
-    for end, gone in sorted(groups.items(), key=lambda one: (one[0] in old, -len(one[1]), one[0]))[: 2 * ROWS]:
-        words = and_more([clipped(memory.content, LONGEST) for memory in gone[:MEMBERS]], len(gone))
-        now = [
-            clipped(later[end].content, LONGEST_MADE) if end in later else "",
-            "(there before)" if end in old else "",
-        ]
-        rows += beside(words, now if end in new else ["(no longer in use)"], "now")
-    count = sum(map(len, groups.values()))
-    head = f"{memories(count)} archived, {how_many(len(new.keys() - old.keys()), 'new memory')}."
-    shown = preview(rows, nothing)
-    return {"changed": MetadataValue.text(head), **{name.replace("preview", "diff"): md for name, md in shown.items()}}
-
-
-def _end(later: Mapping[str, Memory], memory_id: str) -> str:
-    """The memory that stands for one in the end."""
-    while memory_id in later and (into := later[memory_id].consolidated_into_id) is not None:
-        memory_id = into
-    return memory_id
 
 
 def seen_of_exports(results: Sequence[ExportResult]) -> Seen:

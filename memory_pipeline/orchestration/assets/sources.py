@@ -3,6 +3,7 @@ was imported from them."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,14 +29,13 @@ from dagster._core.definitions.data_version import DATA_VERSION_TAG
 from memory_pipeline.config.exports import SourceTable
 from memory_pipeline.config.settings import Settings
 from memory_pipeline.consolidation.plan import waiting_in_words
-from memory_pipeline.consolidation.run import STEPS, report_failure, take_snapshot
+from memory_pipeline.consolidation.run import STEPS, take_snapshot
 from memory_pipeline.errors import InputError
 from memory_pipeline.orchestration.location import IO, LOCATION, NIGHTLY, OBSERVED, OWNERS, SOURCES_GROUP, SOURCES_JOB
 from memory_pipeline.orchestration.partitions import DAILY
-from memory_pipeline.orchestration.resources import NightResource, why_held
+from memory_pipeline.orchestration.resources import NightResource, reporting, why_held
 from memory_pipeline.orchestration.showing import Found, preview, result_of, schema_of, specs_of, unchecked
 from memory_pipeline.records import Memory, SourceReading
-from memory_pipeline.store import Store
 from memory_pipeline.text.counts import how_many
 
 #: With a larger share of rows in quarantine, a source is probably read in the wrong way.
@@ -138,17 +138,14 @@ def _observed(source: SourceTable, settings: Settings) -> dict[str, Any]:
     name="observe_store",
 )
 def memory_store(night: NightResource) -> Iterator[ObserveResult]:
-    version, metadata = describe_store(night.store())
-    yield ObserveResult(data_version=version, metadata=metadata)
-
-
-def describe_store(store: Store) -> tuple[DataVersion, dict[str, Any]]:
-    """The data version of a store and what the UI shows of it."""
+    store = night.store()
     if not store.exists():
-        return DataVersion("none"), {"store": str(store.path), "active": 0}
+        yield ObserveResult(data_version=DataVersion("none"), metadata={"store": str(store.path), "active": 0})
+        return
     with store.reading() as tx:
         version, facts = tx.contents.digest(), tx.contents.facts()
-    return DataVersion(version[:16]), {"store": str(store.path), "bytes": store.path.stat().st_size, **facts}
+    metadata: dict[str, Any] = {"store": str(store.path), "bytes": store.path.stat().st_size, **facts}
+    yield ObserveResult(data_version=DataVersion(version[:16]), metadata=metadata)
 
 
 #: The project's own sources, whichever store a run works on: Dagster reads them when it loads the code location.
@@ -184,15 +181,11 @@ def imported_notes(
     if held := why_held(context, tonight):
         yield from (unchecked(name, held) for name in _CHECKS)
         return
-    try:
-        if context.job_name != SOURCES_JOB:
+    is_night = context.job_name != SOURCES_JOB
+    with reporting(night, tonight, context.run.run_id) if is_night else nullcontext():
+        if is_night:
             take_snapshot(tonight)
         readings: list[SourceReading] = STEPS[NAME].run(tonight)
-    except Exception as error:
-        if context.job_name == SOURCES_JOB:
-            raise
-        report_failure(tonight, error, night.started_at(context.run.run_id))
-        raise
     if any(r.new or r.changed or r.gone or r.error or r.edits_later for r in readings):
         context.log.info(in_words(readings))
     settings = night.effective_settings()

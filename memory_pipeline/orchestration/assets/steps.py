@@ -1,6 +1,7 @@
 """What each step of a night shows of itself in the UI: its words, its figures with a preview, a line of the log, and
 its checks. `consolidation/run.py` defines what it does."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,22 +21,16 @@ from memory_pipeline.consolidation.context import Night
 from memory_pipeline.consolidation.gates import LOST_IN_LEVELS_MEND, lost_in_levels, problems_of
 from memory_pipeline.orchestration.location import KNOWLEDGE_GROUP
 from memory_pipeline.orchestration.showing import (
-    LONGEST,
-    LONGEST_MADE,
-    MEMBERS,
     ROWS,
     WARN,
     Found,
     Row,
     Seen,
-    beside,
     by_status,
-    memories,
     preview,
-    quoted,
+    rows_of,
     schema_of,
     shows,
-    texts_of,
 )
 from memory_pipeline.recall.series import show_series
 from memory_pipeline.records import (
@@ -52,28 +47,23 @@ from memory_pipeline.records import (
     Measured,
 )
 from memory_pipeline.store import EDGE_SCHEMA
-from memory_pipeline.text.quoting import clipped
 from memory_pipeline.workspace.directory import PAGES
 
 #: The principles that a night finds: those of the week that ended before its day.
 _WEEK_BEFORE = TimeWindowPartitionMapping(-1, -1, allow_nonexistent_upstream_partitions=True)
-_STATEMENTS = 60
 _OF_PAIRS = {"cluster.member_ids": [("similarity_batches", "a"), ("similarity_batches", "b")]}
 
 
 def duplicates(night: Night, groups: Sequence[DuplicateGroup]) -> Seen:
     """Copies and the memories that they went into."""
-    shown = sorted(groups, key=lambda group: -len(group.duplicate_ids))[:ROWS]
-    texts = texts_of(night, [group.survivor_id for group in shown])
-    rows: list[Row] = [
-        {
-            "memory": texts.said(group.survivor_id),
-            "copies": len(group.duplicate_ids),
-            "project": group.project_id,
-            "tonight": "proposed" if group.proposed else "archived",
-        }
-        for group in shown
-    ]
+    rows = rows_of(
+        night,
+        sorted(groups, key=lambda group: -len(group.duplicate_ids)),
+        memory=lambda group: (group.survivor_id,),
+        copies=lambda group: len(group.duplicate_ids),
+        project=lambda group: group.project_id,
+        tonight=lambda group: "proposed" if group.proposed else "archived",
+    )
     copies = [sum(len(one.duplicate_ids) for one in groups if one.proposed is waits) for waits in (False, True)]
     figures = dict(zip(("duplicates_archived", "duplicates_proposed"), copies, strict=True))
     return Seen({"groups": len(groups), **figures, **preview(rows, "No exact duplicates.")})
@@ -97,7 +87,7 @@ def series(night: Night, done: Sequence[Archive]) -> Seen:
     with night.store.reading() as tx:
         shown = [show_series(tx, one.id) for one in tx.series.active() if one.id in made] if made else []
         untrue = tx.integrity.untrue_series(made) if made else []
-    said: list[Row] = [{"a series says": one.content, "readings": one.readings} for one in shown]
+    said = rows_of(night, shown, series=lambda one: one.content, readings=lambda one: one.readings)
     figures = {
         **_archived(done),
         "readings_breaking": sum(len(one.breaking_ids) for one in shown),
@@ -129,18 +119,14 @@ def readings(night: Night, done: Sequence[Archive]) -> Seen:
     for link in links:
         if link.relation == REPLACED:
             replaced.setdefault(link.memory_id, []).append(link.source_id)
-    texts = texts_of(night, [*made, *(link.source_id for link in links)])
-    rows: list[Row] = []
-    for archive in done[:_STATEMENTS]:
-        made_id = archive.abstraction_id or ""
-        rows.append(
-            {
-                "statement": texts.said(made_id, LONGEST_MADE) if made_id else f"({archive.status}: {archive.reason})",
-                "from": " / ".join(texts.said(i) for i in archive.member_ids[:MEMBERS]),
-                "put away": len(archive.archived_ids),
-                "in the place of": " / ".join(texts.said(i) for i in replaced.get(made_id, [])[:MEMBERS]),
-            }
-        )
+    rows = rows_of(
+        night,
+        done,
+        statement=lambda one: (one.abstraction_id,) if one.abstraction_id else f"({one.status}: {one.reason})",
+        notes=lambda one: one.member_ids,
+        put_away=lambda one: len(one.archived_ids),
+        replaces=lambda one: tuple(replaced.get(one.abstraction_id or "", ())),
+    )
     digests = [archive for archive in done if archive.cluster.policy == DIGEST]
     figures = {
         "statements": len(done) - len(digests),
@@ -168,17 +154,8 @@ def readings(night: Night, done: Sequence[Archive]) -> Seen:
 def eligible(night: Night, found: Sequence[EligibleMemory]) -> Seen:
     """The memories that tonight may touch: at least 24 hours old as of the partition, importance below the critical
     floor, not pinned, not archived, raw or merged, with a vector. Memories without a vector are embedded first."""
-    projects = sorted({memory.project_id for memory in found})
-    rows: list[Row] = [
-        {
-            "project": project,
-            "memories": len(mine := [memory for memory in found if memory.project_id == project]),
-            "tokens": sum(memory.token_count for memory in mine),
-            "oldest": min(memory.created_at for memory in mine).date(),
-            "newest": max(memory.created_at for memory in mine).date(),
-        }
-        for project in projects
-    ]
+    projects = Counter(memory.project_id for memory in found)
+    rows: list[Row] = [{"project": name, "memories": count} for name, count in sorted(projects.items())]
     figures = {
         "memories_scanned": len(found),
         "tokens": sum(memory.token_count for memory in found),
@@ -199,11 +176,13 @@ def pairs(night: Night, found: pa.Table) -> Seen:
     """Every pair of eligible memories of one project whose cosine reaches the lowest threshold, computed exactly, with
     the result of the conflict guard. Only pairs with a memory that no earlier night has compared are computed."""
     shown = found.sort_by([("score", "descending")]).slice(0, ROWS).to_pylist() if found.num_rows else []
-    texts = texts_of(night, {row[side] for row in shown for side in ("a", "b")})
-    rows: list[Row] = [
-        {"one": texts.said(row["a"]), "the other": texts.said(row["b"]), "cosine": f"{row['score']:.3f}"}
-        for row in shown
-    ]
+    rows = rows_of(
+        night,
+        shown,
+        one=lambda row: (row["a"],),
+        the_other=lambda row: (row["b"],),
+        cosine=lambda row: f"{row['score']:.3f}",
+    )
     shown_pairs = preview(rows, "No two memories are alike tonight.")
     return Seen({"pairs": found.num_rows, "guarded": len(conflicts_in(found)), **shown_pairs})
 
@@ -270,15 +249,14 @@ def clusters(night: Night, found: Sequence[Cluster]) -> Seen:
     no pair is a conflict. Conflicts are linked in the store. A cluster that was decided within the last seven days is
     left alone. A statement that notes of three days say is a cluster of its own: it becomes a pattern in its own
     words."""
-    shown = sorted(found, key=lambda one: (one.settled is not None, -one.member_count, one.fingerprint))[:ROWS]
-    texts = texts_of(night, quoted(shown))
-    rows = []
-    for one in shown:
-        about = f"{memories(one.member_count)} of {one.project_id}, cosine at least {one.min_similarity:.2f}"
-        becomes = "to be distilled"
-        if one.policy == ESTABLISHED:
-            about, becomes = f"a statement of {one.project_id} that notes of several days say", "becomes a pattern"
-        rows += beside(texts.members(one), [about, one.settled or becomes], "cluster")
+    rows = rows_of(
+        night,
+        sorted(found, key=lambda one: (one.settled is not None, -one.member_count, one.fingerprint)),
+        memories=lambda one: one.member_ids,
+        project=lambda one: one.project_id,
+        cosine=lambda one: f"{one.min_similarity:.2f}",
+        becomes=lambda one: one.settled or ("a pattern" if one.policy == ESTABLISHED else "to be distilled"),
+    )
     return Seen(
         {
             "clusters_found": len(found),
@@ -317,13 +295,13 @@ def distillations(night: Night, drafts: Sequence[Distillation]) -> Seen:
     much shorter it is. A draft that loses or invents a fact or contradicts a source is refused, and its sources stay
     unchanged. Nothing is written to the store yet."""
     accepted = [d for d in drafts if d.outcome == "accepted"]
-    shown = sorted(drafts, key=lambda d: (-len(d.member_ids), d.cluster.fingerprint))[:ROWS]
-    texts = texts_of(night, quoted(shown))
-    rows = []
-    for draft in shown:
-        outcome = f"{draft.outcome}: {draft.reason}" if draft.reason else draft.outcome
-        told = f"({outcome}{_shorter(draft.cluster, draft.measured)})" if draft.content else f"({outcome})"
-        rows += beside(texts.members(draft.cluster), [clipped(draft.content, LONGEST_MADE), told], "draft")
+    rows = rows_of(
+        night,
+        sorted(drafts, key=lambda d: (-len(d.member_ids), d.cluster.fingerprint)),
+        memories=lambda d: d.member_ids,
+        draft=lambda d: d.content,
+        outcome=lambda d: f"{d.outcome}: {d.reason}" if d.reason else f"{d.outcome}{_shorter(d.cluster, d.measured)}",
+    )
     outcomes = by_status(drafts, ("accepted", "refused", "deferred", "failed"), "outcome")
     figures = {
         "distillations": len(drafts),
@@ -362,14 +340,15 @@ def _put_away(night: Night, done: Sequence[Archive]) -> dict[str, Any]:
     """The results for the clusters in the store, and what the largest of them became."""
     shown = [archive for archive in done if archive.status != "settled"]
     shown.sort(key=lambda archive: (archive.status != "compressed", -len(archive.member_ids), archive.id))
-    shown = shown[:ROWS]
-    texts = texts_of(night, [*quoted(shown), *(archive.abstraction_id for archive in shown if archive.abstraction_id)])
-    rows = []
-    for archive in shown:
-        made = texts.said(archive.abstraction_id, LONGEST_MADE) if archive.abstraction_id else ""
-        saved = f"({archive.status}{_shorter(archive.cluster, archive.measured)})"
-        left = f"({archive.status}: {archive.reason})" if archive.reason else f"({archive.status})"
-        rows += beside(texts.members(archive.cluster), [made, saved if made else left], "became")
+    rows = rows_of(
+        night,
+        shown,
+        memories=lambda one: one.member_ids,
+        became=lambda one: (one.abstraction_id,) if one.abstraction_id else "",
+        status=lambda one: (
+            f"{one.status}: {one.reason}" if one.reason else f"{one.status}{_shorter(one.cluster, one.measured)}"
+        ),
+    )
     return {**_archived(done), **preview(rows, "Nothing was archived.")}
 
 
@@ -410,18 +389,15 @@ def atoms(night: Night, decisions: Sequence[AtomDecision]) -> Seen:
     """Extracts causes and effects from the night's abstractions: subject, action, outcome. A known finding raises the
     confidence of its atom, a new one becomes an atom, and one that the sources do not support is skipped. Separate from
     the archive, so that an error here cannot stop a night."""
-    findings = [(decision, decision.causal) for decision in decisions if decision.causal][:ROWS]
-    texts = texts_of(night, [decision.memory_id for decision, _ in findings])
-    rows: list[Row] = [
-        {
-            "subject": causal.subject,
-            "action": causal.action,
-            "outcome": causal.outcome,
-            "said by": texts.said(decision.memory_id),
-            "became": decision.status + (f" ({decision.reason})" if decision.reason else ""),
-        }
-        for decision, causal in findings
-    ]
+    rows = rows_of(
+        night,
+        (decision for decision in decisions if decision.causal),
+        subject=lambda one: one.causal.subject,
+        action=lambda one: one.causal.action,
+        outcome=lambda one: one.causal.outcome,
+        said_by=lambda one: (one.memory_id,),
+        became=lambda one: one.status + (f" ({one.reason})" if one.reason else ""),
+    )
     of = by_status(decisions, ("created", "strengthened", "skipped", "not_causal"))
     figures = {
         "atoms_created": of["created"],
@@ -458,17 +434,15 @@ def playbook(night: Night, done: Sequence[Contribution]) -> Seen:
     """Adds guidance from patterns and principles: the same guidance (cosine 0.95) updates its entry, other guidance
     creates one. An entry is derived from the memories behind it, and is removed when none is left. Exported as one
     Markdown file per project and category."""
-    texts = texts_of(night, [one.memory_id for one in done[:ROWS]])
-    rows: list[Row] = [
-        {
-            "advice": clipped(one.guidance, LONGEST),
-            "of": texts.said(one.memory_id),
-            "about": one.category,
-            "entry": one.status,
-            "confidence": f"{one.confidence:.2f}",
-        }
-        for one in done[:ROWS]
-    ]
+    rows = rows_of(
+        night,
+        done,
+        advice=lambda one: one.guidance,
+        of=lambda one: (one.memory_id,),
+        about=lambda one: one.category,
+        entry=lambda one: one.status,
+        confidence=lambda one: f"{one.confidence:.2f}",
+    )
     counts = by_status(done, ("created", "updated"))
     figures = {
         "playbook_created": counts["created"],

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from memory_pipeline.interfaces.api import gate
 from memory_pipeline.interfaces.api.consolidations import Consolidations
 from memory_pipeline.store import Store
 from memory_pipeline_tests.build import fill, lesson, run, settings_for
@@ -93,7 +92,6 @@ def test_every_answer_is_one_that_the_document_describes(
     (tmp_path / "expected.toml").write_text(EXPECTED)
     fill(store, lesson(5))
     run(store, date(2026, 3, 3), settings_for(store, consolidation__confidence__min=0.5))
-    monkeypatch.setattr(gate, "REQUESTS_PER_MIN", 1_000_000)
     with running(settings_for(store), store) as client:
         program = Path(sys.executable).with_name("schemathesis")
         words = ["--config-file", tmp_path / "expected.toml", "run", f"{client.url}/openapi.json", "--checks", "all"]

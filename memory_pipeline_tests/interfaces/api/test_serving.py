@@ -93,4 +93,3 @@ def test_the_program_answers_and_ends_well_when_it_is_told_to(tmp_path: Path, en
     assert (process.returncode, errors) == (0, "")
     with store.reading() as tx:
         assert tx.memories.read(["m"])["m"].reuse_count == 1
-    assert Tokens(store.path).all()[0].last_used_at is not None

@@ -77,15 +77,6 @@ def test_a_name_can_be_used_again_once_its_token_is_revoked(tokens: Tokens) -> N
     assert [one.id for one in tokens.all()] == [first.id, second.id]
 
 
-def test_the_last_use_is_written_to_the_minute(tokens: Tokens, store: Store) -> None:
-    made = tokens.create("agent", ["read"], None, NOW)
-    for seconds in (1, 30, 90):
-        tokens.access(made.token, NOW + timedelta(seconds=seconds))
-    tokens.write_uses()
-    tokens.write_uses()
-    assert [one.last_used_at for one in Tokens(store.path).all()] == [NOW + timedelta(seconds=90)]
-
-
 @pytest.mark.slow
 def test_tokens_made_at_the_same_time_are_all_kept(store: Store) -> None:
     with ThreadPoolExecutor(8) as pool:
