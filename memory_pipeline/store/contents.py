@@ -20,7 +20,7 @@ import duckdb
 from memory_pipeline.moments import FIRST_MEMORY, LAST_MEMORY
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import AUDIT_LOG, KEYS, TABLES, Row, Statements, from_utc, rows_digest
+from memory_pipeline.store.rows import AUDIT_LOG, KEYS, TABLES, Row, Statements, rows_digest
 
 #: Columns that came later are left out where they say nothing, so that earlier stores keep their digests. No text can
 #: hold these words: JSON escapes its quotation marks.
@@ -126,12 +126,11 @@ class Contents(Statements):
 
     def first_moment(self) -> datetime | None:
         """When the first memory was created, of those with a time that a memory can have; None if there is none."""
-        first = self._sql.value("select min(created_at) from memories where created_at >= $1", [FIRST_MEMORY])
-        return from_utc(first) if first is not None else None
+        return self._sql.moment("select min(created_at) from memories where created_at >= $1", [FIRST_MEMORY])
 
     def last_noted(self) -> datetime | None:
         """When the newest note or turn was written, of those that say so; None if none does."""
-        last = self._sql.value(
+        return self._sql.moment(
             """
             select max(created_at)
             from memories
@@ -140,15 +139,13 @@ class Contents(Statements):
             """,
             [LAST_MEMORY],
         )
-        return from_utc(last) if last is not None else None
 
     def of_impossible_days(self) -> dict[str, datetime]:
         """When the memories were created that have a time that no memory can have, by id."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             "select id, created_at from memories where created_at < $1 or created_at > $2 order by created_at, id",
             [FIRST_MEMORY, LAST_MEMORY],
         )
-        return {memory_id: from_utc(created) for memory_id, created in rows}
 
     def digest(self, *, active_only: bool = False, with_log: bool = False) -> str:
         """SHA-256 over all memories and their lineage, in id order; only over the active ones if requested, then

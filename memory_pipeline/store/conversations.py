@@ -58,7 +58,7 @@ class Conversations(Statements):
     def count_unasked(self, last: date) -> tuple[int, int, int]:
         """How many turns up to a day no model has read, with all that was asked about their day, of how many days, and
         their tokens. Days that a person took back wait for nothing."""
-        found: tuple[int, int, int] = self._sql.counts(
+        return self._sql.counts(
             f"""
             select count(*), count(distinct (project_id, {_DAY})), coalesce(sum(token_count), 0)
             from memories
@@ -77,7 +77,6 @@ class Conversations(Statements):
             """,
             [last],
         )
-        return found
 
     def turns(self, project_id: str, night: date) -> list[Memory]:
         """The memories of the turns of a day, by conversation and order."""
@@ -134,7 +133,7 @@ class Conversations(Statements):
     def read_by(self, run_id: str) -> tuple[int, int, int, int]:
         """How many turns a run read, how much of them it kept, how much of what it extracted a model proposed, and of
         how many memories nobody knows who speaks."""
-        found: tuple[int, int, int, int] = self._sql.counts(
+        return self._sql.counts(
             """
             select (select coalesce(sum(coalesce((coverage -> 'turns' ->> 'human')::integer, 0)
                                         + coalesce((coverage -> 'turns' ->> 'agent')::integer, 0)), 0)
@@ -150,7 +149,6 @@ class Conversations(Statements):
             """,
             [run_id],
         )
-        return found
 
     def read_before(self, run_id: str, night: date) -> int:
         """How many days before a night its run read, and made something else of than what stood."""

@@ -17,7 +17,7 @@ from memory_pipeline.records import (
     Proposal,
 )
 from memory_pipeline.store.conversations import Conversations
-from memory_pipeline.store.rows import RowsOf, Statements, from_utc, only_one
+from memory_pipeline.store.rows import RowsOf, Statements, only_one
 
 _CONFLICTS, _CASES = RowsOf(Conflict, "conflicts"), RowsOf(ConflictCase, "conflicts")
 #: Whether a conflict `c` is open. One with a side that was archived into something nearly equal is linked again through
@@ -226,7 +226,7 @@ class Proposals(Statements):
         rows = self._sql.rows(
             "select * from proposals where $1 is null or status = $1 order by partition_date, id", [status]
         )
-        return [Proposal(*[*row[:8], from_utc(row[8]), from_utc(row[9]), *row[10:]]) for row in rows]
+        return [Proposal(*row) for row in rows]
 
     def read(self, proposal_id: str) -> Proposal:
         """The proposal with an id, or the only one whose id starts with it. Raises InputError if there is none or

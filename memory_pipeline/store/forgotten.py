@@ -14,7 +14,7 @@ from datetime import datetime
 
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.store.memories import Memories
-from memory_pipeline.store.rows import Statements, from_utc
+from memory_pipeline.store.rows import Statements
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.text.redaction import redact
 
@@ -113,7 +113,7 @@ class Forgotten(Statements):
             """,
             [memory_id, new_id_of(key, memory_id)],
         )
-        return Tombstone(row[0], row[1], from_utc(row[2]), row[3]) if row else None
+        return Tombstone(*row) if row else None
 
     def of_forgetting(self, forgetting: str) -> list[str]:
         """The memories of one forgetting, by their new ids."""

@@ -21,7 +21,7 @@ from memory_pipeline.records import EXTRACTED, MADE, Memory
 from memory_pipeline.records.columns import state_of
 from memory_pipeline.store.forgotten import Forgotten
 from memory_pipeline.store.memories import Memories
-from memory_pipeline.store.rows import Statements, from_utc
+from memory_pipeline.store.rows import Statements
 
 _STATE_TIMES = [column.name for column in state_of(Memory) if column.kind is datetime]
 
@@ -102,8 +102,8 @@ class History(Statements):
             values,
         )
         return [
-            Event(**dict(zip(names, (number, from_utc(at), *rest, _state(before), _state(after)), strict=True)))
-            for number, at, *rest, before, after in rows
+            Event(**dict(zip(names, (*values, _state(before), _state(after)), strict=True)))
+            for *values, before, after in rows
         ]
 
     def memories_on(self, day: date) -> list[Memory]:

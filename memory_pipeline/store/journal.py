@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from memory_pipeline.records import DEFERRED_REASONS, MOVED, LogRow, NightError, Notice
 from memory_pipeline.store.forgotten import Forgotten
-from memory_pipeline.store.rows import RowsOf, Statements, from_utc, only_one
+from memory_pipeline.store.rows import RowsOf, Statements, only_one
 from memory_pipeline.store.runs import Runs
 
 _LOG = RowsOf(LogRow, "compression_log")
@@ -91,7 +91,7 @@ class Journal(Statements):
             """,
             [run_id, MOVED],
         )
-        return [NightError(row[0], row[1], row[2], from_utc(row[3])) for row in rows]
+        return [NightError(*row) for row in rows]
 
     def moved_by(self, run_id: str) -> list[str]:
         """Where lines of a person stand now that a run moved, in sentences."""
@@ -184,18 +184,6 @@ class Journal(Statements):
             [run_ids],
         )
 
-    def nights_by_verdict(self) -> dict[str, int]:
-        """How many nights ended with each verdict."""
-        return self._sql.mapping(
-            f"""
-            select verdict, count(*)
-            from night_reports
-            where {_OF_NIGHT}
-            group by verdict
-            order by verdict
-            """
-        )
-
     def reported_nights(self) -> tuple[date | None, date | None]:
         """The oldest and the newest partition whose night was reported."""
         row = self._sql.row(f"select min(partition_date), max(partition_date) from night_reports where {_OF_NIGHT}")
@@ -251,7 +239,7 @@ class Journal(Statements):
     def rejected(self, file: str | None = None) -> list[tuple[str, int, str, str, datetime]]:
         """File, line, reason, excerpt and first time of every rejected row, or of those of a file; the same words with
         the same fault count once, wherever they stand in their file."""
-        rows = self._sql.rows(
+        return self._sql.rows(
             """
             select file, max_by(line, first_seen_at), reason, excerpt, min(first_seen_at)
             from quarantine
@@ -261,7 +249,6 @@ class Journal(Statements):
             """,
             [file],
         )
-        return [(str(a), int(b), str(c), str(d), from_utc(e)) for a, b, c, d, e in rows]
 
     def quarantine(self) -> list[tuple[str, int, str, str]]:
         """File, line, reason and excerpt of every rejected row, by file and line."""

@@ -232,10 +232,6 @@ class Playbook(Statements):
             [project_id],
         )
 
-    def ids(self) -> set[str]:
-        """The ids of all entries, those that were retracted included."""
-        return self._sql.string_set("select id from playbook_entries")
-
     def pending_contributors(self, as_of: datetime) -> list[Memory]:
         """Active patterns and principles, created by a time, that have not been compared with the playbook yet (or
         were withdrawn since), in order of creation, level and id."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from memory_pipeline.records import BESIDE, LineageLink
-from memory_pipeline.store.rows import RowsOf, Statements, from_utc
+from memory_pipeline.store.rows import RowsOf, Statements
 
 LINKS = RowsOf(LineageLink, "lineage")
 #: From each of some memories (`start`) along its replacements, with the steps to each (`depth`).
@@ -215,7 +215,7 @@ class Lineage(Statements):
     def turned_at(self, memory_ids: Iterable[str]) -> dict[str, datetime]:
         """Of those of some memories that stand no more because something else holds since, the time of what took their
         place first: a newer statement, or the side of a contradiction that a person kept."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             f"""
             {_CHAIN}
             select c.start, min(n.effective_date)
@@ -227,7 +227,6 @@ class Lineage(Statements):
             """,
             [memory_ids],
         )
-        return {str(start): from_utc(at) for start, at in rows}
 
     def replacement_of(self, memory_id: str) -> str:
         """The active memory at the end of a chain of replacements (the memory itself if it is active)."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import AGAIN, EXPIRED, UNDATED, Memory, Source
 from memory_pipeline.records.identifiers import Handles, is_handle
-from memory_pipeline.store.rows import Row, RowsOf, Statements, from_utc, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, to_utc
 
 #: The mapping of memories to table rows.
 MEMORIES = RowsOf(Memory, "memories")
@@ -64,10 +64,10 @@ class Text(NamedTuple):
     created_at: datetime
     effective_date: datetime
     day: date
-    source: Source
     archived_at: datetime | None
     consolidated_into_id: str | None
     created_at_quality: str
+    source: Source
 
 
 class Memories(Statements):
@@ -119,7 +119,7 @@ class Memories(Statements):
             """,
             [memories, UNDATED],
         )
-        told = {str(into): (from_utc(at), int(offset)) for into, at, offset in rows}
+        told = {into: (at, offset) for into, at, offset in rows}
         return {
             memory_id: replace(memory, effective_date=told[memory_id][0], utc_offset=told[memory_id][1])
             if memory_id in told and told[memory_id][0] > memory.effective_date
@@ -204,8 +204,8 @@ class Memories(Statements):
         rows = self._sql.rows(
             """
             select id, project_id, content, memory_type, created_at, effective_date,
-                   (effective_date + to_minutes(utc_offset))::date, source_connector, source_file, source_line,
-                   archived_at, consolidated_into_id, created_at_quality
+                   (effective_date + to_minutes(utc_offset))::date, archived_at, consolidated_into_id,
+                   created_at_quality, source_connector, source_file, source_line
             from memories
             where rolled_back_at is null and created_at <= $1 and ($2 is null or (created_at, id) > ($2, $3))
             order by created_at, id
@@ -213,7 +213,7 @@ class Memories(Statements):
             """,
             [created_by, after.created_at if after else None, after.id if after else None, most],
         )
-        return [_text(row) for row in rows]
+        return [Text._make([*row[:10], Source(*row[10:])]) for row in rows]
 
     def of_connectors(self, connectors: Sequence[str]) -> list[Memory]:
         """Every memory, in any state, that these connectors brought, by id."""
@@ -338,7 +338,7 @@ class Memories(Statements):
             """,
             {"as_of": as_of, "created_before": created_before, "floor": critical_floor},
         )
-        return [SameContent(*row)._replace(headings=tuple(row[5]), effective_date=from_utc(row[6])) for row in rows]
+        return [SameContent(*row)._replace(headings=tuple(row[5])) for row in rows]
 
     def archive(self, sources: Sequence[Replacement], *, archived_at: datetime, critical_floor: float) -> set[str]:
         """Archive sources: set the importance to 0.5, keep the old value, and link to the replacement.
@@ -470,10 +470,3 @@ class Memories(Statements):
 def memory_table(memories: Sequence[Memory]) -> pa.Table:
     """Memories as an Arrow table with a column for each field; times are UTC without a zone."""
     return MEMORIES.table(memories)
-
-
-def _text(row: Row) -> Text:
-    memory_id, project, content, memory_type, made, about, day, connector, file, line, gone, into, quality = row
-    source = Source(connector, file, line)
-    times = from_utc(made), from_utc(about), day
-    return Text(memory_id, project, content, memory_type, *times, source, from_utc(gone), into, quality)

@@ -47,11 +47,10 @@ class Readings(Statements):
 
     def count_unread(self, *, created_before: datetime, as_of: datetime) -> tuple[int, int]:
         """How many notes no reader has read, and their tokens."""
-        found: tuple[int, int] = self._sql.counts(
+        return self._sql.counts(
             f"select count(*), coalesce(sum(token_count), 0) from memories m where {_UNREAD}",
             {"created_before": created_before, "as_of": as_of, "read": READ},
         )
-        return found
 
     def left_by_readers(self, project_id: str) -> set[str]:
         """The active notes of a project that a reader read and left as they are."""
@@ -160,19 +159,6 @@ class Models(Statements):
     def calls_of(self, run_id: str) -> list[ModelCall]:
         """Every call that a run made or collected, in order."""
         return _CALLS.select(self._sql, "where run_id = $1 order by called_at, id", [run_id])
-
-    def calls_by_outcome(self) -> dict[str, tuple[int, float]]:
-        """How many calls were sent with each outcome, and what they cost in US dollars."""
-        rows = self._sql.rows(
-            """
-            select outcome, count(*), sum(cost_usd)
-            from model_calls
-            where mode <> 'cache'
-            group by outcome
-            order by outcome
-            """
-        )
-        return {str(outcome): (int(count), float(cost)) for outcome, count, cost in rows}
 
     def keep_batch(self, batch: ModelBatch) -> None:
         """Record a batch, or its new status."""

@@ -10,7 +10,7 @@ from memory_pipeline.records.cluster import SERIES
 from memory_pipeline.records.night import Rollup
 from memory_pipeline.store.history import as_before
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import RowsOf, Statements, from_utc
+from memory_pipeline.store.rows import RowsOf, Statements
 
 _ROLLUPS = RowsOf(Rollup, "rollups")
 #: The day of a raw memory is the later one of its day by the clock of its source and its day in UTC: no note is told
@@ -138,7 +138,7 @@ class Rollups(Statements):
     def shapes_of_readings(self, project_id: str, least: int) -> dict[str, datetime]:
         """The shapes of lines that differ only in figures and of which there are so many, with three texts or more; by
         shape, since when there are."""
-        rows = self._sql.rows(
+        return self._sql.mapping(
             """
             select shape_hash, list(created_at order by created_at, id)[$2]
             from memories
@@ -148,7 +148,6 @@ class Rollups(Statements):
             """,
             [project_id, least],
         )
-        return {str(row[0]): from_utc(row[1]) for row in rows}
 
     def _of(self, project_id: str, where: str, starts_at: datetime, ends_at: datetime, *more: str) -> list[Memory]:
         found = MEMORIES.select(

@@ -40,7 +40,13 @@ class Sql:
         self.rows(statement, parameters, **tables)
 
     def rows(self, statement: str, parameters: Parameters = (), **tables: pa.Table) -> list[Row]:
-        """Every row of a result; `tables` as in `run`."""
+        """Every row of a result, with aware times; `tables` as in `run`."""
+        rows = self.stored_rows(statement, parameters, **tables)
+        times = [place for place, column in enumerate(self._connection.description) if column[1] == "TIMESTAMP"]
+        return [_aware(row, times) for row in rows] if times else rows
+
+    def stored_rows(self, statement: str, parameters: Parameters = (), **tables: pa.Table) -> list[Row]:
+        """`rows`, but with times as they are stored."""
         with self.given(**tables):
             return self._connection.execute(self._statement(statement), _stored(parameters)).fetchall()
 
@@ -54,11 +60,16 @@ class Sql:
         row = self.row(statement, parameters)
         return row[0] if row else None
 
+    def moment(self, statement: str, parameters: Parameters = ()) -> datetime | None:
+        """The time that is a result; None if there is none."""
+        found: datetime | None = self.value(statement, parameters)
+        return found
+
     def count(self, statement: str, parameters: Parameters = ()) -> int:
         """The number that is a result."""
         return int(self.value(statement, parameters))
 
-    def counts(self, statement: str, parameters: Parameters = ()) -> Any:
+    def counts(self, statement: str, parameters: Parameters = ()) -> tuple[Any, ...]:
         """The numbers that are the only row of a result."""
         return tuple(map(int, self.rows(statement, parameters)[0]))
 
@@ -123,6 +134,13 @@ def _as_stored(value: Any) -> Any:
     if isinstance(value, datetime) and value.tzinfo is not None:
         return to_utc(value)
     return list(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes) else value
+
+
+def _aware(row: Row, times: Sequence[int]) -> Row:
+    values = list(row)
+    for place in times:
+        values[place] = from_utc(values[place])
+    return tuple(values)
 
 
 class Statements:
@@ -211,7 +229,7 @@ class RowsOf(Generic[_Record]):
 
     def of(self, sql: Sql, query: str, parameters: Parameters = ()) -> list[_Record]:
         """The records of the rows that a query of these columns returns."""
-        return [self.read(row) for row in sql.rows(query, parameters)]
+        return [self.read(row) for row in sql.stored_rows(query, parameters)]
 
     def insert(self, sql: Sql, records: Sequence[_Record], conflict: str = "", **more: object) -> None:
         """Add records in one statement. `conflict`: what happens to those whose keys are there. `more`: values of

@@ -13,7 +13,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.processes import is_running
 from memory_pipeline.records import SessionUsage, TriggerEvent
 from memory_pipeline.records.conversation import TriggerOutcome
-from memory_pipeline.store.rows import Row, RowsOf, Statements, from_utc, only_one
+from memory_pipeline.store.rows import Row, RowsOf, Statements, only_one
 
 #: Seconds without a heartbeat after which the lease of a run on another machine is free: long enough for a machine
 #: that is busy, short enough that a night after a crash is not missed.
@@ -89,8 +89,7 @@ class Runs(Statements):
 
     def rolled_back_at(self, run_id: str) -> datetime | None:
         """When a run was last rolled back, or None."""
-        latest = self._sql.value("select max(rolled_back_at) from rollbacks where list_contains(run_ids, $1)", [run_id])
-        return from_utc(latest) if latest else None
+        return self._sql.moment("select max(rolled_back_at) from rollbacks where list_contains(run_ids, $1)", [run_id])
 
     def whole_id(self, beginning: str) -> str:
         """The run in the audit log with an id, or the only one whose id starts so. Raises InputError if there is none
@@ -187,17 +186,15 @@ class Lease(Statements):
 
 
 def _words(row: Row) -> str:
-    since = from_utc(row[4])
-    return f"{row[0]} on {row[1]} (process {row[2]}, run {row[3]}) since {since:%Y-%m-%d %H:%M:%S} UTC"
+    return f"{row[0]} on {row[1]} (process {row[2]}, run {row[3]}) since {row[4]:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _is_alive(row: Row, now: datetime) -> bool:
     """For another machine, or if the process number is this one's, the heartbeat decides; otherwise the process
     itself."""
-    host, pid = row[1:3]
-    heartbeat_at: datetime = from_utc(row[5])
+    _, host, pid, _, _, heartbeat_at = row
     if host != socket.gethostname() or pid == os.getpid():
-        return now - heartbeat_at < timedelta(seconds=LEASE_EXPIRY_S)
+        return bool(now - heartbeat_at < timedelta(seconds=LEASE_EXPIRY_S))
     return is_running(pid, heartbeat_at)
 
 

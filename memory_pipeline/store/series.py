@@ -13,7 +13,7 @@ import pyarrow as pa
 from memory_pipeline.records import Memory
 from memory_pipeline.records.cluster import SERIES, SeriesFacts
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import Statements, from_utc
+from memory_pipeline.store.rows import Statements
 from memory_pipeline.text.normalise import line_shape
 from memory_pipeline.text.readings import Reading, Series, read_memory, series_of
 from memory_pipeline.text.series_words import WORDS_VERSION, is_true
@@ -107,11 +107,7 @@ class SeriesMemories(Statements):
             """,
             [SERIES],
         )
-        return [
-            SeriesMemory(row[0], row[1], row[2], from_utc(row[3]), facts)
-            for row in rows
-            if (facts := facts_in(str(row[4]))) is not None
-        ]
+        return [SeriesMemory(*[*row[:4], facts]) for row in rows if (facts := facts_in(str(row[4]))) is not None]
 
     def series_of(self, one: SeriesMemory) -> Series:
         """The readings behind an active series memory, with those that break it."""

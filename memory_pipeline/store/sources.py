@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from memory_pipeline.records import SourceEntry, SourceFile, SourceReading
 from memory_pipeline.store.forgotten import Forgotten
-from memory_pipeline.store.rows import RowsOf, Statements, from_utc, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, to_utc
 
 _FILES, _ENTRIES = RowsOf(SourceFile, "source_files"), RowsOf(SourceEntry, "source_entries")
 _READINGS = RowsOf(SourceReading, "source_readings")
@@ -48,8 +48,7 @@ class Sources(Statements):
 
     def last_read(self) -> dict[str, datetime]:
         """As of when each source was last read."""
-        rows = self._sql.rows("select source, max(read_as_of) from source_files group by 1")
-        return {str(source): from_utc(at) for source, at in rows}
+        return self._sql.mapping("select source, max(read_as_of) from source_files group by 1")
 
     def keep_reading(self, run_id: str, reading: SourceReading) -> None:
         """Record what a run read of a source."""
@@ -66,8 +65,7 @@ class Sources(Statements):
 
     def pending(self, source: str) -> dict[str, datetime]:
         """The entries that a night saw and left for a later one, by the id that they will have, with their time."""
-        rows = self._sql.rows("select memory_id, counts_from from source_pending where source = $1", [source])
-        return {str(memory_id): from_utc(at) for memory_id, at in rows}
+        return self._sql.mapping("select memory_id, counts_from from source_pending where source = $1", [source])
 
     def keep_pending(self, source: str, pending: Mapping[str, datetime]) -> None:
         """Record entries that were left for a later night; those that are memories by now, or that a person had
