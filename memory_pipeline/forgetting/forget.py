@@ -7,7 +7,7 @@ import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,10 +23,8 @@ from memory_pipeline.files.shared_blocks import SharedBlocks
 from memory_pipeline.files.writing import directories, write_text
 from memory_pipeline.forgetting.files import clean_files, files_in, quotes
 from memory_pipeline.killpoints import reached
-from memory_pipeline.periods.calendar import read_period
-from memory_pipeline.periods.running import roll_up
+from memory_pipeline.periods.running import renew_stale
 from memory_pipeline.records import MADE, Memory
-from memory_pipeline.records.night import ROLLUP_LEVELS
 from memory_pipeline.store import (
     Erased,
     Forgetting,
@@ -45,8 +43,6 @@ from memory_pipeline.text.normalise import one_line
 from memory_pipeline.text.own_words import FORGOTTEN, OwnWords
 from memory_pipeline.workspace.conversation_pages import write_files
 from memory_pipeline.workspace.directory import PAGES, written_files
-from memory_pipeline.workspace.exporting import problems_of, run_exports, write_memory
-from memory_pipeline.workspace.playbook_pages import write_playbook
 
 _SHOWN = 100
 _LINES = 20
@@ -109,31 +105,15 @@ def _unknown(tx: Transaction, memory_id: str) -> str:
     return f"there is no memory '{memory_id}'; 'memory-pipeline forget --search WORDS' lists memories with their ids"
 
 
-def renew_files(
-    store: Store, settings: Settings, periods: Mapping[str, Sequence[str]], *, holder: str, run_id: str
-) -> list[str]:
-    """Make rollups of these periods, by project, and every file that says what the store holds, again; returns what
-    could not be written, in sentences."""
-    problems: list[str] = []
-    for project, keys in periods.items():
-        wanted = sorted(map(read_period, keys), key=lambda one: (ROLLUP_LEVELS.index(one.level), one.key))
-        made = roll_up(store, settings, wanted, holder=holder, run_id=run_id, projects=[project], only_kept=True)
-        problems += [f"{one.file}: {one.problem}" for one in made if one.problem]
-    problems += write_files(store, settings, holder, run_id).problems
-    with store.reading() as tx:
-        projects, newest = tx.memories.projects(), tx.journal.reported_nights()[1]
-    for project in projects:
-        try:
-            problems += write_memory(store, settings, project).problems.values()
-        except MemoryPipelineError as error:
-            problems.append(f"the pages of {project}: {in_words(error)}")
+def _renew_files(store: Store, settings: Settings, run_id: str) -> list[str]:
+    """Make the rollups that said it, and every file that says what the store holds, again; returns what could not be
+    written, in sentences."""
+    problems = [*write_files(store, settings, _HOLDER, run_id).problems]
+    problems += renew_stale(store, settings, holder=_HOLDER, run_id=run_id)[1]
     try:
         render_changed_reports(store, settings.reports_path, FORGOTTEN)
     except (MemoryPipelineError, OSError, ValueError) as error:
         problems.append(f"{settings.reports_path}: {in_words(error)}")
-    problems += write_playbook(store)
-    if newest is not None:
-        problems += problems_of(run_exports(store, settings, newest))
     return problems
 
 
@@ -141,7 +121,6 @@ _HOLDER = "memory-pipeline forget"
 #: From this likeness on, another memory is shown as one that says nearly the same.
 _ALIKE = 0.9
 _MOST_ALIKE = 20
-#: The names of reports and notices.
 
 
 def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPreview:
@@ -220,11 +199,8 @@ def forget(store: Store, settings: Settings, selection: Selection, *, code: str,
             raise InputError(
                 f"something else would be forgotten by now than '{code}' confirms; look again without --yes"
             )
-        periods: dict[str, list[str]] = {}
-        for one in tx.rollups.about(erased.memory_ids):
-            periods.setdefault(one.project_id, []).append(one.period)
         key = tx.forgotten.key() or secrets.token_hex(32)
-        intent = Forgetting(chosen, rejected, actor, datetime.now(UTC), periods, key)
+        intent = Forgetting(chosen, rejected, actor, datetime.now(UTC), key)
     return _forget(store, settings, intent, completed=False)
 
 
@@ -263,7 +239,7 @@ def _forget(store: Store, settings: Settings, intent: Forgetting, *, completed: 
             changed, removed = forget_in_copies(store, forgetting, words)
             forget_in_store(store, forgetting, words)
         reached("forget.replaced")
-        problems = renew_files(store, settings, intent.periods, holder=_HOLDER, run_id=intent.id)
+        problems = _renew_files(store, settings, intent.id)
         files += clean_files([store.path.with_suffix(PAGES)], words)
         SharedBlocks(store.path).forget_earlier_texts()
         store.settle()

@@ -74,17 +74,15 @@ _PAGE = 500
 class Forgetting:
     """What a person has confirmed: memories by id, and rejected rows by file and line.
 
-    `periods`: by project, the rollups that say it, which are made again. `key`: that of the hashes. `known`: all that
-    goes from the store; a snapshot has some of it without the links by which it was found. `stones`: the tombstones, by
-    new id with the project and the hash of the words; every file gets all of them, so that none of them brings it back
-    when it is restored.
+    `key`: that of the hashes. `known`: all that goes from the store; a snapshot has some of it without the links by
+    which it was found. `stones`: the tombstones, by new id with the project and the hash of the words; every file gets
+    all of them, so that none of them brings it back when it is restored.
     """
 
     memory_ids: tuple[str, ...]
     rejected: tuple[tuple[str, int], ...]
     actor: str
     at: datetime
-    periods: dict[str, list[str]]
     key: Annotated[str, Field(pattern="^([0-9a-f]{2})+$")]
     id: str = field(default_factory=lambda: str(uuid.uuid4()))
     known: tuple[str, ...] = ()
@@ -126,6 +124,7 @@ class _Erasing:
             erased = self._tx.erasure.of(now.memory_ids, now.known)
             rejected = self._rejected()
             ids = list(erased.memory_ids)
+            self._tx.rollups.mark_stale(ids)
             if not erased.rollback.is_empty:
                 self._tx.rollbacks.apply(erased.rollback, now.id, now.at, now.actor)
         with self._transaction():
