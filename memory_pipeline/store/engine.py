@@ -95,14 +95,11 @@ class _File:
     idle_since: float = 0.0
     committing: threading.Lock = field(default_factory=threading.Lock)
 
-    def is_due(self) -> bool:
-        """Whether another process waits for the file, and this one has had its turn."""
-        return monotonic() - self.since >= _TURN_S and self.lock.is_wanted()
-
-    def is_idle(self) -> bool:
-        """Whether the file has been unused for so long that it can be released."""
-        idle = 0.0 if self.users else monotonic() - self.idle_since
-        return idle >= _IDLE_S or (idle >= _IDLE_WHILE_WANTED_S and self.lock.is_wanted())
+    def is_over(self) -> bool:
+        """Whether a file without users has been unused for long, or for a moment, or held for its turn, while another
+        process waits."""
+        idle, held = monotonic() - self.idle_since, monotonic() - self.since
+        return idle >= _IDLE_S or ((idle >= _IDLE_WHILE_WANTED_S or held >= _TURN_S) and self.lock.is_wanted())
 
 
 class Attached:
@@ -148,9 +145,7 @@ class Attached:
             if self._file.users:
                 return
             self._file.idle_since = monotonic()
-            if failed or not _kept[self._key] or self._file.is_due():
-                if self._file.lock.is_wanted():
-                    _left_to_others.add(self._key)
+            if failed or not _kept[self._key] or self._file.is_over():
                 _let_go(self._key)
 
 
@@ -259,18 +254,18 @@ def _let_go_when_idle(key: _Key, over: threading.Event) -> None:
     while not over.wait(_LOOK_S):
         with _lock:
             file = _files.get(key)
-            if file and not file.users and (file.is_idle() or file.is_due()):
-                if file.lock.is_wanted():
-                    _left_to_others.add(key)
+            if file and not file.users and file.is_over():
                 _let_go(key)
 
 
 def _let_go(key: _Key, *, only_read_only: bool = False) -> None:
-    """Detach a file that nobody in this process uses, and release its lock."""
+    """Detach a file that nobody in this process uses, and release its lock; who waits for it comes first."""
     file = _files.get(key)
     if file is None or file.users or (only_read_only and not file.read_only):
         return
     del _files[key]
+    if file.lock.is_wanted():
+        _left_to_others.add(key)
     try:
         file.engine.execute(f"detach {file.alias}")
     except duckdb.Error:

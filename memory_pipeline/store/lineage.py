@@ -71,17 +71,18 @@ class Lineage(Statements):
             [memory_ids],
         )
 
-    def stood_for(self, memory_ids: Iterable[str]) -> dict[str, list[str]]:
-        """Of those of these memories that stand for lines with other words (merged ones and series), the sources that
-        they were made from, by id."""
+    def made_by(self, relations: Sequence[str], memory_ids: Iterable[str] | None = None) -> dict[str, list[str]]:
+        """By memory (of these, where given) that such links made, its direct sources."""
         return self._sql.mapping(
             """
             select memory_id, list(source_id order by source_id)
             from lineage
-            where memory_id in (select unnest($1::text[])) and relation in ('merged', 'series')
+            where relation in (select unnest($1::text[]))
+              and ($2 is null or memory_id in (select unnest($2::text[])))
             group by 1
+            order by 1
             """,
-            [memory_ids],
+            [relations, memory_ids],
         )
 
     def principles_on(self, pattern_ids: Iterable[str]) -> list[LineageLink]:
@@ -98,19 +99,6 @@ class Lineage(Statements):
             order by memory_id, source_id
             """,
             [pattern_ids],
-        )
-
-    def of_levels(self) -> dict[str, list[str]]:
-        """The direct sources of every merged memory and canonical entry that was not rolled back, by its id."""
-        return self._sql.mapping(
-            """
-            select l.memory_id, list(l.source_id order by l.source_id)
-            from lineage l
-            join memories m on m.id = l.memory_id
-            where l.relation in ('merged', 'canonical') and m.rolled_back_at is null
-            group by 1
-            order by 1
-            """
         )
 
     def raw_sources_of(self, ids: Iterable[str]) -> dict[str, list[str]]:
@@ -143,7 +131,7 @@ class Lineage(Statements):
 
     def replaced_by(self, ids: Sequence[str]) -> dict[str, list[str]]:
         """By statement, the sorted ids of those that it replaced, directly or through others."""
-        rows = self._sql.rows(
+        found = self._sql.mapping(
             """
             with recursive walk(top, id) as (
                 select memory_id, source_id
@@ -156,7 +144,7 @@ class Lineage(Statements):
             """,
             [ids],
         )
-        return {i: [] for i in ids} | {str(top): [str(i) for i in found] for top, found in rows}
+        return {i: found.get(i, []) for i in ids}
 
     def count_raw_sources(self, ids: Iterable[str]) -> dict[str, int]:
         """The number of raw memories from which each of these was merged, not counting copies; memories without
@@ -185,16 +173,8 @@ class Lineage(Statements):
     def replacements_of(self, memory_ids: Iterable[str]) -> dict[str, str]:
         """By memory, the active one at the end of its chain of replacements (itself if it is active or unknown)."""
         wanted = list(memory_ids)
-        rows = self._sql.rows(
-            f"""
-            {_CHAIN}
-            select start, max_by(id, depth)
-            from chain
-            group by start
-            """,
-            [wanted],
-        )
-        return {**{i: i for i in wanted}, **{str(start): str(end) for start, end in rows}}
+        query = f"{_CHAIN} select start, max_by(id, depth) from chain group by start"
+        return {i: i for i in wanted} | self._sql.mapping(query, [wanted])
 
     def replaced_since(self, memory_ids: Iterable[str]) -> list[tuple[str, str, str]]:
         """Of some statements, those that a later one stands for: each with that one, and with what archived its
