@@ -7,7 +7,7 @@ import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from memory_pipeline.files.writing import directories, write_text
 from memory_pipeline.forgetting.files import clean_files, files_in, quotes
 from memory_pipeline.killpoints import reached
 from memory_pipeline.periods.running import renew_stale
-from memory_pipeline.records import MADE, Memory
+from memory_pipeline.records import EXTRACTED, MADE, Memory
 from memory_pipeline.store import (
     Erased,
     Forgetting,
@@ -137,22 +137,25 @@ def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPre
         memories = tx.memories.read([*ids, *(memory.id for memory in found)])
         alike = tx.erasure.alike(ids, _ALIKE)[:_MOST_ALIKE]
         others = tx.memories.read([memory_id for memory_id, _ in alike])
-        shown = [
-            _shown(memory, place, "chosen" if memory.id in chosen else "not chosen")
-            for place, memory in enumerate(found, 1)
-        ]
         hashes = {memories[i].content_hash for i in chosen}
-        shown += [
-            _shown(memory, 0, _why(memory.source.connector, memory.content_hash in hashes))
-            for memory in (memories[i] for i in ids)
-            if memory.id not in chosen
-        ]
+        shown = [(one, place, "chosen" if one.id in chosen else "not chosen") for place, one in enumerate(found, 1)]
+        shown += [(memories[i], 0, _why(memories[i], hashes)) for i in ids if i not in chosen]
         periods = [f"{one.project_id} {one.period}" for one in tx.rollups.about(ids)]
         outside = _outside(tx, settings, erased)
     places = _places(store, settings)
     return ForgetPreview(
         code=_code_of(erased, rejected),
-        memories=tuple(shown),
+        memories=tuple(
+            MemoryToForget(
+                place=place,
+                id=one.id,
+                project=one.project_id,
+                day=f"{one.day}",
+                why=why,
+                content=shorten(one.content),
+            )
+            for one, place, why in shown
+        ),
         going=len(ids),
         rejected_rows=len(rejected),
         active_again=tuple(restored),
@@ -165,17 +168,6 @@ def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPre
             if memory_id in others and others[memory_id].rolled_back_at is None
         ),
         outside=outside,
-    )
-
-
-def _shown(memory: Memory, place: int, why: str) -> MemoryToForget:
-    return MemoryToForget(
-        place=place,
-        id=memory.id,
-        project=memory.project_id,
-        day=f"{memory.day}",
-        why=why,
-        content=shorten(memory.content),
     )
 
 
@@ -300,8 +292,11 @@ def _exports_that_say(store: Store, words: OwnWords) -> list[str]:
     return [f"{path} still says it: export there again, or edit the line if it is yours" for path in saying]
 
 
-def _why(connector: str, is_same: bool) -> str:
-    return "made from it" if connector in (MADE, "conversations") else "the same words" if is_same else "behind it"
+def _why(memory: Memory, hashes: Collection[str]) -> str:
+    """Why a memory goes with chosen ones, which have these hashes."""
+    if memory.source.connector in (MADE, EXTRACTED):
+        return "made from it"
+    return "the same words" if memory.content_hash in hashes else "behind it"
 
 
 def _outside(tx: Transaction, settings: Settings, erased: Erased) -> tuple[str, ...]:

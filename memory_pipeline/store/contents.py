@@ -79,8 +79,7 @@ class Contents(Statements):
 
     def facts(self) -> dict[str, int]:
         """Row counts for display: active, archived, abstractions, conflicts, quarantine, tokens."""
-        numbers = self._sql.counts(
-            """
+        numbers = self._sql.counts("""
             select count(*) filter (where archived_at is null),
                    count(*) filter (where archived_at is not null and rolled_back_at is null),
                    count(*) filter (where source_connector = 'night' and rolled_back_at is null),
@@ -88,15 +87,13 @@ class Contents(Statements):
                    (select count(*) from conflicts where resolution is null),
                    (select count(*) from quarantine)
             from memories
-            """
-        )
+            """)
         names = ("active", "archived", "abstractions", "active_tokens", "conflicts", "quarantined")
         return dict(zip(names, numbers, strict=True))
 
     def of_project(self, project_id: str) -> ProjectCounts:
         """The counts of one project; rolled-back memories are left out."""
-        active, archived, made, now, gone, raw = self._sql.counts(
-            """
+        active, archived, made, now, gone, raw = self._sql(project_id).counts("""
             select count(*) filter (where archived_at is null),
                    count(*) filter (where archived_at is not null),
                    count(*) filter (where archived_at is null and source_connector = 'night'),
@@ -105,19 +102,14 @@ class Contents(Statements):
                    coalesce(sum(token_count) filter (where source_connector <> 'night'), 0)
             from memories
             where project_id = $1 and rolled_back_at is null
-            """,
-            [project_id],
-        )
-        groups = self._sql.rows(
-            """
+            """)
+        groups = self._sql(project_id).rows("""
             select memory_type, abstraction_level, count(*)
             from memories
             where project_id = $1 and archived_at is null
             group by 1, 2
             order by 1, 2
-            """,
-            [project_id],
-        )
+            """)
         types, levels = Counter[str](), Counter[int]()
         for memory_type, level, count in groups:
             types[memory_type] += count
@@ -126,25 +118,21 @@ class Contents(Statements):
 
     def first_moment(self) -> datetime | None:
         """When the first memory was created, of those with a time that a memory can have; None if there is none."""
-        return self._sql.moment("select min(created_at) from memories where created_at >= $1", [FIRST_MEMORY])
+        return self._sql(FIRST_MEMORY).moment("select min(created_at) from memories where created_at >= $1")
 
     def last_noted(self) -> datetime | None:
         """When the newest note or turn was written, of those that say so; None if none does."""
-        return self._sql.moment(
-            """
+        return self._sql(LAST_MEMORY).moment("""
             select max(created_at)
             from memories
             where created_at <= $1 and created_at_quality in ('exact', 'date')
               and source_connector not in ('night', 'conversations')
-            """,
-            [LAST_MEMORY],
-        )
+            """)
 
     def of_impossible_days(self) -> dict[str, datetime]:
         """When the memories were created that have a time that no memory can have, by id."""
-        return self._sql.mapping(
-            "select id, created_at from memories where created_at < $1 or created_at > $2 order by created_at, id",
-            [FIRST_MEMORY, LAST_MEMORY],
+        return self._sql(FIRST_MEMORY, LAST_MEMORY).mapping(
+            "select id, created_at from memories where created_at < $1 or created_at > $2 order by created_at, id"
         )
 
     def digest(self, *, active_only: bool = False, with_log: bool = False) -> str:
@@ -154,7 +142,7 @@ class Contents(Statements):
         It does not depend on row order, on when a run happened, or on its id. `with_log` adds the compression log,
         the conflicts and, if there are any, the atoms, the playbook and what was extracted from conversations.
         """
-        digests = [self._sql.value(part, [active_only]) or _NONE for part in (_MEMORIES, _LINEAGE)]
+        digests = [self._sql(active_only).value(part) or _NONE for part in (_MEMORIES, _LINEAGE)]
         if with_log:
             digests += [self._sql.value(part) or _NONE for part in (_LOG, _CONFLICTS)]
             digests += [self._sql.value(part) or "" for part in (_ATOMS, _PLAYBOOK, _EXTRACTIONS)]
@@ -224,14 +212,12 @@ class Transfer(Statements):
     def tables(self) -> dict[str, dict[str, str]]:
         """Table and, by name, the types of its columns, of everything in a full export besides the memories; the
         audit log comes last."""
-        rows = self._sql.rows(
-            """
+        rows = self._sql.rows("""
             select table_name, column_name, data_type
             from duckdb_columns()
             where database_name = current_database() and schema_name = current_schema() and not internal
             order by table_name, column_index
-            """
-        )
+            """)
         tables: dict[str, dict[str, str]] = {}
         for table, column, kind in rows:
             if table not in LEFT_BEHIND:
@@ -247,7 +233,7 @@ class Transfer(Statements):
         """SHA-256 over everything exported, except the audit log, to which every import adds its own entry."""
         tables = ["memories", "lineage", *(name for name in self.tables() if name != AUDIT_LOG)]
         parts = [f"{table}:{self._digest_of(table)}" for table in tables]
-        return str(self._sql.value("select sha256($1)", ["\n".join(parts)]))
+        return str(self._sql("\n".join(parts)).value("select sha256($1)"))
 
     def memories(self) -> Iterator[tuple[Memory, list[LineageLink]]]:
         """Every memory with its direct sources, in insertion order, a page at a time.
@@ -290,14 +276,11 @@ class Transfer(Statements):
         `columns`: those of the table, as returned by `tables`. Raises StoreError if a row does not fit.
         """
         shape = json.dumps([{name: [kind[:-2]] if kind.endswith("[]") else kind for name, kind in columns.items()}])
-        self._sql.run(
-            f"""
+        self._sql(json.dumps(rows), shape).run(f"""
             insert into {into or table} by name
             select unnest(row)
             from (select unnest(from_json_strict($1::json, $2)) as row)
-            """,
-            [json.dumps(rows), shape],
-        )
+            """)
 
     @contextmanager
     def staging(self) -> Iterator[None]:
@@ -324,32 +307,28 @@ class Transfer(Statements):
         for table, condition in _FOLLOWING.items():
             key, keys = KEYS[table][0], ", ".join(KEYS[table])
             staged = self._sql.count(f"select count(*) from staged_{table}")
-            came = self._sql.strings(
-                f"""
+            came = self._sql.strings(f"""
                 insert into {table}
                 select *
                 from staged_{table} s
                 where ({condition}) and ({keys}) not in (select ({keys}) from {table})
                 qualify row_number() over (partition by {keys}) = 1
                 returning {key}
-                """
-            )
-            self._sql.run(f"insert into came_{table} select unnest($1::text[])", [came])
+                """)
+            self._sql(came).run(f"insert into came_{table} select unnest($1::text[])")
             counts[table] = (len(came), staged - len(came))
         return counts
 
     def text_columns(self) -> list[tuple[str, str, str]]:
         """Every column of texts, or of lists of them, with its type, of the tables that have or had rows."""
-        return self._sql.rows(
-            """
+        return self._sql.rows("""
             select c.table_name, c.column_name, c.data_type
             from duckdb_columns() c
             join duckdb_tables() t on t.table_oid = c.table_oid and t.database_oid = c.database_oid
             where c.database_name = current_database() and not c.internal and t.estimated_size > 0
               and c.data_type in ('VARCHAR', 'VARCHAR[]')
             order by c.table_name, c.column_index
-            """
-        )
+            """)
 
     def texts(self) -> Iterator[str]:
         """Every text in the store, of whatever table and column."""
@@ -366,21 +345,16 @@ class Transfer(Statements):
         """Continue the log after the imported entries, and record where they came from."""
         last = self._sql.count(f"select coalesce(max(sequence), 0) from {AUDIT_LOG}")
         reached = self._sql.count("select nextval('audit_sequence')")
-        self._sql.run("select max(nextval('audit_sequence')) from range($1)", [max(0, last - reached)])
-        self._sql.run(
-            f"""
+        self._sql(max(0, last - reached)).run("select max(nextval('audit_sequence')) from range($1)")
+        self._sql(actor, name, digest).run(f"""
             insert into {AUDIT_LOG}
             select nextval('audit_sequence'), now() at time zone 'UTC', $1, null, 'store', $2, 'import', null, $3,
                    null, json_object('file', $2, 'sha256', $3)::text
-            """,
-            [actor, name, digest],
-        )
+            """)
 
     def _digest_of(self, table: str) -> str:
-        digest = self._sql.value(
-            f"""
+        digest = self._sql.value(f"""
             select sha256(coalesce(string_agg(sha256(line), '' order by line), ''))
             from (select to_json(t)::text as line from {table} t)
-            """
-        )
+            """)
         return str(digest)

@@ -121,8 +121,8 @@ class Integrity(Statements):
         return found
 
     def _contents_behind(self, ids: Sequence[str]) -> list[str]:
-        return self._sql.strings(
-            "select content from memories where id in (select unnest($1::text[])) order by id", [ids]
+        return self._sql(ids).strings(
+            "select content from memories where id in (select unnest($1::text[])) order by id"
         )
 
     def _wrong_hashes(self) -> list[Finding]:
