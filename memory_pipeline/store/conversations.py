@@ -254,10 +254,7 @@ class Conversations(Statements):
             where t.project_id = b.project_id and t.night = b.night and is_written
             """)
         self._sql.run("drop table taken_back")
-        self._revive()
-
-    def _revive(self) -> None:
-        """Let memories be in use again of which something stands again."""
+        # Memories of which something stands again.
         back = self._sql.mapping("""
             select m.id, e.turn_id
             from extractions e

@@ -267,23 +267,21 @@ def keep_log(path: Path, base: str, following: str, contents: str) -> None:
 def logs_between(path: Path, start: str, end: str) -> list[KeptLog] | None:
     """The kept logs that lead from the file with the header `start` to that with the header `end`, in order; None if
     there is no such chain. A restored store has more than one branch after its snapshot."""
-    led_by = {found["next"]: (file, found) for file in _logs_in(seal.directory_beside(path)) if (found := _named(file))}
+    led_by = {log.header: (base, log) for base, log in _kept_logs(path)}
     chain: list[KeptLog] = []
     while end != start:
         if end not in led_by or len(chain) > len(led_by):
             return None
-        file, found = led_by[end]
-        chain.append(KeptLog(file, end, found["contents"]))
-        end = found["base"]
+        end, log = led_by[end]
+        chain.append(log)
     return chain[::-1]
 
 
 def logs_after(path: Path, header: str) -> list[KeptLog]:
     """The kept logs that follow the file with this header, until the chain branches."""
     following: dict[str, list[KeptLog]] = {}
-    for file in _logs_in(seal.directory_beside(path)):
-        if found := _named(file):
-            following.setdefault(found["base"], []).append(KeptLog(file, found["next"], found["contents"]))
+    for base, log in _kept_logs(path):
+        following.setdefault(base, []).append(log)
     chain: list[KeptLog] = []
     while len(ways := following.pop(header, [])) == 1:
         chain += ways
@@ -302,5 +300,7 @@ def _logs_in(directory: Path) -> list[Path]:
     return sorted(directory.glob("log-*.wal"), key=lambda file: (file.stat().st_mtime, file.name))
 
 
-def _named(file: Path) -> re.Match[str] | None:
-    return _KEPT_LOG.fullmatch(file.name)
+def _kept_logs(path: Path) -> list[tuple[str, KeptLog]]:
+    """The kept logs of a store, each with the header of the file that it continues, oldest first."""
+    found = ((file, _KEPT_LOG.fullmatch(file.name)) for file in _logs_in(seal.directory_beside(path)))
+    return [(named["base"], KeptLog(file, named["next"], named["contents"])) for file, named in found if named]
