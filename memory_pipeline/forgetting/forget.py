@@ -147,12 +147,7 @@ def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPre
         code=_code_of(erased, rejected),
         memories=tuple(
             MemoryToForget(
-                place=place,
-                id=one.id,
-                project=one.project_id,
-                day=f"{one.day}",
-                why=why,
-                content=shorten(one.content),
+                place=place, id=one.id, project=one.project_id, day=f"{one.day}", why=why, content=shorten(one.content)
             )
             for one, place, why in shown
         ),

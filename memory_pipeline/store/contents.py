@@ -159,15 +159,12 @@ class Contents(Statements):
     def sources_fingerprint(self) -> str:
         """SHA-256 over id, content, categories and creation time of every raw memory: the fields that never change."""
         digest = hashlib.sha256()
-        pages = self._sql.pages(
-            """
+        pages = self._sql.pages("""
             select id, content, array_to_string(categories, ','), created_at::text
             from memories
             where source_connector not in ('night', 'conversations')
             order by id
-            """,
-            _PAGE,
-        )
+            """)
         for rows in pages:
             for row in rows:
                 digest.update("\x1f".join(str(part) for part in row).encode() + b"\x1e")
@@ -178,7 +175,6 @@ class Contents(Statements):
 LEFT_BEHIND = {table.name: table.left_behind for table in TABLES if table.left_behind}
 #: The record names of the exported tables.
 RECORD_NAMES = {table.name: table.record for table in TABLES if table.record}
-_PAGE = 1000
 _KNOWN_MEMORY = "exists (select 1 from memories m where m.id = s.{})"
 _KNOWN_SOURCES = """
     s.id not in (
@@ -240,8 +236,7 @@ class Transfer(Statements):
 
         Nothing is sorted: that would keep all content in memory at once.
         """
-        pages = self._sql.pages(
-            f"""
+        pages = self._sql.pages(f"""
             with linked as (
                 select memory_id,
                        list(struct_pack(source := source_id, relation := relation, similarity := similarity)
@@ -252,9 +247,7 @@ class Transfer(Statements):
             select {MEMORIES.selected_from("m")}, links
             from memories m
             left join linked on linked.memory_id = m.id
-            """,
-            _PAGE,
-        )
+            """)
         for rows in pages:
             for *values, links in rows:
                 memory = MEMORIES.read(values)
@@ -264,7 +257,7 @@ class Transfer(Statements):
         """The rows of an exported table as JSON objects, ordered by their values (the audit log in order of
         writing)."""
         order = "" if table == AUDIT_LOG else "order by all"
-        for rows in self._sql.pages(f"select to_json(t)::text from {table} t {order}", _PAGE):
+        for rows in self._sql.pages(f"select to_json(t)::text from {table} t {order}"):
             for (text,) in rows:
                 yield json.loads(text)
 
@@ -334,7 +327,7 @@ class Transfer(Statements):
         """Every text in the store, of whatever table and column."""
         for table, column, kind in self.text_columns():
             value = column if kind == "VARCHAR" else f"unnest({column})"
-            for rows in self._sql.pages(f"select distinct {value} from {table}", _PAGE):
+            for rows in self._sql.pages(f"select distinct {value} from {table}"):
                 yield from (str(text) for (text,) in rows if text is not None)
 
     def replace_audit_log(self) -> None:

@@ -32,7 +32,6 @@ _TOLD = """
     union all
     select memory_id, null, guidance from playbook_contributions
     """
-_PAGE = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ class Erasure(Statements):
     def texts_that_stay(self, ids: Sequence[str]) -> Iterator[str]:
         """What every other memory says, and what was told of them elsewhere."""
         gone = set(ids)
-        for rows in self._sql.pages(f"select id, null, content from memories union all {_TOLD}", _PAGE):
+        for rows in self._sql.pages(f"select id, null, content from memories union all {_TOLD}"):
             yield from (
                 str(said) for memory_id, turn_id, said in rows if said and not gone.intersection((memory_id, turn_id))
             )

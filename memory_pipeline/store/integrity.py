@@ -22,7 +22,7 @@ from memory_pipeline.text.normalise import hashes_of
 from memory_pipeline.text.witness import what_is_kept
 
 _MAX_PER_RULE = 20
-_HASHED_AT_ONCE, _READ_AT_ONCE = 2000, 500
+_READ_AT_ONCE = 500
 #: By rule, the contents of its tables in which this process last found nothing wrong: a backfill looks at the same rows
 #: day after day.
 _found_right: dict[str, list[Row]] = {}
@@ -124,9 +124,7 @@ class Integrity(Statements):
 
     def _wrong_hashes(self) -> list[Finding]:
         found = []
-        pages = self._sql.pages(
-            "select id, content, content_hash, shape_hash, importance from memories order by id", _HASHED_AT_ONCE
-        )
+        pages = self._sql.pages("select id, content, content_hash, shape_hash, importance from memories order by id")
         for rows in pages:
             for memory_id, content, recorded, shape, importance in rows:
                 if hashes_of(content) != (recorded, shape):

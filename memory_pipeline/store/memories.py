@@ -150,11 +150,7 @@ class Memories(Statements):
         return str(rows[0][0]) if rows else text
 
     def all(
-        self,
-        *,
-        include_archived: bool = True,
-        include_rolled_back: bool = False,
-        created_by: datetime | None = None,
+        self, *, include_archived: bool = True, include_rolled_back: bool = False, created_by: datetime | None = None
     ) -> list[Memory]:
         """Every memory that is or was in use, or the active ones (created by a time, when given), by creation and
         id."""

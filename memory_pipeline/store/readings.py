@@ -6,17 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from memory_pipeline.records import (
-    DIGEST,
-    MADE,
-    READ,
-    READING,
-    ROUTINE,
-    Memory,
-    ModelAnswer,
-    ModelBatch,
-    ModelCall,
-)
+from memory_pipeline.records import DIGEST, MADE, READ, READING, ROUTINE, Memory, ModelAnswer, ModelBatch, ModelCall
 from memory_pipeline.store.memories import MEMORIES, RIPE
 from memory_pipeline.store.rows import RowsOf, Statements
 

@@ -330,10 +330,7 @@ def _carry_over(source: Path, target: Path, name: str) -> str:
 
 
 def _copy_rows(source: Path, target: Path, name: str, which: str, *, anew: bool) -> None:
-    with (
-        engine.attached_copy(source, read_only=True) as old,
-        engine.attached_copy(target, read_only=False) as new,
-    ):
+    with engine.attached_copy(source, read_only=True) as old, engine.attached_copy(target, read_only=False) as new:
         (alias,) = old.execute("select current_database()").fetchone() or ("",)
         new.begin()
         if anew and name == AUDIT_LOG:

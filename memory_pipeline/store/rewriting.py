@@ -67,7 +67,6 @@ _GO_WITH = (
 _NOTHING_SAID = (MEMORIES, LINEAGE, EMBEDDINGS, "source_entries")
 #: Tables without a text that may quote something. What a memory that stays says is left as it is.
 _WITHOUT_TEXTS = (MEMORIES, EMBEDDINGS, LINEAGE, AUDIT_LOG, MIGRATIONS, "forgotten", "forgotten_key", "lease")
-_PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +268,7 @@ class _Erasing:
         questions with them."""
         quoting = [
             str(digest)
-            for rows in self._sql.pages("select prompt_hash, answer from model_answers", _PAGE)
+            for rows in self._sql.pages("select prompt_hash, answer from model_answers")
             for digest, answer in rows
             if self._words.stands_in(str(answer))
         ]
@@ -337,7 +336,7 @@ class _Erasing:
                     table,
                     [
                         {"at": rowid, column: new}
-                        for rows in self._sql.pages(f"select rowid, {column} from {table}", _PAGE)
+                        for rows in self._sql.pages(f"select rowid, {column} from {table}")
                         for rowid, text in rows
                         if text is not None and (new := words.rewritten(text)) != text
                     ],
@@ -350,15 +349,12 @@ class _Erasing:
         names = OwnWords((), words.renamed)
         changed: list[dict[str, Any]] = []
         with self._sql.given(gone=_names(words.renamed)):
-            pages = self._sql.pages(
-                f"""
+            pages = self._sql.pages(f"""
                 select rowid, table_name, row_id, before_state, after_state
                 from {AUDIT_LOG} a
                 where table_name not in {_NOTHING_SAID}
                    or exists (select 1 from gone where contains(concat_ws(' ', row_id, before_state, after_state), old))
-                """,
-                _PAGE,
-            )
+                """)
             for rowid, table, row_id, *states in (row for rows in pages for row in rows):
                 change = (names if table in _NOTHING_SAID else words).rewritten
                 before, after = (state if state is None else change(state) for state in states)
@@ -399,10 +395,7 @@ class _Erasing:
 
 def _copy_tables(source: Path, target: Path) -> None:
     """Write every row of a database into a fresh file, with its schema, its triggers and its place in the log."""
-    with (
-        engine.attached_copy(source, read_only=True) as old,
-        engine.attached_copy(target, read_only=False) as new,
-    ):
+    with engine.attached_copy(source, read_only=True) as old, engine.attached_copy(target, read_only=False) as new:
         (alias,) = old.execute("select current_database()").fetchone() or ("",)
         (last,) = old.execute(f"select coalesce(max(sequence), 0) from {AUDIT_LOG}").fetchone() or (0,)
         new.begin()

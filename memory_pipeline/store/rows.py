@@ -24,6 +24,8 @@ Row = tuple[Any, ...]
 #: times, and parsing takes an eighth of the time of one that reads little.
 _parsed: dict[str, duckdb.Statement | str] = {}
 _MOST_PARSED = 1024
+#: Rows of a large result that are read at once.
+_PAGE = 1000
 
 
 class Sql:
@@ -93,11 +95,11 @@ class Sql:
         """By the first column of every row, the second."""
         return dict(self.rows(statement))
 
-    def pages(self, statement: str, size: int) -> Iterator[list[Row]]:
-        """The rows of a large result, `size` at a time; no other statement may run before it is read or abandoned."""
+    def pages(self, statement: str) -> Iterator[list[Row]]:
+        """The rows of a large result, some at a time; no other statement may run before it is read or abandoned."""
         result = self._connection.execute(statement)
         try:
-            while rows := result.fetchmany(size):
+            while rows := result.fetchmany(_PAGE):
                 yield rows
         finally:
             with suppress(duckdb.Error):

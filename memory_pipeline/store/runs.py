@@ -52,7 +52,7 @@ class Runs(Statements):
         """Tokens of everything that was read and never made: the active memories if no night had archived one."""
         return self._sql.count(
             "select coalesce(sum(token_count), 0) from memories "
-            "where source_connector not in ('night', 'conversations')",
+            "where source_connector not in ('night', 'conversations')"
         )
 
     def tokens_around(self, run_id: str) -> tuple[int, int]:
