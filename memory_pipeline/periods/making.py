@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache, cached_property
 
 from memory_pipeline.models.embedders.minilm import MiniLM
@@ -15,7 +15,7 @@ from memory_pipeline.periods.calendar import Period
 from memory_pipeline.periods.in_short import Telling
 from memory_pipeline.periods.pages import page_of
 from memory_pipeline.reading.classifier import lasting_among, routine_among
-from memory_pipeline.records import MADE, KeptExtraction, Memory
+from memory_pipeline.records import MADE, Memory
 from memory_pipeline.records.cluster import LEAST_READINGS
 from memory_pipeline.records.identifiers import derived_id
 from memory_pipeline.records.memory import EXTRACTED
@@ -30,29 +30,6 @@ from memory_pipeline.text.threads import Thread, find_threads
 #: What is told beside the memories that were made of conversations; decisions and what the work depends on are among
 #: those.
 _KINDS = frozenset(("fact", "preference", "trust", "boundary", "dynamic", "learning"))
-
-
-def entries_of_conversations(
-    standing: Sequence[KeptExtraction], first: date, last: date, count_tokens: Callable[[str], int]
-) -> list[days.Entry]:
-    """What was said from one night to another and had not been withdrawn by then.
-
-    `standing`: the extractions of a project that stand, of any day.
-    """
-    withdrawn = {one for later in standing if later.night <= last for one in later.withdraws}
-    found = []
-    for one in standing:
-        is_told = first <= one.night <= last and one.kind in _KINDS and one.memory_id is None
-        if not is_told or one.id in withdrawn or attempt_by(one.speaker, one.text):
-            continue
-        words = days.short(one.text, count_tokens)
-        if words is not None:
-            place = f"{one.conversation}:{one.line:06}"
-            weight = round(one.significance, 4)
-            found.append(
-                days.Entry(days.SAID, f"{one.speaker}: {words}", min(one.day, last), one.turn_id, weight, place)
-            )
-    return found
 
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -172,26 +149,47 @@ class Maker:
     def _without_replaced(self, entries: Sequence[days.Entry], as_of: datetime) -> list[days.Entry]:
         """The entries without those whose memory was archived by then into one that another entry says."""
         said = {entry.memory_id for entry in entries}
-        known: dict[str, Memory] = self._tx.memories.read(said)
-        waiting = set(said)
+        known: dict[str, Memory] = {}
+        into: dict[str, str] = {}
+        waiting = said
         while waiting:
-            into = {
-                memory.consolidated_into_id
-                for memory_id in waiting
-                if (memory := known.get(memory_id)) and memory.consolidated_into_id
+            read = self._tx.memories.read(waiting)
+            known |= read
+            into |= {
+                memory_id: memory.consolidated_into_id
+                for memory_id, memory in read.items()
+                if memory.archived_at and memory.archived_at <= as_of and memory.consolidated_into_id
             }
-            waiting = {memory_id for memory_id in into if memory_id not in known}
-            known.update(self._tx.memories.read(waiting))
+            waiting = {into[memory_id] for memory_id in read if memory_id in into} - known.keys()
+
+        def is_replaced(memory_id: str) -> bool:
+            seen = {memory_id}
+            while (memory_id := into.get(memory_id, "")) and memory_id not in seen:
+                if memory_id in said:
+                    return True
+                seen.add(memory_id)
+            return False
+
         return [
             entry
             for entry in entries
-            if not _is_replaced(entry.memory_id, said, known, as_of)
+            if not is_replaced(entry.memory_id)
             and not (entry.kind == days.NOTE and self._is_reading(known[entry.memory_id], as_of))
         ]
 
     def _with_said(self, entries: Sequence[days.Entry], period: Period) -> list[days.Entry]:
-        said = entries_of_conversations(self._said, period.first, period.last, self._count)
-        return without_copies([*entries, *said])
+        """Entries with what was said in a period and had not been withdrawn by its end."""
+        withdrawn = {one for later in self._said if later.night <= period.last for one in later.withdraws}
+        found = list(entries)
+        for one in self._said:
+            is_told = period.first <= one.night <= period.last and one.kind in _KINDS and one.memory_id is None
+            if not is_told or one.id in withdrawn or attempt_by(one.speaker, one.text):
+                continue
+            if (words := days.short(one.text, self._count)) is not None:
+                place, day = f"{one.conversation}:{one.line:06}", min(one.day, period.last)
+                told = f"{one.speaker}: {words}"
+                found.append(days.Entry(days.SAID, told, day, one.turn_id, round(one.significance, 4), place))
+        return without_copies(found)
 
     def _is_reading(self, memory: Memory, as_of: datetime) -> bool:
         """Whether a note of no kind is one of many lines that differ only in figures."""
@@ -232,7 +230,7 @@ class Maker:
     def _threads(self) -> list[Thread]:
         memories = [
             memory
-            for memory in self._tx.memories.of_project(self._project)
+            for memory in self._tx.memories.all(self._project)
             if memory.memory_type != "conversation" and may_guide(memory)
         ]
         return find_threads(memories, self._gone)
@@ -241,20 +239,6 @@ class Maker:
 def rollup_id(project: str, period: Period) -> str:
     """The id of the rollup of a period."""
     return derived_id("rollup", project, period.level, period.key)
-
-
-def _is_replaced(memory_id: str, said: set[str], known: Mapping[str, Memory], as_of: datetime) -> bool:
-    seen = {memory_id}
-    at = known.get(memory_id)
-    while at is not None and at.archived_at and at.archived_at <= as_of and at.consolidated_into_id not in seen:
-        into = at.consolidated_into_id
-        if into is None:
-            return False
-        if into in said:
-            return True
-        seen.add(into)
-        at = known.get(into)
-    return False
 
 
 @dataclass(frozen=True, slots=True)

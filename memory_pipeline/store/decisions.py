@@ -106,39 +106,40 @@ class Conflicts(Statements):
 
         Of many texts with the same beginning or end, no pair is returned: machines write such lines.
         """
-        with self._sql.given(wanted=pa.table({"id": list(ids), "fresh": [i in fresh for i in ids]})):
-            return _CONFLICTS(self._sql(model, _ALIKE_CHARACTERS, _MOST_ALIKE, _LENGTHS_APART, _WORDS_APART)).of("""
-                with texts as (
-                    select m.id, w.fresh, m.project_id, lower(trim(m.content, ' .!')) as said
-                    from memories m
-                    join wanted w on w.id = m.id
-                    where length(m.content) between 20 and 300 and not contains(m.content, chr(10))
-                ),
-                sides as (
-                    select id, fresh, project_id, said, 'head' as side, left(said, $2) as part from texts
-                    union all
-                    select id, fresh, project_id, said, 'tail', right(said, $2) from texts
-                ),
-                few as (
-                    select * from sides
-                    qualify count(*) over (partition by project_id, side, part) between 2 and $3
-                ),
-                pairs as (
-                    select distinct a.project_id, a.id as a, b.id as b,
-                        string_split(a.said, ' ') as one, string_split(b.said, ' ') as other
-                    from few a
-                    join few b using (project_id, side, part)
-                    where a.id < b.id and (a.fresh or b.fresh) and abs(length(a.said) - length(b.said)) <= $4
-                )
-                select p.project_id, p.a, p.b, '' as kind, '' as detail,
-                    coalesce(list_cosine_similarity(x.vector, y.vector), 0.0) as score
-                from pairs p
-                left join embeddings x on x.memory_id = p.a and x.model = $1
-                left join embeddings y on y.memory_id = p.b and y.model = $1
-                where len(list_intersect(one, other)) + $5
-                    >= greatest(len(list_distinct(one)), len(list_distinct(other)))
-                order by 2, 3
-                """)
+        wanted = pa.table({"id": list(ids), "fresh": [i in fresh for i in ids]})
+        bounds = (_ALIKE_CHARACTERS, _MOST_ALIKE, _LENGTHS_APART, _WORDS_APART)
+        return _CONFLICTS(self._sql(model, *bounds, wanted=wanted)).of("""
+            with texts as (
+                select m.id, w.fresh, m.project_id, lower(trim(m.content, ' .!')) as said
+                from memories m
+                join wanted w on w.id = m.id
+                where length(m.content) between 20 and 300 and not contains(m.content, chr(10))
+            ),
+            sides as (
+                select id, fresh, project_id, said, 'head' as side, left(said, $2) as part from texts
+                union all
+                select id, fresh, project_id, said, 'tail', right(said, $2) from texts
+            ),
+            few as (
+                select * from sides
+                qualify count(*) over (partition by project_id, side, part) between 2 and $3
+            ),
+            pairs as (
+                select distinct a.project_id, a.id as a, b.id as b,
+                    string_split(a.said, ' ') as one, string_split(b.said, ' ') as other
+                from few a
+                join few b using (project_id, side, part)
+                where a.id < b.id and (a.fresh or b.fresh) and abs(length(a.said) - length(b.said)) <= $4
+            )
+            select p.project_id, p.a, p.b, '' as kind, '' as detail,
+                coalesce(list_cosine_similarity(x.vector, y.vector), 0.0) as score
+            from pairs p
+            left join embeddings x on x.memory_id = p.a and x.model = $1
+            left join embeddings y on y.memory_id = p.b and y.model = $1
+            where len(list_intersect(one, other)) + $5
+                >= greatest(len(list_distinct(one)), len(list_distinct(other)))
+            order by 2, 3
+            """)
 
     def settle(self, case: ConflictCase) -> None:
         """Store a person's decision: all fields of the case from `resolution` on."""

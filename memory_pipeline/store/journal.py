@@ -27,15 +27,15 @@ class Journal(Statements):
         when it is made again."""
         if not rows:
             return
-        with self._sql.given(incoming=_LOG.table(rows)):
-            self._sql.run("""
-                update compression_log l
-                set rolled_back_at = null, compressed_memory_id = i.compressed_memory_id, reason = i.reason,
-                    member_count = i.member_count, compression_ratio = i.compression_ratio, run_id = i.run_id
-                from incoming i
-                where l.id = i.id and l.rolled_back_at is not null
-                """)
-            self._sql.run("insert into compression_log by name from incoming on conflict do nothing")
+        given = self._sql(incoming=_LOG.table(rows))
+        given.run("""
+            update compression_log l
+            set rolled_back_at = null, compressed_memory_id = i.compressed_memory_id, reason = i.reason,
+                member_count = i.member_count, compression_ratio = i.compression_ratio, run_id = i.run_id
+            from incoming i
+            where l.id = i.id and l.rolled_back_at is not null
+            """)
+        given.run("insert into compression_log by name from incoming on conflict do nothing")
 
     def log_of(self, run_id: str) -> list[LogRow]:
         """The decisions of one run, by status and fingerprint."""

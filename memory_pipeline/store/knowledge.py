@@ -50,20 +50,20 @@ class Atoms(Statements):
             }
             for candidate in candidates
         ]
-        with self._sql.given(incoming=pa.Table.from_pylist(rows)):
-            self._sql(run_id, at).run("""
-                update atom_candidates c
-                set subject = i.subject, action = i.action, outcome = i.outcome, consequences = i.consequences,
-                    status = i.status, run_id = $1, found_at = $2, reason = null, atom_id = null, decided_at = null
-                from incoming i
-                where c.memory_id = i.memory_id
-                """)
-            self._sql(run_id, at).run("""
-                insert into atom_candidates by name
-                select *, $1 as run_id, $2 as found_at
-                from incoming
-                on conflict do nothing
-                """)
+        given = self._sql(run_id, at, incoming=pa.Table.from_pylist(rows))
+        given.run("""
+            update atom_candidates c
+            set subject = i.subject, action = i.action, outcome = i.outcome, consequences = i.consequences,
+                status = i.status, run_id = $1, found_at = $2, reason = null, atom_id = null, decided_at = null
+            from incoming i
+            where c.memory_id = i.memory_id
+            """)
+        given.run("""
+            insert into atom_candidates by name
+            select *, $1 as run_id, $2 as found_at
+            from incoming
+            on conflict do nothing
+            """)
 
     def pending_candidates(self, before: datetime) -> list[tuple[str, str, Causal]]:
         """Memory id, project and finding of every waiting candidate that was found up to a time."""
@@ -243,28 +243,28 @@ class Playbook(Statements):
             ("place", pa.array(range(len(given)))),
         ):
             table = table.append_column(name, values)
-        with self._sql.given(incoming=table):
-            self._sql.run(f"""
-                update playbook_contributions c
-                set {_CONTRIBUTIONS.assigned_from("i")}, run_id = i.run_id, decided_at = i.decided_at
-                from incoming i
-                where c.memory_id = i.memory_id
-                """)
-            self._sql.run(f"""
-                insert into playbook_contributions by name
-                select {_CONTRIBUTIONS.columns}, run_id, decided_at
-                from incoming
-                on conflict do nothing
-                """)
-            self._sql.run("""
-                insert into playbook_entries by name
-                select distinct on (i.entry_id) i.entry_id as id, i.project_id, i.category, i.guidance as content,
-                       i.confidence, [i.memory_id] as source_ids, i.decided_at as created_at,
-                       i.decided_at as updated_at
-                from incoming i
-                anti join playbook_entries e on e.id = i.entry_id
-                order by i.entry_id, i.place
-                """)
+        incoming = self._sql(incoming=table)
+        incoming.run(f"""
+            update playbook_contributions c
+            set {_CONTRIBUTIONS.assigned_from("i")}, run_id = i.run_id, decided_at = i.decided_at
+            from incoming i
+            where c.memory_id = i.memory_id
+            """)
+        incoming.run(f"""
+            insert into playbook_contributions by name
+            select {_CONTRIBUTIONS.columns}, run_id, decided_at
+            from incoming
+            on conflict do nothing
+            """)
+        incoming.run("""
+            insert into playbook_entries by name
+            select distinct on (i.entry_id) i.entry_id as id, i.project_id, i.category, i.guidance as content,
+                   i.confidence, [i.memory_id] as source_ids, i.decided_at as created_at,
+                   i.decided_at as updated_at
+            from incoming i
+            anti join playbook_entries e on e.id = i.entry_id
+            order by i.entry_id, i.place
+            """)
         ids = sorted({one.contribution.entry_id for one in given})
         self.refresh(max(one.made_at for one in given), ids)
         return _ENTRIES(self._sql(ids)).select("where id in (select unnest($1::text[])) order by id")

@@ -150,19 +150,18 @@ class Memories(Statements):
         return str(rows[0][0]) if rows else text
 
     def all(
-        self, *, include_archived: bool = True, include_rolled_back: bool = False, created_by: datetime | None = None
+        self,
+        project_id: str | None = None,
+        *,
+        include_archived: bool = True,
+        include_rolled_back: bool = False,
+        created_by: datetime | None = None,
     ) -> list[Memory]:
-        """Every memory that is or was in use, or the active ones (created by a time, when given), by creation and
-        id."""
-        return MEMORIES(self._sql(include_archived, include_rolled_back, created_by)).select("""
+        """The memories that are or were in use, or the active ones (of a project, or created by a time, when given),
+        by creation and id."""
+        return MEMORIES(self._sql(include_archived, include_rolled_back, created_by, project_id)).select("""
             where ($1 or archived_at is null) and ($2 or rolled_back_at is null) and ($3 is null or created_at <= $3)
-            order by created_at, id
-            """)
-
-    def of_project(self, project_id: str, *, include_archived: bool = True) -> list[Memory]:
-        """The memories of one project that are or were in use, or the active ones, by creation and id."""
-        return MEMORIES(self._sql(project_id, include_archived)).select("""
-            where project_id = $1 and rolled_back_at is null and ($2 or archived_at is null)
+              and ($4 is null or project_id = $4)
             order by created_at, id
             """)
 

@@ -208,10 +208,10 @@ def keep_vectors(
         return
     flat, dimension = pa.array(np.ascontiguousarray(vectors, dtype=np.float32).ravel()), int(vectors.shape[1])
     columns = {name: pa.array(list(values), type=pa.string()) for name, values in keys.items()}
-    with sql.given(incoming=pa.table({**columns, "vector": pa.FixedSizeListArray.from_arrays(flat, dimension)})):
-        sql(model, dimension).run(f"""
-            insert into {table}
-            select {", ".join(keys)}, $1, $2, vector::float[]
-            from incoming
-            on conflict do nothing
-            """)
+    incoming = pa.table({**columns, "vector": pa.FixedSizeListArray.from_arrays(flat, dimension)})
+    sql(model, dimension, incoming=incoming).run(f"""
+        insert into {table}
+        select {", ".join(keys)}, $1, $2, vector::float[]
+        from incoming
+        on conflict do nothing
+        """)

@@ -174,11 +174,7 @@ def _rows(store: Store, name: str, path: Path, project: str | None, *, force: bo
     if project is not None:
         project_named(store, project)
     with store.reading() as tx:
-        memories = (
-            tx.memories.all(include_archived=False)
-            if project is None
-            else tx.memories.of_project(project, include_archived=False)
-        )
+        memories = tx.memories.all(project, include_archived=False)
         links = tx.lineage.of([memory.id for memory in memories])
     before = path.stat().st_mtime_ns if path.exists() else None
     exported = write_rows(store, name, path, memories, links, force=force)
