@@ -162,30 +162,29 @@ class Erasure(Statements):
 
     def _next_to(self, ids: Sequence[str]) -> set[str]:
         """What says the words of these in the next step."""
-        return set(
-            self._sql(ids, MADE, FORGOTTEN).strings(f"""
-                with gone as (select unnest($1::text[]) as id),
-                links as ({_LINKS})
-                select memory_id from links join gone on source_id = gone.id
-                where relation not in ('duplicate', 'superseded')
-                union
-                select source_id from links join gone on memory_id = gone.id where relation = 'extracted'
-                union
-                select turn_id from extractions join gone on memory_id = gone.id
-                union
-                select memory_id from extractions join gone on turn_id = gone.id where memory_id is not null
-                union
-                select m.id
-                from memories m
-                join gone on list_contains(
-                    from_json(case when json_valid(m.compressed_from)
-                                   then m.compressed_from -> 'series' -> 'breaking_ids' end, '["VARCHAR"]'), gone.id)
-                union
-                select m.id
-                from gone
-                join memories g on g.id = gone.id and g.source_connector <> $2
-                join memories m on m.project_id = g.project_id and m.content_hash = g.content_hash
-                where m.source_connector <> $2 and g.content <> $3
-                  and (m.memory_type <> 'conversation' or m.created_at = g.created_at)
-                """)
-        ) & set(self._sql.strings("select id from memories"))
+        found = self._sql(ids, MADE, FORGOTTEN).string_set(f"""
+            with gone as (select unnest($1::text[]) as id),
+            links as ({_LINKS})
+            select memory_id from links join gone on source_id = gone.id
+            where relation not in ('duplicate', 'superseded')
+            union
+            select source_id from links join gone on memory_id = gone.id where relation = 'extracted'
+            union
+            select turn_id from extractions join gone on memory_id = gone.id
+            union
+            select memory_id from extractions join gone on turn_id = gone.id where memory_id is not null
+            union
+            select m.id
+            from memories m
+            join gone on list_contains(
+                from_json(case when json_valid(m.compressed_from)
+                               then m.compressed_from -> 'series' -> 'breaking_ids' end, '["VARCHAR"]'), gone.id)
+            union
+            select m.id
+            from gone
+            join memories g on g.id = gone.id and g.source_connector <> $2
+            join memories m on m.project_id = g.project_id and m.content_hash = g.content_hash
+            where m.source_connector <> $2 and g.content <> $3
+              and (m.memory_type <> 'conversation' or m.created_at = g.created_at)
+            """)
+        return found & self._sql.string_set("select id from memories")

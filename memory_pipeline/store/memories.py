@@ -228,17 +228,16 @@ class Memories(Statements):
         from the as-of time of that night, as does what its file alone dates. Whether each has a vector is asked
         separately.
         """
-        return MEMORIES(
-            self._sql(
-                floor=critical_floor,
-                created_before=created_before,
-                first=created_from,
-                as_of=as_of,
-                after=after.created_at if after else None,
-                after_id=after.id if after else None,
-                most=most,
-            )
-        ).select(f"""
+        given = self._sql(
+            floor=critical_floor,
+            created_before=created_before,
+            first=created_from,
+            as_of=as_of,
+            after=after.created_at if after else None,
+            after_id=after.id if after else None,
+            most=most,
+        )
+        return MEMORIES(given).select(f"""
             where importance < $floor and compressed_from is null and archived_at is null and not pinned
               and abstraction_level <= 1 and ($first is null or created_at >= $first)
               and {RIPE}

@@ -83,14 +83,13 @@ class Recallable(Statements):
 
     def copies(self, project_id: str) -> frozenset[str]:
         """The memories of a project that were archived into one that said the same before."""
-        return frozenset(
-            self._sql(project_id).strings(f"""
-                select m.id
-                from memories m
-                join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
-                where m.project_id = $1 and m.archived_at is not null and l.relation in {AGAIN}
-                """)
-        )
+        rows = self._sql(project_id).strings(f"""
+            select m.id
+            from memories m
+            join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
+            where m.project_id = $1 and m.archived_at is not null and l.relation in {AGAIN}
+            """)
+        return frozenset(rows)
 
     def withdrawn(self, project_id: str) -> dict[str, str]:
         """By memory of which all that was kept was withdrawn in a conversation, the memory that withdraws it: the one

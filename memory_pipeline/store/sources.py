@@ -98,8 +98,7 @@ class Sources(Statements):
     ) -> set[tuple[str, str]]:
         """The words of these memories (project and hash) that stand in one of the sources, not counting these files of
         one of them."""
-        return set(
-            self._sql(memory_ids, sources, source, files).rows("""
+        rows = self._sql(memory_ids, sources, source, files).rows("""
             select distinct m.project_id, m.content_hash
             from source_entries e
             join memories m on m.id = e.memory_id
@@ -109,7 +108,7 @@ class Sources(Statements):
             where e.gone_at is null and e.source in (select unnest($2::text[]))
               and not (e.source = $3 and e.file in (select unnest($4::text[])))
             """)
-        )
+        return set(rows)
 
     def moved(self, source: str, memory_ids: Sequence[str]) -> dict[tuple[str, str], list[str]]:
         """By the words of these memories (project and hash), the other memories of the source with these words that are
