@@ -130,7 +130,7 @@ def measure(args: argparse.Namespace, directory: Path) -> None:
     print("\n".join(lines), flush=True)
     asked = embedder.embed(queries)
     with Store(path).reading() as tx:
-        ids = [one.id for one in tx.memories.of_project("p")]
+        ids = [one.id for one in tx.memories.all("p")]
         vectors = tx.recallable.vectors(ids, embedder.name, embedder.dimension)
     rows |= beside(vectors, asked)
     print(f"{'milliseconds':34} {'median':>8} {'p95':>8}")

@@ -337,7 +337,7 @@ DOCUMENTS: dict[str, tuple[str, type[Document]]] = {
     "Lineages": ("`lineage` prints one object.", MemoryLineage),
     "Figures of a project": ("`metrics` prints one object.", Metrics),
     "MCP servers in clients": ("`mcp install` prints one object.", InstalledServer),
-    "Rollups that were made": ("`rollups run` prints a list.", MadeRollup),
+    "Rollups that were made": ("`rollups run` prints a list: the fields of a [rollup](#rollups), and", MadeRollup),
     "Rollups": ("`rollups list` prints a list.", ListedRollup),
     "Rollups with their words": (
         "`rollups show` prints a list, one for each project: the fields of a [rollup](#rollups), and",

@@ -111,7 +111,7 @@ def run(store: Store, day: date, settings: Settings | None = None, **options: An
 
 def sql_rows(tx: Transaction, statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
     """What a statement gives: for what tests look at or break behind the back of the repositories."""
-    return tx._sql.rows(statement, parameters)
+    return tx._sql(*parameters).rows(statement)
 
 
 _LESSONS = {

@@ -123,7 +123,7 @@ def losses(evidence: Evidence) -> list[str]:
 def lost_in_levels(tx: Transaction, only: Collection[str] | None = None) -> list[Finding]:
     """Every merged memory and canonical entry in the store, or of some, that lacks something of its sources, all
     recomputed. The sources are complete and the store is sound, so it is for a person to decide."""
-    levels = [(made, sources) for made, sources in tx.lineage.of_levels().items() if only is None or made in only]
+    levels = list(tx.lineage.made_by(("merged", "canonical"), only).items())
     findings = []
     for start in range(0, len(levels), _LEVELS_AT_ONCE):
         page = levels[start : start + _LEVELS_AT_ONCE]

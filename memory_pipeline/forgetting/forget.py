@@ -7,7 +7,7 @@ import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,10 +23,8 @@ from memory_pipeline.files.shared_blocks import SharedBlocks
 from memory_pipeline.files.writing import directories, write_text
 from memory_pipeline.forgetting.files import clean_files, files_in, quotes
 from memory_pipeline.killpoints import reached
-from memory_pipeline.periods.calendar import read_period
-from memory_pipeline.periods.running import roll_up
-from memory_pipeline.records import MADE, Memory
-from memory_pipeline.records.night import ROLLUP_LEVELS
+from memory_pipeline.periods.running import renew_stale
+from memory_pipeline.records import EXTRACTED, MADE, Memory
 from memory_pipeline.store import (
     Erased,
     Forgetting,
@@ -45,8 +43,6 @@ from memory_pipeline.text.normalise import one_line
 from memory_pipeline.text.own_words import FORGOTTEN, OwnWords
 from memory_pipeline.workspace.conversation_pages import write_files
 from memory_pipeline.workspace.directory import PAGES, written_files
-from memory_pipeline.workspace.exporting import problems_of, run_exports, write_memory
-from memory_pipeline.workspace.playbook_pages import write_playbook
 
 _SHOWN = 100
 _LINES = 20
@@ -109,31 +105,15 @@ def _unknown(tx: Transaction, memory_id: str) -> str:
     return f"there is no memory '{memory_id}'; 'memory-pipeline forget --search WORDS' lists memories with their ids"
 
 
-def renew_files(
-    store: Store, settings: Settings, periods: Mapping[str, Sequence[str]], *, holder: str, run_id: str
-) -> list[str]:
-    """Make rollups of these periods, by project, and every file that says what the store holds, again; returns what
-    could not be written, in sentences."""
-    problems: list[str] = []
-    for project, keys in periods.items():
-        wanted = sorted(map(read_period, keys), key=lambda one: (ROLLUP_LEVELS.index(one.level), one.key))
-        made = roll_up(store, settings, wanted, holder=holder, run_id=run_id, projects=[project], only_kept=True)
-        problems += [f"{one.file}: {one.problem}" for one in made if one.problem]
-    problems += write_files(store, settings, holder, run_id).problems
-    with store.reading() as tx:
-        projects, newest = tx.memories.projects(), tx.journal.reported_nights()[1]
-    for project in projects:
-        try:
-            problems += write_memory(store, settings, project).problems.values()
-        except MemoryPipelineError as error:
-            problems.append(f"the pages of {project}: {in_words(error)}")
+def _renew_files(store: Store, settings: Settings, run_id: str) -> list[str]:
+    """Make the rollups that said it, and every file that says what the store holds, again; returns what could not be
+    written, in sentences."""
+    problems = [*write_files(store, settings, _HOLDER, run_id).problems]
+    problems += renew_stale(store, settings, holder=_HOLDER, run_id=run_id)[1]
     try:
         render_changed_reports(store, settings.reports_path, FORGOTTEN)
     except (MemoryPipelineError, OSError, ValueError) as error:
         problems.append(f"{settings.reports_path}: {in_words(error)}")
-    problems += write_playbook(store)
-    if newest is not None:
-        problems += problems_of(run_exports(store, settings, newest))
     return problems
 
 
@@ -141,7 +121,6 @@ _HOLDER = "memory-pipeline forget"
 #: From this likeness on, another memory is shown as one that says nearly the same.
 _ALIKE = 0.9
 _MOST_ALIKE = 20
-#: The names of reports and notices.
 
 
 def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPreview:
@@ -158,22 +137,20 @@ def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPre
         memories = tx.memories.read([*ids, *(memory.id for memory in found)])
         alike = tx.erasure.alike(ids, _ALIKE)[:_MOST_ALIKE]
         others = tx.memories.read([memory_id for memory_id, _ in alike])
-        shown = [
-            _shown(memory, place, "chosen" if memory.id in chosen else "not chosen")
-            for place, memory in enumerate(found, 1)
-        ]
         hashes = {memories[i].content_hash for i in chosen}
-        shown += [
-            _shown(memory, 0, _why(memory.source.connector, memory.content_hash in hashes))
-            for memory in (memories[i] for i in ids)
-            if memory.id not in chosen
-        ]
+        shown = [(one, place, "chosen" if one.id in chosen else "not chosen") for place, one in enumerate(found, 1)]
+        shown += [(memories[i], 0, _why(memories[i], hashes)) for i in ids if i not in chosen]
         periods = [f"{one.project_id} {one.period}" for one in tx.rollups.about(ids)]
         outside = _outside(tx, settings, erased)
     places = _places(store, settings)
     return ForgetPreview(
         code=_code_of(erased, rejected),
-        memories=tuple(shown),
+        memories=tuple(
+            MemoryToForget(
+                place=place, id=one.id, project=one.project_id, day=f"{one.day}", why=why, content=shorten(one.content)
+            )
+            for one, place, why in shown
+        ),
         going=len(ids),
         rejected_rows=len(rejected),
         active_again=tuple(restored),
@@ -186,17 +163,6 @@ def preview(store: Store, settings: Settings, selection: Selection) -> ForgetPre
             if memory_id in others and others[memory_id].rolled_back_at is None
         ),
         outside=outside,
-    )
-
-
-def _shown(memory: Memory, place: int, why: str) -> MemoryToForget:
-    return MemoryToForget(
-        place=place,
-        id=memory.id,
-        project=memory.project_id,
-        day=f"{memory.day}",
-        why=why,
-        content=shorten(memory.content),
     )
 
 
@@ -220,11 +186,8 @@ def forget(store: Store, settings: Settings, selection: Selection, *, code: str,
             raise InputError(
                 f"something else would be forgotten by now than '{code}' confirms; look again without --yes"
             )
-        periods: dict[str, list[str]] = {}
-        for one in tx.rollups.about(erased.memory_ids):
-            periods.setdefault(one.project_id, []).append(one.period)
         key = tx.forgotten.key() or secrets.token_hex(32)
-        intent = Forgetting(chosen, rejected, actor, datetime.now(UTC), periods, key)
+        intent = Forgetting(chosen, rejected, actor, datetime.now(UTC), key)
     return _forget(store, settings, intent, completed=False)
 
 
@@ -263,7 +226,7 @@ def _forget(store: Store, settings: Settings, intent: Forgetting, *, completed: 
             changed, removed = forget_in_copies(store, forgetting, words)
             forget_in_store(store, forgetting, words)
         reached("forget.replaced")
-        problems = renew_files(store, settings, intent.periods, holder=_HOLDER, run_id=intent.id)
+        problems = _renew_files(store, settings, intent.id)
         files += clean_files([store.path.with_suffix(PAGES)], words)
         SharedBlocks(store.path).forget_earlier_texts()
         store.settle()
@@ -324,8 +287,11 @@ def _exports_that_say(store: Store, words: OwnWords) -> list[str]:
     return [f"{path} still says it: export there again, or edit the line if it is yours" for path in saying]
 
 
-def _why(connector: str, is_same: bool) -> str:
-    return "made from it" if connector in (MADE, "conversations") else "the same words" if is_same else "behind it"
+def _why(memory: Memory, hashes: Collection[str]) -> str:
+    """Why a memory goes with chosen ones, which have these hashes."""
+    if memory.source.connector in (MADE, EXTRACTED):
+        return "made from it"
+    return "the same words" if memory.content_hash in hashes else "behind it"
 
 
 def _outside(tx: Transaction, settings: Settings, erased: Erased) -> tuple[str, ...]:

@@ -135,7 +135,7 @@ def _candidates(given: Mapping[Any, str]) -> Iterator[Candidate]:
 def _made(store: Store, ids: list[Any], given: Mapping[Any, str]) -> Consolidation:
     """The result of the night, in terms of the ids that were given."""
     with store.reading() as tx:
-        memories = tx.memories.of_project(_PROJECT)
+        memories = tx.memories.all(_PROJECT)
         place_of = {m.id: m.source.line - 1 for m in memories if m.source.connector == "python" and m.source.line}
         sources = tx.lineage.raw_sources_of([memory.id for memory in memories])
         conflicts = [case.conflict for case in tx.conflicts.cases(project_id=_PROJECT)]

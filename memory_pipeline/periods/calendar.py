@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -70,19 +69,15 @@ class Period:
         if self.level == "day":
             return ()
         if self.level == "year":
-            return tuple(month_of(date(self.first.year, number, 1)) for number in range(1, 13))
-        return tuple(self._weeks_and_days())
-
-    def _weeks_and_days(self) -> Iterator[Period]:
+            return tuple(period_of("month", date(self.first.year, number, 1)) for number in range(1, 13))
+        found: list[Period] = []
         day = self.first
         while day <= self.last:
-            week = week_of(day)
-            if self.level == "month" and week.first == day and week.last <= self.last:
-                yield week
-            else:
-                week = day_of(day)
-                yield week
-            day = week.last + _DAY
+            week = period_of("week", day)
+            is_whole = self.level == "month" and week.first == day and week.last <= self.last
+            found.append(week if is_whole else period_of("day", day))
+            day = found[-1].last + _DAY
+        return tuple(found)
 
 
 def said(day: date) -> str:
@@ -90,33 +85,16 @@ def said(day: date) -> str:
     return f"{day.day} {day:%B %Y}"
 
 
-def day_of(day: date) -> Period:
-    """A day."""
-    return Period(day, day, "day")
-
-
-def week_of(day: date) -> Period:
-    """The week of a day."""
-    sunday = day - timedelta(days=day.isoweekday() % 7)
-    return Period(sunday, sunday + 6 * _DAY, "week")
-
-
-def month_of(day: date) -> Period:
-    """The month of a day."""
-    return Period(day.replace(day=1), day.replace(day=calendar.monthrange(day.year, day.month)[1]), "month")
-
-
-def year_of(day: date) -> Period:
-    """The year of a day."""
-    return Period(date(day.year, 1, 1), date(day.year, 12, 31), "year")
-
-
-_OF_LEVEL = dict(zip(ROLLUP_LEVELS, (day_of, week_of, month_of, year_of), strict=True))
-
-
 def period_of(level: str, day: date) -> Period:
     """The period of a level that holds a day."""
-    return _OF_LEVEL[level](day)
+    if level == "day":
+        return Period(day, day, level)
+    if level == "week":
+        sunday = day - timedelta(days=day.isoweekday() % 7)
+        return Period(sunday, sunday + 6 * _DAY, level)
+    if level == "month":
+        return Period(day.replace(day=1), day.replace(day=calendar.monthrange(day.year, day.month)[1]), level)
+    return Period(date(day.year, 1, 1), date(day.year, 12, 31), level)
 
 
 def periods_between(first: date, last: date, *, ended_by: date) -> list[Period]:
@@ -146,9 +124,9 @@ def read_period(text: str) -> Period:
 
 def _parse_period(key: str) -> Period:
     if week := _WEEK.fullmatch(key):
-        return week_of(date.fromisocalendar(int(week[1]), int(week[2]), 1))
+        return period_of("week", date.fromisocalendar(int(week[1]), int(week[2]), 1))
     if month := _MONTH.fullmatch(key):
-        return month_of(date(int(month[1]), int(month[2]), 1))
+        return period_of("month", date(int(month[1]), int(month[2]), 1))
     if _YEAR.fullmatch(key):
-        return year_of(date(int(key), 1, 1))
-    return day_of(read_day(key, "the period"))
+        return period_of("year", date(int(key), 1, 1))
+    return period_of("day", read_day(key, "the period"))

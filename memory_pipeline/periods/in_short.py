@@ -57,11 +57,14 @@ class ShortAnswer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A rollup that may be said in short: its period, what stands in it, what it is made from, and its budget."""
+    """A rollup that may be said in short: its period, what stands in it, all that was to choose from, what it is made
+    from, its notes, and its budget."""
 
     period: Period
     entries: tuple[Entry, ...]
-    below: tuple[Period, ...]
+    choice: Sequence[Entry]
+    below: Sequence[Period]
+    notes: int
     budget: int
 
     @property

@@ -4,32 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache, cached_property
 
 from memory_pipeline.models.embedders.minilm import MiniLM
+from memory_pipeline.periods import days
 from memory_pipeline.periods.calendar import Period
-from memory_pipeline.periods.days import (
-    CLOSED,
-    FACT,
-    FIGURE,
-    NOTE,
-    PATTERN,
-    SAID,
-    THREAD,
-    Entry,
-    as_json,
-    entries_of_day,
-    from_json,
-    place_of,
-    short,
-)
 from memory_pipeline.periods.in_short import Telling
-from memory_pipeline.periods.pages import Page, page_of
+from memory_pipeline.periods.pages import page_of
 from memory_pipeline.reading.classifier import lasting_among, routine_among
-from memory_pipeline.records import MADE, KeptExtraction, Memory
+from memory_pipeline.records import MADE, Memory
 from memory_pipeline.records.cluster import LEAST_READINGS
 from memory_pipeline.records.identifiers import derived_id
 from memory_pipeline.records.memory import EXTRACTED
@@ -46,27 +32,6 @@ from memory_pipeline.text.threads import Thread, find_threads
 _KINDS = frozenset(("fact", "preference", "trust", "boundary", "dynamic", "learning"))
 
 
-def entries_of_conversations(
-    standing: Sequence[KeptExtraction], first: date, last: date, count_tokens: Callable[[str], int]
-) -> list[Entry]:
-    """What was said from one night to another and had not been withdrawn by then.
-
-    `standing`: the extractions of a project that stand, of any day.
-    """
-    withdrawn = {one for later in standing if later.night <= last for one in later.withdraws}
-    found = []
-    for one in standing:
-        is_told = first <= one.night <= last and one.kind in _KINDS and one.memory_id is None
-        if not is_told or one.id in withdrawn or attempt_by(one.speaker, one.text):
-            continue
-        words = short(one.text, count_tokens)
-        if words is not None:
-            place = f"{one.conversation}:{one.line:06}"
-            weight = round(one.significance, 4)
-            found.append(Entry(SAID, f"{one.speaker}: {words}", min(one.day, last), one.turn_id, weight, place))
-    return found
-
-
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NEGATION = re.compile(r"\b(?:not|never|no|none|nor|without|cannot)\b|n['’]t\b", re.IGNORECASE)
 #: The share of the shorter one's words that the longer one has.
@@ -74,7 +39,7 @@ _LEAST_SHARED = 0.85
 #: The fewest words of a sentence that can be what a note is about.
 _LEAST_CLAIM = 5
 #: The kinds beside its own whose entries can say what one of a kind says.
-_STRONGER = {FACT: {PATTERN}, NOTE: {PATTERN, FACT}}
+_STRONGER = {days.FACT: {days.PATTERN}, days.NOTE: {days.PATTERN, days.FACT}}
 #: Of how the same memories are told. It is raised when the words of rollups change.
 RULES_VERSION = 6
 #: The most tokens of a rollup, by level: what an agent can read beside its work.
@@ -92,7 +57,7 @@ class Maker:
         self._count = cache(count_tokens)
         #: The rollups that were made or read, by id; None for periods of which there is nothing to say.
         self.made: dict[str, Rollup | None] = {}
-        self._told: dict[str, tuple[Period, Sequence[Entry], list[Period], int]] = {}
+        self._told: dict[str, Telling] = {}
         self._readings = tx.rollups.shapes_of_readings(project, LEAST_READINGS)
         self._days = tx.rollups.days_with_notes(project)
         self._gone = {entry.memory_id: entry.gone_at for entry in tx.sources.gone(None) if entry.gone_at}
@@ -112,22 +77,14 @@ class Maker:
 
     def tellings(self) -> dict[str, Telling]:
         """What may be said in short of the rollups that were made, by id."""
-        found: dict[str, Telling] = {}
-        for known, (period, _, below, _) in self._told.items():
-            one = self.made[known]
-            if one is not None:
-                telling = Telling(period, tuple(from_json(one.entries)), tuple(below), one.budget_tokens)
-                if telling.is_long:
-                    found[known] = telling
-        return found
+        return {known: telling for known, telling in self._told.items() if telling.is_long}
 
     def say_in_short(self, known: str, words: str) -> None:
         """Let a rollup that was made begin with some sentences. Its entries stay, for the level above; what has no
         room beside these is counted."""
-        one, (period, entries, below, notes) = self.made[known], self._told[known]
-        assert one is not None
-        page = page_of(self._project, period, entries, below, notes, one.budget_tokens, self._count, words)
-        if page.entries:
+        one, of = self.made[known], self._told[known]
+        page = page_of(self._project, of.period, of.choice, of.below, of.notes, of.budget, self._count, words)
+        if one is not None and page.entries:
             self.made[known] = replace(one, content=page.text, token_count=page.tokens)
 
     def _day(self, period: Period) -> Rollup | None:
@@ -140,7 +97,7 @@ class Maker:
         ids, vectors = self._tx.vectors.read([memory.id for memory in told], MiniLM.name, MiniLM.dimension)
         vector_of = dict(zip(ids, vectors, strict=True))
         routine, lasting = routine_among(told, vector_of), lasting_among(told, vector_of)
-        entries = entries_of_day(period.first, told, series, gone, self._count, self._by_agent, routine, lasting)
+        entries = days.entries_of_day(period.first, told, series, gone, self._count, self._by_agent, routine, lasting)
         entries = self._with_said(entries, period) + self._thread_entries(period)
         raw = [memory for memory in noted if memory.source.connector not in (MADE, EXTRACTED)]
         return self._rollup(period, entries, (), len(raw))
@@ -152,24 +109,26 @@ class Maker:
         entries = [
             entry
             for _, one in parts
-            for entry in from_json(one.entries)
-            if entry.kind not in (SAID, THREAD, CLOSED) and (entry.kind != NOTE or period.level == "week")
+            for entry in days.from_json(one.entries)
+            if entry.kind not in (days.SAID, days.THREAD, days.CLOSED)
+            and (entry.kind != days.NOTE or period.level == "week")
         ]
         entries = self._with_said(self._without_replaced(entries, period.ends_at), period)
         entries += self._thread_entries(period)
         return self._rollup(period, entries, parts, sum(one.notes for _, one in parts))
 
     def _rollup(
-        self, period: Period, entries: Sequence[Entry], parts: Sequence[tuple[Period, Rollup]], notes: int
+        self, period: Period, entries: Sequence[days.Entry], parts: Sequence[tuple[Period, Rollup]], notes: int
     ) -> Rollup | None:
         if not entries:
             return None
         budget = BUDGETS[period.level]
-        page: Page = page_of(self._project, period, entries, [p for p, _ in parts], notes, budget, self._count)
+        below = [part for part, _ in parts]
+        page = page_of(self._project, period, entries, below, notes, budget, self._count)
         if not page.entries:
             return None
         known = rollup_id(self._project, period)
-        self._told[known] = (period, entries, [part for part, _ in parts], notes)
+        self._told[known] = Telling(period, page.entries, entries, below, notes, budget)
         return Rollup(
             id=known,
             project_id=self._project,
@@ -178,7 +137,7 @@ class Maker:
             starts_at=period.starts_at,
             ends_at=period.ends_at,
             content=page.text,
-            entries=as_json(page.entries),
+            entries=days.as_json(page.entries),
             below_ids=tuple(one.id for _, one in parts),
             memory_ids=tuple(sorted({entry.memory_id for entry in page.entries})),
             notes=notes,
@@ -187,36 +146,57 @@ class Maker:
             rules_version=RULES_VERSION,
         )
 
-    def _without_replaced(self, entries: Sequence[Entry], as_of: datetime) -> list[Entry]:
+    def _without_replaced(self, entries: Sequence[days.Entry], as_of: datetime) -> list[days.Entry]:
         """The entries without those whose memory was archived by then into one that another entry says."""
         said = {entry.memory_id for entry in entries}
-        known: dict[str, Memory] = self._tx.memories.read(said)
-        waiting = set(said)
+        known: dict[str, Memory] = {}
+        into: dict[str, str] = {}
+        waiting = said
         while waiting:
-            into = {
-                memory.consolidated_into_id
-                for memory_id in waiting
-                if (memory := known.get(memory_id)) and memory.consolidated_into_id
+            read = self._tx.memories.read(waiting)
+            known |= read
+            into |= {
+                memory_id: memory.consolidated_into_id
+                for memory_id, memory in read.items()
+                if memory.archived_at and memory.archived_at <= as_of and memory.consolidated_into_id
             }
-            waiting = {memory_id for memory_id in into if memory_id not in known}
-            known.update(self._tx.memories.read(waiting))
+            waiting = {into[memory_id] for memory_id in read if memory_id in into} - known.keys()
+
+        def is_replaced(memory_id: str) -> bool:
+            seen = {memory_id}
+            while (memory_id := into.get(memory_id, "")) and memory_id not in seen:
+                if memory_id in said:
+                    return True
+                seen.add(memory_id)
+            return False
+
         return [
             entry
             for entry in entries
-            if not _is_replaced(entry.memory_id, said, known, as_of)
-            and not (entry.kind == NOTE and self._is_reading(known[entry.memory_id], as_of))
+            if not is_replaced(entry.memory_id)
+            and not (entry.kind == days.NOTE and self._is_reading(known[entry.memory_id], as_of))
         ]
 
-    def _with_said(self, entries: Sequence[Entry], period: Period) -> list[Entry]:
-        said = entries_of_conversations(self._said, period.first, period.last, self._count)
-        return without_copies([*entries, *said])
+    def _with_said(self, entries: Sequence[days.Entry], period: Period) -> list[days.Entry]:
+        """Entries with what was said in a period and had not been withdrawn by its end."""
+        withdrawn = {one for later in self._said if later.night <= period.last for one in later.withdraws}
+        found = list(entries)
+        for one in self._said:
+            is_told = period.first <= one.night <= period.last and one.kind in _KINDS and one.memory_id is None
+            if not is_told or one.id in withdrawn or attempt_by(one.speaker, one.text):
+                continue
+            if (words := days.short(one.text, self._count)) is not None:
+                place, day = f"{one.conversation}:{one.line:06}", min(one.day, period.last)
+                told = f"{one.speaker}: {words}"
+                found.append(days.Entry(days.SAID, told, day, one.turn_id, round(one.significance, 4), place))
+        return without_copies(found)
 
     def _is_reading(self, memory: Memory, as_of: datetime) -> bool:
         """Whether a note of no kind is one of many lines that differ only in figures."""
         since = self._readings.get(memory.shape_hash)
         return memory.memory_type == "other" and since is not None and since <= as_of
 
-    def _thread_entries(self, period: Period) -> list[Entry]:
+    def _thread_entries(self, period: Period) -> list[days.Entry]:
         """The threads that are open at the end of a period (those of a day: that were opened on it), and those that
         were closed in it."""
         found = []
@@ -224,24 +204,33 @@ class Maker:
             memory = thread.memory
             is_new = period.first in (thread.opened_on, memory.day)
             is_closed = thread.is_closed(period.last, period.ends_at)
-            words = short(with_days(memory.content, memory.day), self._count)
+            words = days.short(with_days(memory.content, memory.day), self._count)
             if words is None:
                 continue
             if thread.opened_on <= period.last and not is_closed and (period.level != "day" or is_new):
                 age = max((period.last - memory.day).days, 0)
                 found.append(
-                    Entry(THREAD, words, memory.day, memory.id, round(0.5 ** (age / _HALF_AS_NEW), 4), place_of(memory))
+                    days.Entry(
+                        days.THREAD,
+                        words,
+                        memory.day,
+                        memory.id,
+                        round(0.5 ** (age / _HALF_AS_NEW), 4),
+                        days.place_of(memory),
+                    )
                 )
             elif is_closed and not thread.is_closed(period.first - timedelta(days=1), period.starts_at):
                 day = thread.closed_on or period.last
-                found.append(Entry(CLOSED, words, min(day, period.last), memory.id, 1.0, place_of(memory)))
+                found.append(
+                    days.Entry(days.CLOSED, words, min(day, period.last), memory.id, 1.0, days.place_of(memory))
+                )
         return found
 
     @cached_property
     def _threads(self) -> list[Thread]:
         memories = [
             memory
-            for memory in self._tx.memories.of_project(self._project)
+            for memory in self._tx.memories.all(self._project)
             if memory.memory_type != "conversation" and may_guide(memory)
         ]
         return find_threads(memories, self._gone)
@@ -250,20 +239,6 @@ class Maker:
 def rollup_id(project: str, period: Period) -> str:
     """The id of the rollup of a period."""
     return derived_id("rollup", project, period.level, period.key)
-
-
-def _is_replaced(memory_id: str, said: set[str], known: Mapping[str, Memory], as_of: datetime) -> bool:
-    seen = {memory_id}
-    at = known.get(memory_id)
-    while at is not None and at.archived_at and at.archived_at <= as_of and at.consolidated_into_id not in seen:
-        into = at.consolidated_into_id
-        if into is None:
-            return False
-        if into in said:
-            return True
-        seen.add(into)
-        at = known.get(into)
-    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,15 +280,15 @@ class _Said:
         )
 
 
-def without_copies(entries: Sequence[Entry]) -> list[Entry]:
+def without_copies(entries: Sequence[days.Entry]) -> list[days.Entry]:
     """The entries without those whose claim a better one makes too; figures stay, of which no two are alike."""
     said = {
         entry: _Said(_claim(entry.words), tuple(map(_claim, split_statements(entry.words))))
         for entry in entries
-        if entry.kind != FIGURE
+        if entry.kind != days.FIGURE
     }
-    with_word: dict[str, list[Entry]] = defaultdict(list)
-    dropped: set[Entry] = set()
+    with_word: dict[str, list[days.Entry]] = defaultdict(list)
+    dropped: set[days.Entry] = set()
     for entry in sorted(said, key=lambda one: _rank(one, said[one])):
         mine = said[entry]
         kinds = {entry.kind} | _STRONGER.get(entry.kind, set())
@@ -326,7 +301,7 @@ def without_copies(entries: Sequence[Entry]) -> list[Entry]:
     return [entry for entry in entries if entry not in dropped]
 
 
-def _rank(entry: Entry, said: _Said) -> tuple[object, ...]:
+def _rank(entry: days.Entry, said: _Said) -> tuple[object, ...]:
     """Stronger kinds first, and of a kind the best."""
     strength = -sum(entry.kind in weaker for weaker in _STRONGER.values())
     return (strength, -entry.weight, -len(said.whole.words), -entry.day.toordinal(), entry.memory_id, entry.words)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -34,16 +33,36 @@ _NAMED = 5
 Progress = Callable[[str, int, int], None]
 
 
-class MadeRollup(Document):
-    """What became of one period of a project."""
+class ListedRollup(Document):
+    """A rollup, as a list shows it."""
 
+    id: str = Field(description="Its id.")
     project: str = Field(description="The project.")
     level: str = Field(description="`day`, `week`, `month` or `year`.")
     period: str = Field(description="The period.")
-    notes: int = Field(description="Memories of the period.")
-    entries: int = Field(description="What the rollup says.")
-    tokens: int = Field(description="Its tokens; 0 if there is nothing to say.")
+    notes: int = Field(default=0, description="Memories of the period.")
+    entries: int = Field(default=0, description="Memories that it says.")
+    tokens: int = Field(default=0, description="Its tokens.")
     budget: int = Field(description="The most tokens that it could have.")
+
+    @staticmethod
+    def fields_of(one: Rollup) -> dict[str, Any]:
+        """These fields of a rollup."""
+        return {
+            "id": one.id,
+            "project": one.project_id,
+            "level": one.level,
+            "period": one.period,
+            "notes": one.notes,
+            "entries": len(one.memory_ids),
+            "tokens": one.token_count,
+            "budget": one.budget_tokens,
+        }
+
+
+class MadeRollup(ListedRollup):
+    """What became of one period of a project."""
+
     file: str | None = Field(description="The file in which it stands.")
     status: str = Field(
         description="`new`, `changed` or `unchanged` in the store; `empty`: there is nothing to say of the period."
@@ -152,17 +171,12 @@ def _of_project(
         _log.warning("%s", told)
     results = []
     for period, one in made.items():
-        page, known = rollup_page(period.level, period.key), rollup_id(project, period)
+        page, known, level = rollup_page(period.level, period.key), rollup_id(project, period), period.level
         problem, old = written.problems.get(page), before.get(known)
+        nothing = {"id": known, "project": project, "level": level, "period": period.key, "budget": BUDGETS[level]}
         results.append(
             MadeRollup(
-                project=project,
-                level=period.level,
-                period=period.key,
-                notes=one.notes if one else 0,
-                entries=len(one.memory_ids) if one else 0,
-                tokens=one.token_count if one else 0,
-                budget=BUDGETS[period.level],
+                **(MadeRollup.fields_of(one) if one else nothing),
                 file=str(root / page) if one or problem else None,
                 status="empty" if one is None else "new" if old is None else "unchanged" if old == one else "changed",
                 in_short=SAID if known in short else why_not.get(known),
@@ -209,19 +223,6 @@ def _write_memory(store: Store, settings: Settings, project: str) -> list[str]:
         return [in_words(error)]
 
 
-class ListedRollup(Document):
-    """A rollup, as a list shows it."""
-
-    id: str = Field(description="Its id.")
-    project: str = Field(description="The project.")
-    level: str = Field(description="`day`, `week`, `month` or `year`.")
-    period: str = Field(description="The period.")
-    notes: int = Field(description="Memories of the period.")
-    entries: int = Field(description="Memories that it says.")
-    tokens: int = Field(description="Its tokens.")
-    budget: int = Field(description="The most tokens that it could have.")
-
-
 class ShownRollup(ListedRollup):
     """A rollup with its words."""
 
@@ -232,7 +233,7 @@ class ShownRollup(ListedRollup):
 
 def list_rollups(tx: Transaction, project: str | None) -> list[ListedRollup]:
     """The rollups of one project or of all: by project, beginning and level."""
-    return [ListedRollup(**_listed(one)) for one in tx.rollups.all(project)]
+    return [ListedRollup(**ListedRollup.fields_of(one)) for one in tx.rollups.all(project)]
 
 
 def show_rollups(tx: Transaction, period: Period, project: str | None) -> list[ShownRollup]:
@@ -245,37 +246,19 @@ def show_rollups(tx: Transaction, period: Period, project: str | None) -> list[S
             f"{period.last}' makes it when the period has ended, if there is something to say"
         )
     return [
-        ShownRollup(**_listed(one), text=one.content, memory_ids=one.memory_ids, below=one.below_ids) for one in found
+        ShownRollup(**ListedRollup.fields_of(one), text=one.content, memory_ids=one.memory_ids, below=one.below_ids)
+        for one in found
     ]
 
 
-def _listed(one: Rollup) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "project": one.project_id,
-        "level": one.level,
-        "period": one.period,
-        "notes": one.notes,
-        "entries": len(one.memory_ids),
-        "tokens": one.token_count,
-        "budget": one.budget_tokens,
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class RollupProblems:
-    """What is wrong with rollups, in words."""
-
-    over_budget: list[str]
-    without_memory: list[str]
-    not_written: list[str]
-
-
-def find_problems(store: Store, made: Sequence[MadeRollup]) -> RollupProblems:
-    """What is wrong with the rollups of a run, as they stand in the store and in their files now."""
-    found = RollupProblems([], [], [])
+def find_problems(store: Store, made: Sequence[MadeRollup]) -> tuple[list[str], list[str], list[str]]:
+    """Of the rollups of a run, as they stand in the store and in their files now, in words: those over their budget,
+    those that say what is not there, and those that stand in no file."""
+    over_budget: list[str] = []
+    without_memory: list[str] = []
+    not_written: list[str] = []
     for project in sorted({one.project for one in made}):
-        mine = {rollup_id(project, read_period(one.period)): one for one in made if one.project == project}
+        mine = {one.id: one for one in made if one.project == project}
         with store.reading() as tx:
             kept = tx.rollups.read(project, mine)
             memories = tx.memories.existing(sorted({i for one in kept.values() for i in one.memory_ids}))
@@ -284,17 +267,17 @@ def find_problems(store: Store, made: Sequence[MadeRollup]) -> RollupProblems:
             name = f"{project} {one.period}"
             row = kept.get(known)
             if one.problem:
-                found.not_written.append(f"{name}: {one.problem}")
+                not_written.append(f"{name}: {one.problem}")
             if row is None:
                 continue
             if row.token_count > row.budget_tokens:
-                found.over_budget.append(f"{name}: {row.token_count} of {row.budget_tokens} tokens")
+                over_budget.append(f"{name}: {row.token_count} of {row.budget_tokens} tokens")
             lost = [i for i in row.memory_ids if i not in memories] + [i for i in row.below_ids if i not in below]
             if lost:
-                found.without_memory.append(f"{name}: {lost[0]}")
+                without_memory.append(f"{name}: {lost[0]}")
             if one.file and not one.problem and row.content not in _text_of(Path(one.file)):
-                found.not_written.append(f"{name}: '{one.file}' says something else")
-    return found
+                not_written.append(f"{name}: '{one.file}' says something else")
+    return over_budget, without_memory, not_written
 
 
 def _text_of(path: Path) -> str:

@@ -241,7 +241,7 @@ def evaluate(
     embedder = choose_embedder(settings)
     with store.thrown_away() as copy:
         with copy.reading() as tx:
-            memories = [memory for memory in tx.memories.all() if memory.project_id == project]
+            memories = tx.memories.all(project)
             ids, vectors = tx.vectors.read([one.id for one in memories], embedder.name, embedder.dimension)
             links = tx.lineage.of([one.id for one in memories if _is_joined(one)])
         sources: dict[str, list[str]] = defaultdict(list)
@@ -301,7 +301,7 @@ def evaluate(
 def raw_notes(store: Store, project: str) -> list[Memory]:
     """The notes of a project as they were read, those that nights have archived among them."""
     with store.reading() as tx:
-        return _raw(one for one in tx.memories.all() if one.project_id == project)
+        return _raw(tx.memories.all(project))
 
 
 def _raw(memories: Iterable[Memory]) -> list[Memory]:

@@ -353,7 +353,7 @@ class ProjectMemory:
         from memory_pipeline.recall.documents import frame_of
 
         with self._store.reading() as tx:
-            return frame_of(tx.memories.of_project(self.project, include_archived=archived))
+            return frame_of(tx.memories.all(self.project, include_archived=archived))
 
     def _search_past(self, query: str, limit: int, filters: Filters) -> tuple[list[Match], int]:
         """The best memories of a past state, and how many match."""

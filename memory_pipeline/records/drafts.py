@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from memory_pipeline.errors import InputError
-from memory_pipeline.records.cluster import Cluster, Disagreement, Distillation, Measured
+from memory_pipeline.records.cluster import Cluster, Distillation
 from memory_pipeline.records.columns import Column
 from memory_pipeline.records.conversation import ROUTINE, STATED
 from memory_pipeline.records.identifiers import derived_id, fingerprint_of
 from memory_pipeline.records.memory import DuplicateGroup
-from memory_pipeline.records.night import Causal, Proposal
+from memory_pipeline.records.night import Proposal
 
 #: The status of a group of related patterns.
 PrincipleStatus = Literal["created", "skipped", "failed", "settled"]
@@ -35,8 +34,9 @@ def drafted(proposal: Proposal) -> Distillation | DuplicateGroup:
     other members or another project than its proposal says."""
     try:
         draft = read_draft(proposal.policy, proposal.draft)
-    except ValueError as error:
-        reason = _words(error)
+    except ValidationError as error:
+        first = error.errors()[0]
+        reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
     else:
         project = draft.project_id if isinstance(draft, DuplicateGroup) else draft.cluster.project_id
         if (fingerprint_of_draft(draft), project) == (proposal.cluster_fingerprint, proposal.project_id):
@@ -58,58 +58,14 @@ def drafts_of(proposals: Iterable[Proposal]) -> dict[Proposal, Distillation | Du
 
 
 def read_draft(policy: str, text: str) -> Distillation | DuplicateGroup:
-    """A draft from its JSON. Raises ValueError (of which a ValidationError is one) if it is not a draft of this
-    policy."""
-    if policy == DUPLICATE_POLICY:
-        return _DUPLICATES.validate_json(text)
-    kept = json.loads(text)
-    if not isinstance(kept, dict):
-        raise ValueError("it is not a JSON object")
-    try:
-        return _DISTILLATION.validate_python(kept if "cluster" in kept else _nested(kept))
-    except (KeyError, TypeError, IndexError, ZeroDivisionError) as error:
-        raise ValueError(f"a field is missing or of the wrong kind: {error}") from error
-
-
-def _words(error: ValueError) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    return str(error)
+    """A draft from its JSON. Raises ValidationError if it is not a draft of this policy."""
+    return _DUPLICATES.validate_json(text) if policy == DUPLICATE_POLICY else _DISTILLATION.validate_json(text)
 
 
 def draft_json(draft: Distillation | DuplicateGroup) -> str:
     """The JSON that `drafted` reads."""
     kept = _DUPLICATES.dump_json(draft) if isinstance(draft, DuplicateGroup) else _DISTILLATION.dump_json(draft)
     return kept.decode()
-
-
-def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """A distillation as stores from before the first release keep it, with its cluster's fields among its own.
-    Missing fields of its cluster are derived from its members."""
-    similarity = dict(zip(flat["member_ids"], flat["similarities"], strict=True))
-    ids = tuple(sorted(similarity))
-    cluster = {
-        **{field.name: flat[field.name] for field in fields(Cluster) if field.name in flat},
-        "member_ids": ids,
-        "member_count": len(ids),
-        "avg_similarity": sum(similarity.values()) / len(ids),
-        "min_similarity": min(similarity.values()),
-        "dominant_category": next(iter(flat["categories"]), ""),
-        "top_categories": tuple(flat["categories"][:2]),
-        "total_tokens": flat["tokens_before"],
-        "max_importance": flat["importance"],
-        "newest_member_at": flat["effective_date"],
-    }
-    return {
-        **{field.name: flat[field.name] for field in fields(Distillation) if field.name in flat},
-        "cluster": cluster,
-        "similarities": tuple(similarity[memory_id] for memory_id in ids),
-        "measured": {field.name: flat[field.name] for field in fields(Measured)},
-        "oldest_source_at": flat["oldest_member_at"],
-        "causal": Causal(*flat["causal"]) if flat["causal"] else None,
-        "contradictions": tuple(Disagreement.between(*pair.split("\n", 1)) for pair in flat["contradictions"]),
-    }
 
 
 def fingerprint_of_draft(draft: Distillation | DuplicateGroup) -> str:

@@ -13,26 +13,19 @@ _LABELS, _DOTS = 8, 60
 
 
 def bar_figure(name: str, caption: str, labels: Sequence[str], values: Sequence[float]) -> Markup:
-    """A bar for each value, with a tooltip and a label for screen readers; `name` distinguishes the figures of a
-    page.
+    """A bar for each value; otherwise as `line_figure`."""
+    return line_figure(name, caption, labels, {caption: values}, "Bar")
 
-    `labels` and `values` go together. The SVG has no script, date or random id.
+
+def line_figure(
+    name: str, caption: str, labels: Sequence[str], lines: Mapping[str, Sequence[float | None]], kind: str = "Line"
+) -> Markup:
+    """A line for each series of values, by its name in the legend; None leaves a gap. Every value has a tooltip and a
+    label for screen readers; `name` distinguishes the figures of a page.
+
+    `labels` and the values of each line go together. The SVG has no script, date or random id.
     """
     import pygal
-
-    return _figure(pygal.Bar, name, caption, labels, {caption: values})
-
-
-def line_figure(name: str, caption: str, labels: Sequence[str], lines: Mapping[str, Sequence[float | None]]) -> Markup:
-    """A line for each series of values, by its name in the legend; None leaves a gap. As `bar_figure` otherwise."""
-    import pygal
-
-    return _figure(pygal.Line, name, caption, labels, lines)
-
-
-def _figure(
-    kind: type, name: str, caption: str, labels: Sequence[str], lines: Mapping[str, Sequence[float | None]]
-) -> Markup:
     from pygal.style import Style
 
     style = Style(
@@ -51,7 +44,7 @@ def _figure(
         opacity="1",
     )
     known = [value for values in lines.values() for value in values if value is not None]
-    chart = kind(
+    chart = getattr(pygal, kind)(
         style=style,
         js=(),
         width=900,

@@ -240,8 +240,7 @@ class CountedRun(KeptDocument):
     clusters_failed: int = Field(description="Clusters that failed with an error; they are tried again the next night.")
     duplicates_archived: int = Field(title="Exact duplicates archived", description="Exact copies archived tonight.")
     proposals: int = Field(
-        title="Proposals that await review",
-        description="Clusters and duplicates that wait for a person's approval.",
+        title="Proposals that await review", description="Clusters and duplicates that wait for a person's approval."
     )
     memories_archived: int = Field(
         title="Memories archived", description="All memories archived tonight, including copies."
@@ -259,8 +258,7 @@ class CountedRun(KeptDocument):
         title="Readings archived", description="Readings archived into these series memories, without copies."
     )
     readings_breaking: int = Field(
-        title="Readings that break a series",
-        description="Readings that break one of these series; they stay active.",
+        title="Readings that break a series", description="Readings that break one of these series; they stay active."
     )
     series: tuple[SeriesReport, ...] = Field(description="Each series memory that was made or updated.")
     atoms_created: int = Field(title="Atoms created", description="Causal atoms created.")

@@ -259,10 +259,7 @@ def write_report_files(directory: Path, report: Report, history: Sequence[NightF
     stem = f"compression-{safe_name(report.run_id)}"
     files = {
         f"{stem}.json": (json.dumps(report.as_json(), indent=2, sort_keys=True, ensure_ascii=False), _is_report),
-        f"{stem}.md": (
-            as_markdown(report),
-            begins_with(*(f"# {title} " for title in TITLES.values())),
-        ),
+        f"{stem}.md": (as_markdown(report), begins_with(*(f"# {title} " for title in TITLES.values()))),
         f"{stem}.html": (as_html(report, history), begins_with(REPORT_MARK)),
     }
     with directories(directory):

@@ -25,20 +25,10 @@ from memory_pipeline.config.settings import Settings
 from memory_pipeline.errors import DamagedStoreError, StoreBusyError, StoreError
 from memory_pipeline.files.writing import cause_and_mend
 from memory_pipeline.killpoints import reached
-from memory_pipeline.store import engine
+from memory_pipeline.store import engine, seal
 from memory_pipeline.store.engine import refuse_other_files, was_a_store
 from memory_pipeline.store.folding import copy_files, fold_log, remove_database, said_by, settle, sync, verify_store
 from memory_pipeline.store.migrations import migrate
-from memory_pipeline.store.seal import (
-    InUseError,
-    Seal,
-    StoreLock,
-    header_of,
-    log_path,
-    read_seal,
-    seal_in_force,
-    write_seal,
-)
 from memory_pipeline.store.transaction import Transaction
 
 _PREFIX = "memory-pipeline-dry-run-"
@@ -85,7 +75,7 @@ class Store:
 
     def stamp(self) -> tuple[int, ...]:
         """Changes with every write of whichever process; costs two file statuses. Raises OSError without a store."""
-        file, log = self.path.stat(), log_path(self.path)
+        file, log = self.path.stat(), seal.log_path(self.path)
         try:
             logged = log.stat()
         except FileNotFoundError:
@@ -176,7 +166,7 @@ class Store:
             yield
 
     @contextmanager
-    def held(self, *, shared: bool) -> Iterator[StoreLock]:
+    def held(self, *, shared: bool) -> Iterator[seal.StoreLock]:
         """Hold the store's files, whatever their state: nobody writes (`shared`), or nobody opens them at all."""
         with ExitStack() as stack:
             with _explained(self.path):
@@ -194,7 +184,7 @@ class Store:
         with ExitStack() as stack:
             with _explained(self.path), self.held(shared=True) as lock:
                 refuse_other_files(self.path)
-                seal_in_force(self.path, read_seal(lock))
+                seal.seal_in_force(self.path, seal.read_seal(lock))
                 try:
                     copy = stack.enter_context(scratch_directory()) / self.path.name
                     copy_files(self.path, copy)
@@ -266,7 +256,7 @@ class Store:
                     self._refuse_a_log_alone()
                     self._create(lock)
 
-    def _create(self, lock: StoreLock) -> None:
+    def _create(self, lock: seal.StoreLock) -> None:
         """Create a new store under another name first: a kill never leaves half of one."""
         incoming = self.path.with_name(f".{self.path.name}.new")
         remove_database(incoming)
@@ -277,7 +267,7 @@ class Store:
             sync(incoming)
             incoming.replace(self.path)
             sync(self.path.parent)
-            write_seal(lock, Seal(header_of(self.path)), durable=True)
+            seal.write_seal(lock, seal.Seal(seal.header_of(self.path)), durable=True)
         finally:
             remove_database(incoming)
         self._migrated = True
@@ -292,7 +282,7 @@ class Store:
         )
 
     def _refuse_a_log_alone(self) -> None:
-        log = log_path(self.path)
+        log = seal.log_path(self.path)
         if log.exists() and log.stat().st_size:
             raise DamagedStoreError(
                 f"the store '{self.path}' is missing, but its write-ahead log '{log}' is there; 'memory-pipeline "
@@ -304,7 +294,7 @@ class Store:
         """A read never writes, except that a schema older than this program is migrated first."""
         with _explained(self.path):
             refuse_other_files(self.path)
-            file, log = (self.path, header_of(self.path)), log_path(self.path)
+            file, log = (self.path, seal.header_of(self.path)), seal.log_path(self.path)
             logged = log.stat().st_size if log.exists() else 0
         if logged < _up_to_date.get(file, logged + 1):
             if self.pending_migrations():
@@ -362,7 +352,7 @@ class Store:
         while True:
             try:
                 return open_it()
-            except (duckdb.Error, InUseError) as error:
+            except (duckdb.Error, seal.InUseError) as error:
                 holder = _holder_in(error)
                 if holder is None:
                     raise
@@ -380,7 +370,7 @@ def _holder_in(error: Exception) -> str | None:
 
     DuckDB lets go of a file that was detached beside a running query only when nothing refers to it any more.
     """
-    if isinstance(error, InUseError):
+    if isinstance(error, seal.InUseError):
         return str(error)
     if "is already attached by database" in str(error):
         return f"process {os.getpid()} (this one)"

@@ -20,7 +20,7 @@ import duckdb
 from memory_pipeline.moments import FIRST_MEMORY, LAST_MEMORY
 from memory_pipeline.records import LineageLink, Memory
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import AUDIT_LOG, KEYS, TABLES, Row, Statements, from_utc, rows_digest
+from memory_pipeline.store.rows import AUDIT_LOG, KEYS, TABLES, Row, Statements, rows_digest
 
 #: Columns that came later are left out where they say nothing, so that earlier stores keep their digests. No text can
 #: hold these words: JSON escapes its quotation marks.
@@ -79,8 +79,7 @@ class Contents(Statements):
 
     def facts(self) -> dict[str, int]:
         """Row counts for display: active, archived, abstractions, conflicts, quarantine, tokens."""
-        numbers = self._sql.counts(
-            """
+        numbers = self._sql.counts("""
             select count(*) filter (where archived_at is null),
                    count(*) filter (where archived_at is not null and rolled_back_at is null),
                    count(*) filter (where source_connector = 'night' and rolled_back_at is null),
@@ -88,15 +87,13 @@ class Contents(Statements):
                    (select count(*) from conflicts where resolution is null),
                    (select count(*) from quarantine)
             from memories
-            """
-        )
+            """)
         names = ("active", "archived", "abstractions", "active_tokens", "conflicts", "quarantined")
         return dict(zip(names, numbers, strict=True))
 
     def of_project(self, project_id: str) -> ProjectCounts:
         """The counts of one project; rolled-back memories are left out."""
-        active, archived, made, now, gone, raw = self._sql.counts(
-            """
+        active, archived, made, now, gone, raw = self._sql(project_id).counts("""
             select count(*) filter (where archived_at is null),
                    count(*) filter (where archived_at is not null),
                    count(*) filter (where archived_at is null and source_connector = 'night'),
@@ -105,19 +102,14 @@ class Contents(Statements):
                    coalesce(sum(token_count) filter (where source_connector <> 'night'), 0)
             from memories
             where project_id = $1 and rolled_back_at is null
-            """,
-            [project_id],
-        )
-        groups = self._sql.rows(
-            """
+            """)
+        groups = self._sql(project_id).rows("""
             select memory_type, abstraction_level, count(*)
             from memories
             where project_id = $1 and archived_at is null
             group by 1, 2
             order by 1, 2
-            """,
-            [project_id],
-        )
+            """)
         types, levels = Counter[str](), Counter[int]()
         for memory_type, level, count in groups:
             types[memory_type] += count
@@ -126,29 +118,22 @@ class Contents(Statements):
 
     def first_moment(self) -> datetime | None:
         """When the first memory was created, of those with a time that a memory can have; None if there is none."""
-        first = self._sql.value("select min(created_at) from memories where created_at >= $1", [FIRST_MEMORY])
-        return from_utc(first) if first is not None else None
+        return self._sql(FIRST_MEMORY).moment("select min(created_at) from memories where created_at >= $1")
 
     def last_noted(self) -> datetime | None:
         """When the newest note or turn was written, of those that say so; None if none does."""
-        last = self._sql.value(
-            """
+        return self._sql(LAST_MEMORY).moment("""
             select max(created_at)
             from memories
             where created_at <= $1 and created_at_quality in ('exact', 'date')
               and source_connector not in ('night', 'conversations')
-            """,
-            [LAST_MEMORY],
-        )
-        return from_utc(last) if last is not None else None
+            """)
 
     def of_impossible_days(self) -> dict[str, datetime]:
         """When the memories were created that have a time that no memory can have, by id."""
-        rows = self._sql.rows(
-            "select id, created_at from memories where created_at < $1 or created_at > $2 order by created_at, id",
-            [FIRST_MEMORY, LAST_MEMORY],
+        return self._sql(FIRST_MEMORY, LAST_MEMORY).mapping(
+            "select id, created_at from memories where created_at < $1 or created_at > $2 order by created_at, id"
         )
-        return {memory_id: from_utc(created) for memory_id, created in rows}
 
     def digest(self, *, active_only: bool = False, with_log: bool = False) -> str:
         """SHA-256 over all memories and their lineage, in id order; only over the active ones if requested, then
@@ -157,7 +142,7 @@ class Contents(Statements):
         It does not depend on row order, on when a run happened, or on its id. `with_log` adds the compression log,
         the conflicts and, if there are any, the atoms, the playbook and what was extracted from conversations.
         """
-        digests = [self._sql.value(part, [active_only]) or _NONE for part in (_MEMORIES, _LINEAGE)]
+        digests = [self._sql(active_only).value(part) or _NONE for part in (_MEMORIES, _LINEAGE)]
         if with_log:
             digests += [self._sql.value(part) or _NONE for part in (_LOG, _CONFLICTS)]
             digests += [self._sql.value(part) or "" for part in (_ATOMS, _PLAYBOOK, _EXTRACTIONS)]
@@ -174,15 +159,12 @@ class Contents(Statements):
     def sources_fingerprint(self) -> str:
         """SHA-256 over id, content, categories and creation time of every raw memory: the fields that never change."""
         digest = hashlib.sha256()
-        pages = self._sql.pages(
-            """
+        pages = self._sql.pages("""
             select id, content, array_to_string(categories, ','), created_at::text
             from memories
             where source_connector not in ('night', 'conversations')
             order by id
-            """,
-            _PAGE,
-        )
+            """)
         for rows in pages:
             for row in rows:
                 digest.update("\x1f".join(str(part) for part in row).encode() + b"\x1e")
@@ -193,7 +175,6 @@ class Contents(Statements):
 LEFT_BEHIND = {table.name: table.left_behind for table in TABLES if table.left_behind}
 #: The record names of the exported tables.
 RECORD_NAMES = {table.name: table.record for table in TABLES if table.record}
-_PAGE = 1000
 _KNOWN_MEMORY = "exists (select 1 from memories m where m.id = s.{})"
 _KNOWN_SOURCES = """
     s.id not in (
@@ -227,14 +208,12 @@ class Transfer(Statements):
     def tables(self) -> dict[str, dict[str, str]]:
         """Table and, by name, the types of its columns, of everything in a full export besides the memories; the
         audit log comes last."""
-        rows = self._sql.rows(
-            """
+        rows = self._sql.rows("""
             select table_name, column_name, data_type
             from duckdb_columns()
             where database_name = current_database() and schema_name = current_schema() and not internal
             order by table_name, column_index
-            """
-        )
+            """)
         tables: dict[str, dict[str, str]] = {}
         for table, column, kind in rows:
             if table not in LEFT_BEHIND:
@@ -250,15 +229,14 @@ class Transfer(Statements):
         """SHA-256 over everything exported, except the audit log, to which every import adds its own entry."""
         tables = ["memories", "lineage", *(name for name in self.tables() if name != AUDIT_LOG)]
         parts = [f"{table}:{self._digest_of(table)}" for table in tables]
-        return str(self._sql.value("select sha256($1)", ["\n".join(parts)]))
+        return str(self._sql("\n".join(parts)).value("select sha256($1)"))
 
     def memories(self) -> Iterator[tuple[Memory, list[LineageLink]]]:
         """Every memory with its direct sources, in insertion order, a page at a time.
 
         Nothing is sorted: that would keep all content in memory at once.
         """
-        pages = self._sql.pages(
-            f"""
+        pages = self._sql.pages(f"""
             with linked as (
                 select memory_id,
                        list(struct_pack(source := source_id, relation := relation, similarity := similarity)
@@ -269,9 +247,7 @@ class Transfer(Statements):
             select {MEMORIES.selected_from("m")}, links
             from memories m
             left join linked on linked.memory_id = m.id
-            """,
-            _PAGE,
-        )
+            """)
         for rows in pages:
             for *values, links in rows:
                 memory = MEMORIES.read(values)
@@ -281,7 +257,7 @@ class Transfer(Statements):
         """The rows of an exported table as JSON objects, ordered by their values (the audit log in order of
         writing)."""
         order = "" if table == AUDIT_LOG else "order by all"
-        for rows in self._sql.pages(f"select to_json(t)::text from {table} t {order}", _PAGE):
+        for rows in self._sql.pages(f"select to_json(t)::text from {table} t {order}"):
             for (text,) in rows:
                 yield json.loads(text)
 
@@ -293,14 +269,11 @@ class Transfer(Statements):
         `columns`: those of the table, as returned by `tables`. Raises StoreError if a row does not fit.
         """
         shape = json.dumps([{name: [kind[:-2]] if kind.endswith("[]") else kind for name, kind in columns.items()}])
-        self._sql.run(
-            f"""
+        self._sql(json.dumps(rows), shape).run(f"""
             insert into {into or table} by name
             select unnest(row)
             from (select unnest(from_json_strict($1::json, $2)) as row)
-            """,
-            [json.dumps(rows), shape],
-        )
+            """)
 
     @contextmanager
     def staging(self) -> Iterator[None]:
@@ -327,38 +300,34 @@ class Transfer(Statements):
         for table, condition in _FOLLOWING.items():
             key, keys = KEYS[table][0], ", ".join(KEYS[table])
             staged = self._sql.count(f"select count(*) from staged_{table}")
-            came = self._sql.strings(
-                f"""
+            came = self._sql.strings(f"""
                 insert into {table}
                 select *
                 from staged_{table} s
                 where ({condition}) and ({keys}) not in (select ({keys}) from {table})
                 qualify row_number() over (partition by {keys}) = 1
                 returning {key}
-                """
-            )
-            self._sql.run(f"insert into came_{table} select unnest($1::text[])", [came])
+                """)
+            self._sql(came).run(f"insert into came_{table} select unnest($1::text[])")
             counts[table] = (len(came), staged - len(came))
         return counts
 
     def text_columns(self) -> list[tuple[str, str, str]]:
         """Every column of texts, or of lists of them, with its type, of the tables that have or had rows."""
-        return self._sql.rows(
-            """
+        return self._sql.rows("""
             select c.table_name, c.column_name, c.data_type
             from duckdb_columns() c
             join duckdb_tables() t on t.table_oid = c.table_oid and t.database_oid = c.database_oid
             where c.database_name = current_database() and not c.internal and t.estimated_size > 0
               and c.data_type in ('VARCHAR', 'VARCHAR[]')
             order by c.table_name, c.column_index
-            """
-        )
+            """)
 
     def texts(self) -> Iterator[str]:
         """Every text in the store, of whatever table and column."""
         for table, column, kind in self.text_columns():
             value = column if kind == "VARCHAR" else f"unnest({column})"
-            for rows in self._sql.pages(f"select distinct {value} from {table}", _PAGE):
+            for rows in self._sql.pages(f"select distinct {value} from {table}"):
                 yield from (str(text) for (text,) in rows if text is not None)
 
     def replace_audit_log(self) -> None:
@@ -369,21 +338,16 @@ class Transfer(Statements):
         """Continue the log after the imported entries, and record where they came from."""
         last = self._sql.count(f"select coalesce(max(sequence), 0) from {AUDIT_LOG}")
         reached = self._sql.count("select nextval('audit_sequence')")
-        self._sql.run("select max(nextval('audit_sequence')) from range($1)", [max(0, last - reached)])
-        self._sql.run(
-            f"""
+        self._sql(max(0, last - reached)).run("select max(nextval('audit_sequence')) from range($1)")
+        self._sql(actor, name, digest).run(f"""
             insert into {AUDIT_LOG}
             select nextval('audit_sequence'), now() at time zone 'UTC', $1, null, 'store', $2, 'import', null, $3,
                    null, json_object('file', $2, 'sha256', $3)::text
-            """,
-            [actor, name, digest],
-        )
+            """)
 
     def _digest_of(self, table: str) -> str:
-        digest = self._sql.value(
-            f"""
+        digest = self._sql.value(f"""
             select sha256(coalesce(string_agg(sha256(line), '' order by line), ''))
             from (select to_json(t)::text as line from {table} t)
-            """
-        )
+            """)
         return str(digest)

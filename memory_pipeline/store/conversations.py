@@ -42,24 +42,20 @@ class Conversations(Statements):
 
     def spoken(self, last: date) -> list[SpokenDay]:
         """The days on which something was said, up to the last one, by day and project."""
-        rows = self._sql.rows(
-            f"""
+        rows = self._sql(last).rows(f"""
             select project_id, {_DAY} as night, count(*),
                    sha256(string_agg(id || ':' || content_hash, ',' order by id))
             from memories
             where {_TURNS} and {_DAY} <= $1::date
             group by 1, 2
             order by 2, 1
-            """,
-            [last],
-        )
+            """)
         return [SpokenDay(*row) for row in rows]
 
     def count_unasked(self, last: date) -> tuple[int, int, int]:
         """How many turns up to a day no model has read, with all that was asked about their day, of how many days, and
         their tokens. Days that a person took back wait for nothing."""
-        found: tuple[int, int, int] = self._sql.counts(
-            f"""
+        return self._sql(last).counts(f"""
             select count(*), count(distinct (project_id, {_DAY})), coalesce(sum(token_count), 0)
             from memories
             where {_TURNS} and {_DAY} <= $1::date and not exists (
@@ -74,68 +70,48 @@ class Conversations(Statements):
                            else coalesce((d.coverage -> 'model' ->> 'waiting')::integer, 0) = 0
                       end
             )
-            """,
-            [last],
-        )
-        return found
+            """)
 
     def turns(self, project_id: str, night: date) -> list[Memory]:
         """The memories of the turns of a day, by conversation and order."""
-        return MEMORIES.select(
-            self._sql,
-            f"""
+        return MEMORIES(self._sql(project_id, night)).select(f"""
             where {_TURNS} and project_id = $1 and {_DAY} = $2::date
             order by source_connector, source_file, source_line, effective_date, id
-            """,
-            [project_id, night],
-        )
+            """)
 
     def standing(
         self, project_id: str, *, before: date | None = None, also_refused: bool = False
     ) -> list[KeptExtraction]:
         """What stands of a project, or of its days before one, in the order in which it was said; without what a person
         refused."""
-        return _EXTRACTIONS.select(
-            self._sql,
-            """
+        return _EXTRACTIONS(self._sql(project_id, before, also_refused)).select("""
             where project_id = $1 and gone_at is null and ($2 is null or night < $2)
               and ($3 or id not in (select id from relationship_patterns where decision = 'rejected'))
             order by night, day, conversation, line, id
-            """,
-            [project_id, before, also_refused],
-        )
+            """)
 
     def of_night(self, project_id: str, night: date, *, also_gone: bool = False) -> list[KeptExtraction]:
         """What stands of one day, in order; or all that was ever extracted from it."""
-        return _EXTRACTIONS.select(
-            self._sql,
-            """
+        return _EXTRACTIONS(self._sql(project_id, night, also_gone)).select("""
             where project_id = $1 and night = $2 and (gone_at is null or $3)
             order by day, conversation, line, id, run_id
-            """,
-            [project_id, night, also_gone],
-        )
+            """)
 
     def days(self, project_id: str | None = None, *, first: date | None = None) -> list[ConversationDay]:
         """The days that stand, of one project or all, by day and project."""
-        return _DAYS.select(
-            self._sql,
-            """
+        return _DAYS(self._sql(project_id, first)).select("""
             where gone_at is null and ($1 is null or project_id = $1) and ($2 is null or night >= $2)
             order by night, project_id
-            """,
-            [project_id, first],
-        )
+            """)
 
     def day(self, project_id: str, night: date) -> ConversationDay | None:
         """What stands of one day."""
-        return _DAYS.first(self._sql, "where project_id = $1 and night = $2 and gone_at is null", [project_id, night])
+        return _DAYS(self._sql(project_id, night)).first("where project_id = $1 and night = $2 and gone_at is null")
 
     def read_by(self, run_id: str) -> tuple[int, int, int, int]:
         """How many turns a run read, how much of them it kept, how much of what it extracted a model proposed, and of
         how many memories nobody knows who speaks."""
-        found: tuple[int, int, int, int] = self._sql.counts(
-            """
+        return self._sql(run_id).counts("""
             select (select coalesce(sum(coalesce((coverage -> 'turns' ->> 'human')::integer, 0)
                                         + coalesce((coverage -> 'turns' ->> 'agent')::integer, 0)), 0)
                     from conversation_days
@@ -147,29 +123,23 @@ class Conversations(Statements):
                    (select coalesce(sum((coverage -> 'memories_dropped' ->> 'no known speaker')::integer), 0)
                     from conversation_days
                     where run_id = $1)
-            """,
-            [run_id],
-        )
-        return found
+            """)
 
     def read_before(self, run_id: str, night: date) -> int:
         """How many days before a night its run read, and made something else of than what stood."""
-        return self._sql.count(
-            "select count(distinct night) from conversation_days where run_id = $1 and night < $2", [run_id, night]
+        return self._sql(run_id, night).count(
+            "select count(distinct night) from conversation_days where run_id = $1 and night < $2"
         )
 
     def read_by_runs(self, run_ids: Sequence[str]) -> dict[str, list[date]]:
         """By project, the days of which what one of these runs made stands."""
-        return self._sql.mapping(
-            """
+        return self._sql(run_ids).mapping("""
             select project_id, list(night order by night)
             from conversation_days
             where run_id in (select unnest($1::text[])) and gone_at is null
             group by 1
             order by 1
-            """,
-            [run_ids],
-        )
+            """)
 
     def taken_back(self) -> set[tuple[str, date]]:
         """The projects and days that a rollback took back, and for which nobody has asked since."""
@@ -177,16 +147,13 @@ class Conversations(Statements):
 
     def digests(self, project_id: str, night: date | None = None) -> dict[date, str]:
         """By day, or of one day, a hash of what stands of it as far as later days depend on it."""
-        return self._sql.mapping(
-            """
+        return self._sql(project_id, night).mapping("""
             select night, sha256(string_agg(concat_ws(chr(31), id, kind, speaker, text, destination, memory_id,
                                                       array_to_string(withdraws, ',')), chr(30) order by id))
             from extractions
             where project_id = $1 and gone_at is null and ($2 is null or night = $2)
             group by 1
-            """,
-            [project_id, night],
-        )
+            """)
 
     def unwritten(self) -> list[tuple[str, date]]:
         """The projects and days whose files may not say what the store holds."""
@@ -196,8 +163,8 @@ class Conversations(Statements):
 
     def nights(self, project_id: str) -> list[date]:
         """The nights that ever read something of a project, also those that were taken back."""
-        rows = self._sql.rows(
-            "select distinct night from conversation_days where project_id = $1 order by 1", [project_id]
+        rows = self._sql(project_id).rows(
+            "select distinct night from conversation_days where project_id = $1 order by 1"
         )
         return [row[0] for row in rows]
 
@@ -213,123 +180,93 @@ class Conversations(Statements):
         """
         before = self.day(day.project_id, day.night)
         standing = self.of_night(day.project_id, day.night)
-        self._sql.run(
-            """
+        self._sql(day.project_id, day.night).run("""
             update conversation_days
             set is_taken_back = false
             where project_id = $1 and night = $2 and is_taken_back
-            """,
-            [day.project_id, day.night],
-        )
+            """)
         one, other = ({each.id: _told(_EXTRACTIONS, each) for each in some} for some in (standing, extractions))
         if before and _told(_DAYS, before) == _told(_DAYS, day) and one == other:
             if before.basis != day.basis:
-                self._sql.run(
-                    "update conversation_days set basis = $3 where project_id = $1 and night = $2 and gone_at is null",
-                    [day.project_id, day.night, day.basis],
+                self._sql(day.project_id, day.night, day.basis).run(
+                    "update conversation_days set basis = $3 where project_id = $1 and night = $2 and gone_at is null"
                 )
             return None
         for table in ("extractions", "conversation_days"):
             of_day = [day.project_id, day.night]
-            self._sql.run(
-                f"""
+            self._sql(*of_day, at, day.run_id).run(f"""
                 update {table}
                 set gone_at = $3, gone_by = $4
                 where project_id = $1 and night = $2 and gone_at is null
-                """,
-                [*of_day, at, day.run_id],
-            )
+                """)
             # A run that was killed, and goes on.
-            self._sql.run(
-                f"delete from {table} where project_id = $1 and night = $2 and run_id = $3", [*of_day, day.run_id]
+            self._sql(*of_day, day.run_id).run(
+                f"delete from {table} where project_id = $1 and night = $2 and run_id = $3"
             )
-        _DAYS.insert(self._sql, [day])
-        _EXTRACTIONS.insert(self._sql, extractions)
+        _DAYS(self._sql).insert([day])
+        _EXTRACTIONS(self._sql).insert(extractions)
         kept = {one.memory_id for one in extractions}
         return [one.memory_id for one in standing if one.memory_id and one.memory_id not in kept]
 
     def note_written(self, days: Collection[tuple[str, date]]) -> None:
         """Record that the files of these projects and days say what the store holds."""
-        self._sql.run(
-            """
+        self._sql([project_id for project_id, _ in days], [night for _, night in days]).run("""
             update conversation_days
             set is_written = true
             where not is_written and (project_id, night) in (select (unnest($1::text[]), unnest($2::date[])))
-            """,
-            [[project_id for project_id, _ in days], [night for _, night in days]],
-        )
+            """)
 
     def withdraw(self, run_ids: Sequence[str], rollback_id: str, at: datetime) -> None:
         """Take back what runs extracted: what they replaced stands again, unless a later run has replaced theirs."""
-        if not self._sql.rows(
-            "select 1 from conversation_days where run_id in (select unnest($1::text[])) limit 1", [run_ids]
+        if not self._sql(run_ids).rows(
+            "select 1 from conversation_days where run_id in (select unnest($1::text[])) limit 1"
         ):
             return
-        self._sql.run(
-            """
+        self._sql(run_ids).run("""
             create or replace temp table taken_back as
             select project_id, night
             from conversation_days
             where run_id in (select unnest($1::text[])) and gone_at is null
-            """,
-            [run_ids],
-        )
-        self._sql.run(
-            """
+            """)
+        self._sql(run_ids).run("""
             update conversation_days t
             set is_taken_back = true
             from taken_back b
             where t.project_id = b.project_id and t.night = b.night and t.run_id in (select unnest($1::text[]))
-            """,
-            [run_ids],
-        )
+            """)
         for table in ("extractions", "conversation_days"):
-            self._sql.run(
-                f"""
+            self._sql(run_ids, at, f"rollback:{rollback_id}").run(f"""
                 update {table}
                 set gone_at = coalesce(gone_at, $2), gone_by = $3
                 where run_id in (select unnest($1::text[]))
-                """,
-                [run_ids, at, f"rollback:{rollback_id}"],
-            )
-            self._sql.run(
-                f"""
+                """)
+            self._sql(run_ids).run(f"""
                 update {table} t
                 set gone_at = null, gone_by = null
                 from taken_back b
                 where t.project_id = b.project_id and t.night = b.night and t.gone_by in (select unnest($1::text[]))
                   and t.run_id not in (select unnest($1::text[]))
-                """,
-                [run_ids],
-            )
-        self._sql.run(
-            """
+                """)
+        self._sql.run("""
             update conversation_days t
             set is_written = false
             from taken_back b
             where t.project_id = b.project_id and t.night = b.night and is_written
-            """
-        )
+            """)
         self._sql.run("drop table taken_back")
-        self._revive()
-
-    def _revive(self) -> None:
-        """Let memories be in use again of which something stands again."""
-        back = self._sql.mapping(
-            """
+        # Memories of which something stands again.
+        back = self._sql.mapping("""
             select m.id, e.turn_id
             from extractions e
             join memories m on m.id = e.memory_id
             where e.gone_at is null and m.rolled_back_at is not null
               and e.id not in (select id from relationship_patterns where decision = 'rejected')
-            """
-        )
+            """)
         self.put_in_use(back)
 
     def told_again(self, project_id: str) -> list[tuple[str, date]]:
         """The extractions that were told again, each with the day, in order."""
-        return self._sql.rows(
-            """
+        return self._sql(project_id).rows("""
             select distinct pair ->> 0, night
             from (
                 select night, unnest(from_json(coverage -> 'told_again', '["json"]')) as pair
@@ -337,83 +274,64 @@ class Conversations(Statements):
                 where project_id = $1 and gone_at is null
             )
             order by 2, 1
-            """,
-            [project_id],
-        )
+            """)
 
     def find(self, project_id: str, extraction_or_memory_id: str) -> KeptExtraction | None:
         """What was extracted with an id, or went to the memory with it; the one that stands, if one does."""
-        return _EXTRACTIONS.first(
-            self._sql,
-            """
+        return _EXTRACTIONS(self._sql(project_id, extraction_or_memory_id)).first("""
             where project_id = $1 and (id = $2 or memory_id = $2)
             order by gone_at is not null, gone_at desc, id
             limit 1
-            """,
-            [project_id, extraction_or_memory_id],
-        )
+            """)
 
     def put_in_use(self, turns: Mapping[str, str]) -> None:
         """Let memories that were taken out of use be in use again, by id each with its turn, unchanged; others stay."""
         if not turns:
             return
         Memories(self._sql).revive(list(turns))
-        self._sql.run(
-            """
+        self._sql(links=pa.table({"memory_id": list(turns), "source_id": list(turns.values())})).run("""
             insert into lineage by name
             select memory_id, source_id, 'extracted' as relation, 1.0 as similarity
             from links l
             where (memory_id, source_id) not in (select (memory_id, source_id) from lineage)
-            """,
-            links=pa.table({"memory_id": list(turns), "source_id": list(turns.values())}),
-        )
+            """)
 
     def retire(self, memory_ids: Sequence[str], at: datetime, by: str) -> None:
         """Take memories out of use of which nothing stands any more; one that a night has archived stays archived."""
-        retired = self._sql.strings(
-            """
+        retired = self._sql(memory_ids, by, at).strings("""
             update memories
             set importance_before = importance, importance = 0.5, archived_by = $2, archived_at = $3,
                 consolidated_into_id = null, rolled_back_at = $3, updated_at = $3
             where id in (select unnest($1::text[])) and archived_at is null and source_connector = 'conversations'
             returning id
-            """,
-            [memory_ids, by, at],
-        )
-        self._sql.run("delete from lineage where memory_id in (select unnest($1::text[]))", [retired])
+            """)
+        self._sql(retired).run("delete from lineage where memory_id in (select unnest($1::text[]))")
 
     def superseded_by(self, memory_ids: Sequence[str]) -> list[str]:
         """The memories that were archived into these because what they say was withdrawn."""
-        return self._sql.strings(
-            """
+        return self._sql(memory_ids).strings("""
             select m.id
             from memories m
             join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
             where l.relation = 'superseded' and m.source_connector = 'conversations'
               and m.consolidated_into_id in (select unnest($1::text[]))
             order by 1
-            """,
-            [memory_ids],
-        )
+            """)
 
     def turns_kept_elsewhere(self, as_of: datetime) -> set[str]:
         """The turns of which memories say what is worth keeping, as of a time: these are compared in their place."""
-        return self._sql.string_set(
-            """
+        return self._sql(as_of).string_set("""
             select distinct l.source_id
             from lineage l
             join memories m on m.id = l.memory_id
             where l.relation = 'extracted' and m.rolled_back_at is null and m.created_at <= $1
-            """,
-            [as_of],
-        )
+            """)
 
     def said_by_agent(self, project_id: str) -> set[str]:
         """The memories that were made of words of an agent."""
-        return self._sql.string_set(
+        return self._sql(project_id).string_set(
             "select distinct memory_id from extractions "
-            "where project_id = $1 and speaker = 'agent' and memory_id is not null",
-            [project_id],
+            "where project_id = $1 and speaker = 'agent' and memory_id is not null"
         )
 
 

@@ -17,7 +17,7 @@ from memory_pipeline.records import (
     Proposal,
 )
 from memory_pipeline.store.conversations import Conversations
-from memory_pipeline.store.rows import RowsOf, Statements, from_utc, only_one
+from memory_pipeline.store.rows import RowsOf, Statements, only_one
 
 _CONFLICTS, _CASES = RowsOf(Conflict, "conflicts"), RowsOf(ConflictCase, "conflicts")
 #: Whether a conflict `c` is open. One with a side that was archived into something nearly equal is linked again through
@@ -42,29 +42,25 @@ class Conflicts(Statements):
 
     def record(self, conflicts: Sequence[Conflict], found_at: datetime) -> None:
         """Link conflicting pairs; a pair that is already linked stays unchanged."""
-        _CONFLICTS.insert(self._sql, conflicts, "on conflict do nothing", found_at=found_at)
+        _CONFLICTS(self._sql).insert(conflicts, "on conflict do nothing", found_at=found_at)
 
     def resolve(self, pairs: Sequence[tuple[str, str]], resolution: str) -> None:
         """Record how these conflicts were settled; conflicts that are already settled stay unchanged."""
         if not pairs:
             return
-        self._sql.run(
-            """
+        self._sql(resolution, settled=pa.table({"a": [a for a, _ in pairs], "b": [b for _, b in pairs]})).run("""
             update conflicts
             set resolution = $1
             where resolution is null and (a, b) in (select (a, b) from settled)
-            """,
-            [resolution],
-            settled=pa.table({"a": [a for a, _ in pairs], "b": [b for _, b in pairs]}),
-        )
+            """)
 
     def of_readings(self, readings: Collection[tuple[str, str]], kinds: Sequence[str]) -> list[tuple[str, str]]:
         """The pairs of every open conflict of these kinds in which both sides are readings (by project and shape)."""
         if not readings:
             return []
         projects, shapes = zip(*sorted(readings), strict=True)
-        return self._sql.rows(
-            """
+        known = pa.table({"project_id": pa.array(projects), "shape": pa.array(shapes)})
+        return self._sql(kinds, readings=known).rows("""
             select c.a, c.b
             from conflicts c
             join memories m on m.id = c.a
@@ -75,37 +71,27 @@ class Conflicts(Statements):
             join readings s on s.project_id = n.project_id and s.shape = p.shape
             where c.resolution is null and c.kind in (select unnest($1::text[]))
             order by 1, 2
-            """,
-            [kinds],
-            readings=pa.table({"project_id": pa.array(projects), "shape": pa.array(shapes)}),
-        )
+            """)
 
     def settle_within(self, memory_ids: Sequence[str], resolution: str) -> None:
         """Record how every open conflict between two of these memories was settled."""
-        self._sql.run(
-            """
+        self._sql(memory_ids, resolution).run("""
             update conflicts
             set resolution = $2
             where resolution is null and a in (select unnest($1::text[])) and b in (select unnest($1::text[]))
-            """,
-            [memory_ids, resolution],
-        )
+            """)
 
     def open(self) -> list[Conflict]:
         """Every linked conflict that awaits a decision, by pair. A conflict with a merged side is linked again
         through the merged memory."""
-        return _CONFLICTS.select(self._sql, f"c where {AWAITS_DECISION} order by a, b")
+        return _CONFLICTS(self._sql).select(f"c where {AWAITS_DECISION} order by a, b")
 
     def cases(self, *, settled: bool = False, project_id: str | None = None) -> list[ConflictCase]:
         """Conflicts with their history, newest first: those that await a decision, or with `settled` all."""
-        return _CASES.select(
-            self._sql,
-            f"""
+        return _CASES(self._sql(settled, project_id)).select(f"""
             c where ($2 is null or project_id = $2) and ($1 or {AWAITS_DECISION})
             order by found_at desc, a, b
-            """,
-            [settled, project_id],
-        )
+            """)
 
     def read(self, conflict_id: str) -> ConflictCase:
         """The conflict with an id, or the only one whose id starts with it. Raises InputError if there is none or
@@ -120,66 +106,59 @@ class Conflicts(Statements):
 
         Of many texts with the same beginning or end, no pair is returned: machines write such lines.
         """
-        with self._sql.given(wanted=pa.table({"id": list(ids), "fresh": [i in fresh for i in ids]})):
-            return _CONFLICTS.of(
-                self._sql,
-                """
-                with texts as (
-                    select m.id, w.fresh, m.project_id, lower(trim(m.content, ' .!')) as said
-                    from memories m
-                    join wanted w on w.id = m.id
-                    where length(m.content) between 20 and 300 and not contains(m.content, chr(10))
-                ),
-                sides as (
-                    select id, fresh, project_id, said, 'head' as side, left(said, $2) as part from texts
-                    union all
-                    select id, fresh, project_id, said, 'tail', right(said, $2) from texts
-                ),
-                few as (
-                    select * from sides
-                    qualify count(*) over (partition by project_id, side, part) between 2 and $3
-                ),
-                pairs as (
-                    select distinct a.project_id, a.id as a, b.id as b,
-                        string_split(a.said, ' ') as one, string_split(b.said, ' ') as other
-                    from few a
-                    join few b using (project_id, side, part)
-                    where a.id < b.id and (a.fresh or b.fresh) and abs(length(a.said) - length(b.said)) <= $4
-                )
-                select p.project_id, p.a, p.b, '' as kind, '' as detail,
-                    coalesce(list_cosine_similarity(x.vector, y.vector), 0.0) as score
-                from pairs p
-                left join embeddings x on x.memory_id = p.a and x.model = $1
-                left join embeddings y on y.memory_id = p.b and y.model = $1
-                where len(list_intersect(one, other)) + $5
-                    >= greatest(len(list_distinct(one)), len(list_distinct(other)))
-                order by 2, 3
-                """,
-                [model, _ALIKE_CHARACTERS, _MOST_ALIKE, _LENGTHS_APART, _WORDS_APART],
+        wanted = pa.table({"id": list(ids), "fresh": [i in fresh for i in ids]})
+        bounds = (_ALIKE_CHARACTERS, _MOST_ALIKE, _LENGTHS_APART, _WORDS_APART)
+        return _CONFLICTS(self._sql(model, *bounds, wanted=wanted)).of("""
+            with texts as (
+                select m.id, w.fresh, m.project_id, lower(trim(m.content, ' .!')) as said
+                from memories m
+                join wanted w on w.id = m.id
+                where length(m.content) between 20 and 300 and not contains(m.content, chr(10))
+            ),
+            sides as (
+                select id, fresh, project_id, said, 'head' as side, left(said, $2) as part from texts
+                union all
+                select id, fresh, project_id, said, 'tail', right(said, $2) from texts
+            ),
+            few as (
+                select * from sides
+                qualify count(*) over (partition by project_id, side, part) between 2 and $3
+            ),
+            pairs as (
+                select distinct a.project_id, a.id as a, b.id as b,
+                    string_split(a.said, ' ') as one, string_split(b.said, ' ') as other
+                from few a
+                join few b using (project_id, side, part)
+                where a.id < b.id and (a.fresh or b.fresh) and abs(length(a.said) - length(b.said)) <= $4
             )
+            select p.project_id, p.a, p.b, '' as kind, '' as detail,
+                coalesce(list_cosine_similarity(x.vector, y.vector), 0.0) as score
+            from pairs p
+            left join embeddings x on x.memory_id = p.a and x.model = $1
+            left join embeddings y on y.memory_id = p.b and y.model = $1
+            where len(list_intersect(one, other)) + $5
+                >= greatest(len(list_distinct(one)), len(list_distinct(other)))
+            order by 2, 3
+            """)
 
     def settle(self, case: ConflictCase) -> None:
         """Store a person's decision: all fields of the case from `resolution` on."""
-        _CASES.put(self._sql, [case])
+        _CASES(self._sql).put([case])
 
     def reopen(self, run_ids: Sequence[str], restored_ids: Sequence[str]) -> None:
         """Undo the decisions of these runs, and those against a side that is active again."""
-        self._sql.run(
-            """
+        self._sql(run_ids, restored_ids).run("""
             update conflicts
             set resolution = null, resolved_at = null, resolved_by = null, kept_id = null, scope_a = null,
                 scope_b = null, note = null, resolution_run = null
             where resolution_run in (select unnest($1::text[]))
                or (resolution_run is not null
                    and case when kept_id = a then b when kept_id = b then a end in (select unnest($2::text[])))
-            """,
-            [run_ids, restored_ids],
-        )
+            """)
 
     def scopes_of(self, memory_ids: Sequence[str] | None = None) -> dict[str, list[str]]:
         """The scope in which each of these memories, or of all, applies, if a person kept both sides of a conflict."""
-        return self._sql.mapping(
-            """
+        return self._sql(memory_ids).mapping("""
             select id, list(scope order by scope)
             from (
                 select a as id, scope_a as scope from conflicts
@@ -188,9 +167,7 @@ class Conflicts(Statements):
             )
             where scope is not null and ($1 is null or id in (select unnest($1::text[])))
             group by id
-            """,
-            [memory_ids],
-        )
+            """)
 
 
 #: Why a night leaves a cluster alone that waits for a person's decision, or that a person has rejected.
@@ -203,30 +180,27 @@ class Proposals(Statements):
 
     def keep(self, proposal: Proposal) -> bool:
         """Store a proposal; returns False if it is already waiting or was decided. A withdrawn one waits again."""
-        status = self._sql.value("select status from proposals where id = $1", [proposal.id])
+        status = self._sql(proposal.id).value("select status from proposals where id = $1")
         if status is None:
             places = ", ".join(f"${place}" for place in range(1, 13))
-            self._sql.run(f"insert into proposals values ({places})", astuple(proposal))
+            self._sql(*astuple(proposal)).run(f"insert into proposals values ({places})")
             return True
         if status != "withdrawn":
             return False
-        self._sql.run(
-            """
+        self._sql(proposal.id, proposal.run_id, proposal.partition, proposal.draft, proposal.proposed_at).run("""
             update proposals
             set status = 'pending', run_id = $2, partition_date = $3, draft = $4, proposed_at = $5,
                 decided_at = null, decided_by = null, reason = null
             where id = $1
-            """,
-            [proposal.id, proposal.run_id, proposal.partition, proposal.draft, proposal.proposed_at],
-        )
+            """)
         return True
 
     def list(self, status: str | None = "pending") -> list[Proposal]:
         """The proposals of a status (or all), by night and id."""
-        rows = self._sql.rows(
-            "select * from proposals where $1 is null or status = $1 order by partition_date, id", [status]
+        rows = self._sql(status).rows(
+            "select * from proposals where $1 is null or status = $1 order by partition_date, id"
         )
-        return [Proposal(*[*row[:8], from_utc(row[8]), from_utc(row[9]), *row[10:]]) for row in rows]
+        return [Proposal(*row) for row in rows]
 
     def read(self, proposal_id: str) -> Proposal:
         """The proposal with an id, or the only one whose id starts with it. Raises InputError if there is none or
@@ -237,21 +211,18 @@ class Proposals(Statements):
 
     def decide(self, proposal_id: str, status: str, at: datetime, decided_by: str, reason: str | None = None) -> None:
         """Record a person's decision."""
-        self._sql.run(
-            "update proposals set status = $2, decided_at = $3, decided_by = $4, reason = $5 where id = $1",
-            [proposal_id, status, at, decided_by, reason],
+        self._sql(proposal_id, status, at, decided_by, reason).run(
+            "update proposals set status = $2, decided_at = $3, decided_by = $4, reason = $5 where id = $1"
         )
 
     def reviewed_fingerprints(self) -> dict[tuple[str, str], str]:
         """Policies and fingerprints that wait for a person or were rejected by one, with the reason for leaving them
         alone."""
-        rows = self._sql.rows(
-            """
+        rows = self._sql.rows("""
             select policy, cluster_fingerprint, status
             from proposals
             where status in ('pending', 'rejected')
-            """
-        )
+            """)
         return {(str(policy), str(fingerprint)): _REASONS[status] for policy, fingerprint, status in rows}
 
 
@@ -267,44 +238,38 @@ class Opinions(Statements):
 
     def decisions(self, project_id: str) -> dict[str, PatternDecision]:
         """What people decided about the patterns of a project, by pattern."""
-        return {one.id: one for one in _DECISIONS.select(self._sql, "where project_id = $1 order by id", [project_id])}
+        return {one.id: one for one in _DECISIONS(self._sql(project_id)).select("where project_id = $1 order by id")}
 
     def decide(self, decision: PatternDecision) -> None:
         """Keep what a person decided about a pattern, in place of what was decided before."""
-        _DECISIONS.put(self._sql, [decision])
+        _DECISIONS(self._sql).put([decision])
 
     def add_feedback(self, feedback: ExtractionFeedback) -> None:
         """Keep what was said about the use of something that was extracted."""
-        _FEEDBACK.insert(self._sql, [feedback])
+        _FEEDBACK(self._sql).insert([feedback])
 
     def utility(self, project_id: str, before: datetime) -> dict[str, float]:
         """By kind, how useful extractions were called before a time, from -1 to 1."""
-        return self._sql.mapping(
-            f"""
+        return self._sql(project_id, before).mapping(f"""
             select kind, round(sum(case when was_useful then 1 else -1 end) / (count(*) + {_VOICES}), 3)::double
             from extraction_feedback
             where project_id = $1 and said_at < $2
             group by 1
-            """,
-            [project_id, before],
-        )
+            """)
 
     def known(self) -> list[KeptExtraction]:
         """All that stands and was kept somewhere, refused or not, in the order in which it was said."""
         which = "where gone_at is null and destination <> 'drop' order by night, day, conversation, line, id"
-        return _EXTRACTIONS.select(self._sql, which)
+        return _EXTRACTIONS(self._sql).select(which)
 
     def refused(self, project_id: str) -> set[str]:
         """The ids of what a person refused of a project."""
-        return self._sql.string_set(
-            """
+        return self._sql(project_id).string_set("""
             select d.id
             from relationship_patterns d
             join extractions e on e.id = d.id
             where d.project_id = $1 and d.decision = 'rejected'
-            """,
-            [project_id],
-        )
+            """)
 
     def decide_extraction(self, one: KeptExtraction, decision: PatternDecision) -> None:
         """Keep what a person decided about an extraction, and take its memory out of use, or let it be used again; the
@@ -315,18 +280,14 @@ class Opinions(Statements):
             extracted.retire([one.memory_id], decision.decided_at, f"refused:{decision.decided_by}")
         elif one.memory_id:
             extracted.put_in_use({one.memory_id: one.turn_id})
-        self._sql.run(
-            """
+        self._sql(one.project_id, one.night).run("""
             update conversation_days
             set is_written = false
             where project_id = $1 and night = $2 and gone_at is null and is_written
-            """,
-            [one.project_id, one.night],
-        )
+            """)
 
     def active(self, memory_ids: Collection[str]) -> list[str]:
         """Those of some memories that are in use, or say what a memory in use was made of."""
-        return self._sql.strings(
-            "select id from memories where id in (select unnest($1::text[])) and rolled_back_at is null order by 1",
-            [memory_ids],
+        return self._sql(memory_ids).strings(
+            "select id from memories where id in (select unnest($1::text[])) and rolled_back_at is null order by 1"
         )

@@ -27,21 +27,7 @@ import duckdb
 
 from memory_pipeline.errors import DamagedStoreError, StoreError
 from memory_pipeline.killpoints import reached
-from memory_pipeline.store.seal import (
-    InUseError,
-    Seal,
-    StoreLock,
-    directory_beside,
-    extend,
-    has_more,
-    header_of,
-    is_sealed,
-    is_wanted,
-    log_path,
-    read_seal,
-    seal_in_force,
-    write_seal,
-)
+from memory_pipeline.store import seal
 
 _MAGIC_AT, _MAGIC = 8, b"DUCK"
 _SQLITE = b"SQLite format 3"[: _MAGIC_AT + len(_MAGIC)]
@@ -89,20 +75,17 @@ class _File:
     read_only: bool
     users: int
     engine: duckdb.DuckDBPyConnection
-    lock: StoreLock
-    seal: Seal
+    lock: seal.StoreLock
+    sealed: seal.Seal
     since: float = field(default_factory=monotonic)
     idle_since: float = 0.0
     committing: threading.Lock = field(default_factory=threading.Lock)
 
-    def is_due(self) -> bool:
-        """Whether another process waits for the file, and this one has had its turn."""
-        return monotonic() - self.since >= _TURN_S and self.lock.is_wanted()
-
-    def is_idle(self) -> bool:
-        """Whether the file has been unused for so long that it can be released."""
-        idle = 0.0 if self.users else monotonic() - self.idle_since
-        return idle >= _IDLE_S or (idle >= _IDLE_WHILE_WANTED_S and self.lock.is_wanted())
+    def is_over(self) -> bool:
+        """Whether a file without users has been unused for long, or for a moment, or held for its turn, while another
+        process waits."""
+        idle, held = monotonic() - self.idle_since, monotonic() - self.since
+        return idle >= _IDLE_S or ((idle >= _IDLE_WHILE_WANTED_S or held >= _TURN_S) and self.lock.is_wanted())
 
 
 class Attached:
@@ -120,9 +103,9 @@ class Attached:
         never read anything after that.
         """
         with self._file.committing:
-            if has_more(self._path, self._file.seal):
+            if seal.has_more(self._path, self._file.sealed):
                 raise DamagedStoreError(
-                    f"the write-ahead log '{log_path(self._path)}' was changed by another program while the store "
+                    f"the write-ahead log '{seal.log_path(self._path)}' was changed by another program while the store "
                     f"was open; the last transaction was not written, everything before it is there: run it again"
                 )
             self.connection.commit()
@@ -131,8 +114,8 @@ class Attached:
 
     def seal(self) -> None:
         """Seal the log, after a commit that did not use `commit`."""
-        self._file.seal = extend(self._file.seal, self._path)
-        write_seal(self._file.lock, self._file.seal)
+        self._file.sealed = seal.extend(self._file.sealed, self._path)
+        seal.write_seal(self._file.lock, self._file.sealed)
 
     def close(self, *, failed: bool = False) -> None:
         """Release the file if nobody else in this process uses it, and, unless the transaction `failed`, nobody
@@ -148,9 +131,7 @@ class Attached:
             if self._file.users:
                 return
             self._file.idle_since = monotonic()
-            if failed or not _kept[self._key] or self._file.is_due():
-                if self._file.lock.is_wanted():
-                    _left_to_others.add(self._key)
+            if failed or not _kept[self._key] or self._file.is_over():
                 _let_go(self._key)
 
 
@@ -170,7 +151,7 @@ def attach(path: Path, *, read_only: bool) -> Attached:
         if file is None:
             file = _files[key] = _opened(path, read_only=read_only)
         elif file.read_only and not read_only:
-            raise InUseError(f"process {os.getpid()} (this one, reading)")
+            raise seal.InUseError(f"process {os.getpid()} (this one, reading)")
         if not read_only:
             _written.add(path)
         file.users += 1
@@ -183,7 +164,7 @@ def attach(path: Path, *, read_only: bool) -> Attached:
 
 
 @contextmanager
-def hold(path: Path, *, shared: bool) -> Iterator[StoreLock]:
+def hold(path: Path, *, shared: bool) -> Iterator[seal.StoreLock]:
     """Hold a store's files, whatever their state, or the place of a store that does not exist yet: nobody writes to
     them (`shared`), or nobody has them open at all.
 
@@ -197,7 +178,7 @@ def hold(path: Path, *, shared: bool) -> Iterator[StoreLock]:
         _let_go(key)
         file = _files.get(key)
         if file is not None and not (shared and file.read_only):
-            raise InUseError(f"process {os.getpid()} (this one)")
+            raise seal.InUseError(f"process {os.getpid()} (this one)")
         lock = _settled_lock(path, shared=shared)
         try:
             lock.keep_others_out(path, shared=shared)
@@ -216,16 +197,14 @@ def attached_copy(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyCon
     with _lock:
         engine, alias = _engine(), f"file_{next(_numbers)}"
         _attach_to(engine, path, alias, read_only=read_only)
-    try:
         connection = engine.cursor()
-        try:
-            connection.execute(f"use {alias}")
-            yield connection
-        finally:
-            connection.close()
+    try:
+        connection.execute(f"use {alias}")
+        yield connection
     finally:
         with _lock:
             try:
+                connection.close()
                 engine.execute(f"detach {alias}")
             except duckdb.Error:
                 _abandon(engine)
@@ -259,18 +238,18 @@ def _let_go_when_idle(key: _Key, over: threading.Event) -> None:
     while not over.wait(_LOOK_S):
         with _lock:
             file = _files.get(key)
-            if file and not file.users and (file.is_idle() or file.is_due()):
-                if file.lock.is_wanted():
-                    _left_to_others.add(key)
+            if file and not file.users and file.is_over():
                 _let_go(key)
 
 
 def _let_go(key: _Key, *, only_read_only: bool = False) -> None:
-    """Detach a file that nobody in this process uses, and release its lock."""
+    """Detach a file that nobody in this process uses, and release its lock; who waits for it comes first."""
     file = _files.get(key)
     if file is None or file.users or (only_read_only and not file.read_only):
         return
     del _files[key]
+    if file.lock.is_wanted():
+        _left_to_others.add(key)
     try:
         file.engine.execute(f"detach {file.alias}")
     except duckdb.Error:
@@ -284,7 +263,7 @@ def _step_back(key: _Key, path: Path) -> None:
     if key in _left_to_others:
         _left_to_others.discard(key)
         until = monotonic() + _COURTESY_S
-        while is_wanted(path) and monotonic() < until:
+        while seal.is_wanted(path) and monotonic() < until:
             sleep(_LOOK_S / 5)
 
 
@@ -296,13 +275,14 @@ def written_stores() -> set[Path]:
 @contextmanager
 def memory_limit(megabytes: int) -> Iterator[None]:
     """Limit the engine's cache until the block ends."""
-    _engine().execute(_limit_to(megabytes))
-    _limits.append(megabytes)
+    with _lock:  # a connection takes one call at a time, and another thread may detach a file now
+        _engine().execute(_limit_to(megabytes))
+        _limits.append(megabytes)
     try:
         yield
     finally:
-        _limits.remove(megabytes)
-        with suppress(duckdb.Error):  # a fatal error may have ended this engine
+        with _lock, suppress(duckdb.Error):  # a fatal error may have ended this engine
+            _limits.remove(megabytes)
             _engine().execute(_limit_to(_limits[-1]) if _limits else "reset memory_limit")
 
 
@@ -315,8 +295,8 @@ def _opened(path: Path, *, read_only: bool) -> _File:
     refuse_unreadable(path)
     lock = _settled_lock(path, shared=read_only)
     try:
-        seal = seal_in_force(path, read_seal(lock))
-        if not read_only and has_more(path, seal):
+        sealed = seal.seal_in_force(path, seal.read_seal(lock))
+        if not read_only and seal.has_more(path, sealed):
             raise UnsealedLogError
         engine, alias = _engine(), f"file_{next(_numbers)}"
         engine.execute("reset global threads" if path.stat().st_size >= _LARGE_FILE else "set global threads = 1")
@@ -324,34 +304,34 @@ def _opened(path: Path, *, read_only: bool) -> _File:
     except BaseException:
         lock.close()
         raise
-    return _File(alias, read_only, 0, engine, lock, seal)
+    return _File(alias, read_only, 0, engine, lock, sealed)
 
 
-def _settled_lock(path: Path, *, shared: bool) -> StoreLock:
+def _settled_lock(path: Path, *, shared: bool) -> seal.StoreLock:
     """The lock of a store whose files belong together. If a kill left the log of the replaced file, the next process
     takes the lock exclusively and removes it."""
-    lock = StoreLock.take(path, shared=shared)
+    lock = seal.StoreLock.take(path, shared=shared)
     try:
         if _is_settled(path, lock):
             return lock
         if shared:
             lock.close()
-            lock = StoreLock.take(path, shared=False)
+            lock = seal.StoreLock.take(path, shared=False)
         if not _is_settled(path, lock):
-            log_path(path).unlink(missing_ok=True)
-            write_seal(lock, Seal(header_of(path)), durable=True)
+            seal.log_path(path).unlink(missing_ok=True)
+            seal.write_seal(lock, seal.Seal(seal.header_of(path)), durable=True)
         if shared:
             lock.close()
-            lock = StoreLock.take(path, shared=True)
+            lock = seal.StoreLock.take(path, shared=True)
     except BaseException:
         lock.close()
         raise
     return lock
 
 
-def _is_settled(path: Path, lock: StoreLock) -> bool:
-    seal = read_seal(lock)
-    return seal is None or not path.is_file() or not seal.has_been_replaced(path)
+def _is_settled(path: Path, lock: seal.StoreLock) -> bool:
+    sealed = seal.read_seal(lock)
+    return sealed is None or not path.is_file() or not sealed.has_been_replaced(path)
 
 
 def _attach_to(engine: duckdb.DuckDBPyConnection, path: Path, alias: str, *, read_only: bool) -> None:
@@ -364,7 +344,7 @@ def _attach_to(engine: duckdb.DuckDBPyConnection, path: Path, alias: str, *, rea
         raise
     except duckdb.ResourceInUseException as error:
         # What was detached a moment ago is still being closed.
-        raise InUseError(f"process {os.getpid()} (this one, closing it)") from error
+        raise seal.InUseError(f"process {os.getpid()} (this one, closing it)") from error
 
 
 def _engine() -> duckdb.DuckDBPyConnection:
@@ -445,7 +425,7 @@ def refuse_unreadable(path: Path) -> None:
 
 def was_a_store(path: Path) -> bool:
     """Whether something that only a store has is next to a path: a seal, a log or snapshots."""
-    return log_path(path).exists() or directory_beside(path).is_dir() or is_sealed(path)
+    return seal.log_path(path).exists() or seal.directory_beside(path).is_dir() or seal.is_sealed(path)
 
 
 def _start_of(path: Path) -> bytes:

@@ -32,7 +32,6 @@ _TOLD = """
     union all
     select memory_id, null, guidance from playbook_contributions
     """
-_PAGE = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,48 +53,41 @@ class Erasure(Statements):
         These are copies, what was made or extracted from them, the turn from which something was extracted, and of what
         a night made the notes behind it.
         """
-        ids = set(self._sql.strings("select id from memories where id in (select unnest($1::text[]))", [list(chosen)]))
+        ids = set(self._sql(list(chosen)).strings("select id from memories where id in (select unnest($1::text[]))"))
         ids |= set(self._behind(ids))
-        ids |= set(self._sql.strings("select id from memories where id in (select unnest($1::text[]))", [list(known)]))
+        ids |= set(self._sql(list(known)).strings("select id from memories where id in (select unnest($1::text[]))"))
         while more := self._next_to(sorted(ids)) - ids:
             ids |= more
-        rows = self._sql.rows(
-            """
+        rows = self._sql(sorted(ids), MADE).rows("""
             select id, rolled_back_at is null
             from memories
             where source_connector = $2 and id in (select unnest($1::text[]))
             order by id
-            """,
-            [sorted(ids), MADE],
-        )
+            """)
         standing = [str(memory_id) for memory_id, stands in rows if stands]
         plan = Rollbacks(self._sql).plan_without("what was made of forgotten memories", sorted(ids), standing)
         return Erased(tuple(sorted(ids)), tuple(str(row[0]) for row in rows), plan)
 
     def texts(self, ids: Sequence[str]) -> list[str]:
         """What these memories say, and what was told of them elsewhere."""
-        found = self._sql.strings(
-            f"""
+        found = self._sql(ids).strings(f"""
             select content from memories where id in (select unnest($1::text[]))
             union all
             select said from ({_TOLD}) where id in (select unnest($1::text[])) or turn_id in (select unnest($1::text[]))
-            """,
-            [ids],
-        )
+            """)
         return [text for text in found if text and text != FORGOTTEN]
 
     def texts_that_stay(self, ids: Sequence[str]) -> Iterator[str]:
         """What every other memory says, and what was told of them elsewhere."""
         gone = set(ids)
-        for rows in self._sql.pages(f"select id, null, content from memories union all {_TOLD}", _PAGE):
+        for rows in self._sql.pages(f"select id, null, content from memories union all {_TOLD}"):
             yield from (
                 str(said) for memory_id, turn_id, said in rows if said and not gone.intersection((memory_id, turn_id))
             )
 
     def alike(self, ids: Sequence[str], least: float) -> list[tuple[str, float]]:
         """Other memories that say nearly the same as one of these, as nights have compared them, with the likeness."""
-        return self._sql.rows(
-            """
+        return self._sql(ids, least).rows("""
             with pairs as (
                 select a, b, score from similarity_edges
                 union all
@@ -111,9 +103,7 @@ class Erasure(Statements):
             where a in (select unnest($1::text[])) and b not in (select unnest($1::text[])) and score >= $2
             group by b
             order by 2 desc, 1
-            """,
-            [ids, least],
-        )
+            """)
 
     def saying(self, words: Sequence[str], project_id: str | None) -> list[Memory]:
         """Every memory that was read, in whatever state, that contains all of these words in any case, by creation and
@@ -139,33 +129,25 @@ class Erasure(Statements):
         return self._noted(which, name, project_id)
 
     def _noted(self, which: str, wanted: object, project_id: str | None) -> list[Memory]:
-        return MEMORIES.select(
-            self._sql,
-            f"""
+        return MEMORIES(self._sql(wanted, project_id, MADE)).select(f"""
             where source_connector <> $3 and ($2 is null or project_id = $2) and ({which})
             order by created_at, id
-            """,
-            [wanted, project_id, MADE],
-        )
+            """)
 
     def rejected(self, file: str | None, words: Sequence[str]) -> list[tuple[str, int]]:
         """The rejected rows of a file, or those whose excerpt contains all of these words."""
-        return self._sql.rows(
-            """
+        return self._sql(file, words).rows("""
             select distinct file, line
             from quarantine
             where ($1 is not null and (file = $1 or ends_with(file, '/' || $1) or ends_with($1, '/' || file)))
                or ($1 is null and len($2::text[]) > 0
                    and list_bool_and(list_transform($2::text[], lambda w: contains(lower(excerpt), lower(w)))))
             order by 1, 2
-            """,
-            [file, words],
-        )
+            """)
 
     def _behind(self, ids: Collection[str]) -> list[str]:
         """The notes from which those of these were made that nights made, through all levels."""
-        return self._sql.strings(
-            f"""
+        return self._sql(sorted(ids), MADE).strings(f"""
             with recursive links as ({_LINKS}),
             walk(id) as (
                 select id from memories where source_connector = $2 and id in (select unnest($1::text[]))
@@ -176,39 +158,33 @@ class Erasure(Statements):
                 where l.relation not in ('duplicate', 'superseded', 'extracted', 'replaced')
             )
             select walk.id from walk join memories m on m.id = walk.id where m.source_connector <> $2
-            """,
-            [sorted(ids), MADE],
-        )
+            """)
 
     def _next_to(self, ids: Sequence[str]) -> set[str]:
         """What says the words of these in the next step."""
-        return set(
-            self._sql.strings(
-                f"""
-                with gone as (select unnest($1::text[]) as id),
-                links as ({_LINKS})
-                select memory_id from links join gone on source_id = gone.id
-                where relation not in ('duplicate', 'superseded')
-                union
-                select source_id from links join gone on memory_id = gone.id where relation = 'extracted'
-                union
-                select turn_id from extractions join gone on memory_id = gone.id
-                union
-                select memory_id from extractions join gone on turn_id = gone.id where memory_id is not null
-                union
-                select m.id
-                from memories m
-                join gone on list_contains(
-                    from_json(case when json_valid(m.compressed_from)
-                                   then m.compressed_from -> 'series' -> 'breaking_ids' end, '["VARCHAR"]'), gone.id)
-                union
-                select m.id
-                from gone
-                join memories g on g.id = gone.id and g.source_connector <> $2
-                join memories m on m.project_id = g.project_id and m.content_hash = g.content_hash
-                where m.source_connector <> $2 and g.content <> $3
-                  and (m.memory_type <> 'conversation' or m.created_at = g.created_at)
-                """,
-                [ids, MADE, FORGOTTEN],
-            )
-        ) & set(self._sql.strings("select id from memories"))
+        found = self._sql(ids, MADE, FORGOTTEN).string_set(f"""
+            with gone as (select unnest($1::text[]) as id),
+            links as ({_LINKS})
+            select memory_id from links join gone on source_id = gone.id
+            where relation not in ('duplicate', 'superseded')
+            union
+            select source_id from links join gone on memory_id = gone.id where relation = 'extracted'
+            union
+            select turn_id from extractions join gone on memory_id = gone.id
+            union
+            select memory_id from extractions join gone on turn_id = gone.id where memory_id is not null
+            union
+            select m.id
+            from memories m
+            join gone on list_contains(
+                from_json(case when json_valid(m.compressed_from)
+                               then m.compressed_from -> 'series' -> 'breaking_ids' end, '["VARCHAR"]'), gone.id)
+            union
+            select m.id
+            from gone
+            join memories g on g.id = gone.id and g.source_connector <> $2
+            join memories m on m.project_id = g.project_id and m.content_hash = g.content_hash
+            where m.source_connector <> $2 and g.content <> $3
+              and (m.memory_type <> 'conversation' or m.created_at = g.created_at)
+            """)
+        return found & self._sql.string_set("select id from memories")

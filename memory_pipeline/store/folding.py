@@ -21,21 +21,8 @@ import duckdb
 
 from memory_pipeline.errors import DamagedStoreError, StoreError
 from memory_pipeline.killpoints import reached
-from memory_pipeline.store import engine
+from memory_pipeline.store import engine, seal
 from memory_pipeline.store.rows import rows_digest
-from memory_pipeline.store.seal import (
-    InUseError,
-    Seal,
-    StoreLock,
-    directory_beside,
-    header_of,
-    log_path,
-    read_blocks,
-    read_seal,
-    seal_in_force,
-    write_identifier,
-    write_seal,
-)
 
 _log = logging.getLogger("memory_pipeline.store")
 
@@ -79,18 +66,18 @@ def fold_log(path: Path) -> bool:
         return fold_held(path, lock)
 
 
-def fold_held(path: Path, lock: StoreLock) -> bool:
+def fold_held(path: Path, lock: seal.StoreLock) -> bool:
     """`fold_log` for a store that the caller holds exclusively."""
-    if not log_path(path).exists():
+    if not seal.log_path(path).exists():
         return False
     incoming = path.with_name(f".{path.name}.folded")
-    seal = seal_in_force(path, read_seal(lock))
+    sealed = seal.seal_in_force(path, seal.read_seal(lock))
     try:
         copy_files(path, incoming)
         reached("fold.copied")
         contents = make_whole(incoming)
         reached("fold.verified")
-        keep_log(path, seal.header, header_of(incoming), contents)
+        keep_log(path, sealed.header, seal.header_of(incoming), contents)
         put_in_place(incoming, path, lock)
     finally:
         remove_database(incoming)
@@ -100,7 +87,7 @@ def fold_held(path: Path, lock: StoreLock) -> bool:
 def copy_files(path: Path, target: Path) -> None:
     """Copy a store's file and its log, which the caller holds, to `target` and its log."""
     remove_database(target)
-    for source, copy in ((log_path(path), log_path(target)), (path, target)):
+    for source, copy in ((seal.log_path(path), seal.log_path(target)), (path, target)):
         if source.exists():
             shutil.copyfile(source, copy)
 
@@ -115,14 +102,14 @@ def make_whole(path: Path) -> str:
     """
     with _told_as_damage():
         before = None
-        if log_path(path).exists():
-            base = header_of(path)
+        if seal.log_path(path).exists():
+            base = seal.header_of(path)
             with engine.attached_copy(path, read_only=False) as connection:
                 before = contents_digest(connection)
                 connection.execute("force checkpoint")
             # It stays if it has no complete commit; the comparison below shows that nothing is missing without it.
-            log_path(path).unlink(missing_ok=True)
-            write_identifier(path, hashlib.sha256(f"{base}\n{before}".encode()).digest()[:16])
+            seal.log_path(path).unlink(missing_ok=True)
+            seal.write_identifier(path, hashlib.sha256(f"{base}\n{before}".encode()).digest()[:16])
         sync(path)
         after = verify_whole(path)
         if before not in (None, after):
@@ -136,7 +123,7 @@ def verify_whole(path: Path) -> str:
     Raises DamagedStoreError that says what cannot be read; the caller adds the name of the file.
     """
     with _told_as_damage():
-        found = read_blocks(path)
+        found = seal.read_blocks(path)
         if found.damaged:
             which = f"block {found.damaged[0]}" + (" is the first of them" if len(found.damaged) > 1 else "")
             raise DamagedStoreError(
@@ -157,22 +144,22 @@ def _told_as_damage() -> Iterator[None]:
         raise DamagedStoreError(f"DuckDB reports: {said_by(error)}") from error
 
 
-def put_in_place(incoming: Path, path: Path, lock: StoreLock) -> None:
+def put_in_place(incoming: Path, path: Path, lock: seal.StoreLock) -> None:
     """Replace a store that is held exclusively with a whole database file that includes or supersedes its log.
 
     After a kill, either the old or the new store is there: the seal announces the next file.
     """
     if path.exists():
-        old = read_seal(lock)
-        if old is None or old.header != header_of(path):
-            old = Seal(header_of(path))
-        write_seal(lock, old.announcing(incoming), durable=True)
+        old = seal.read_seal(lock)
+        if old is None or old.header != seal.header_of(path):
+            old = seal.Seal(seal.header_of(path))
+        seal.write_seal(lock, old.announcing(incoming), durable=True)
     reached("replace.sealed")
     incoming.replace(path)
     sync(path.parent)
     reached("replace.done")
-    log_path(path).unlink(missing_ok=True)
-    write_seal(lock, Seal(header_of(path)))
+    seal.log_path(path).unlink(missing_ok=True)
+    seal.write_seal(lock, seal.Seal(seal.header_of(path)))
 
 
 def settle(path: Path, *, only_if_due: bool, quietly: bool = False) -> None:
@@ -182,12 +169,12 @@ def settle(path: Path, *, only_if_due: bool, quietly: bool = False) -> None:
     `quietly` nothing, if the caller reports the store's problem itself.
     """
     try:
-        log, size = log_path(path), path.stat().st_size
+        log, size = seal.log_path(path), path.stat().st_size
         logged = log.stat().st_size if log.exists() else 0
         is_due = logged > min(_LARGEST_LOG, max(_LEAST_LOG, size // _SHARE_OF_STORE))
         if is_due or (not only_if_due and log.exists() and size <= _LEAST_LOG * 16):
             fold_log(path)
-    except InUseError:
+    except seal.InUseError:
         return
     except (OSError, StoreError) as error:
         level = logging.INFO if quietly else logging.WARNING
@@ -210,7 +197,7 @@ def verify_store(path: Path) -> str:
     target = path.with_name(f".{path.name}.verified-{os.getpid()}")
     try:
         with engine.hold(path, shared=True) as lock:
-            seal_in_force(path, read_seal(lock))
+            seal.seal_in_force(path, seal.read_seal(lock))
             copy_files(path, target)
         return make_whole(target)
     finally:
@@ -219,7 +206,7 @@ def verify_store(path: Path) -> str:
 
 def remove_database(path: Path) -> None:
     """Remove a copy that is not a store, and DuckDB's files next to it."""
-    for name in (path, log_path(path), path.with_name(f"{path.name}.wal.checkpoint")):
+    for name in (path, seal.log_path(path), path.with_name(f"{path.name}.wal.checkpoint")):
         name.unlink(missing_ok=True)
 
 
@@ -257,7 +244,7 @@ def short_hash(contents: str) -> str:
 def keep_log(path: Path, base: str, following: str, contents: str) -> None:
     """Give the log of a store that is about to be folded a second name; `base` and `following`: the headers of the
     store's file before and after. Without snapshots, a log is not needed."""
-    directory, log = directory_beside(path), log_path(path)
+    directory, log = seal.directory_beside(path), seal.log_path(path)
     if not directory.is_dir():
         return
     known = []
@@ -280,23 +267,21 @@ def keep_log(path: Path, base: str, following: str, contents: str) -> None:
 def logs_between(path: Path, start: str, end: str) -> list[KeptLog] | None:
     """The kept logs that lead from the file with the header `start` to that with the header `end`, in order; None if
     there is no such chain. A restored store has more than one branch after its snapshot."""
-    led_by = {found["next"]: (file, found) for file in _logs_in(directory_beside(path)) if (found := _named(file))}
+    led_by = {log.header: (base, log) for base, log in _kept_logs(path)}
     chain: list[KeptLog] = []
     while end != start:
         if end not in led_by or len(chain) > len(led_by):
             return None
-        file, found = led_by[end]
-        chain.append(KeptLog(file, end, found["contents"]))
-        end = found["base"]
+        end, log = led_by[end]
+        chain.append(log)
     return chain[::-1]
 
 
 def logs_after(path: Path, header: str) -> list[KeptLog]:
     """The kept logs that follow the file with this header, until the chain branches."""
     following: dict[str, list[KeptLog]] = {}
-    for file in _logs_in(directory_beside(path)):
-        if found := _named(file):
-            following.setdefault(found["base"], []).append(KeptLog(file, found["next"], found["contents"]))
+    for base, log in _kept_logs(path):
+        following.setdefault(base, []).append(log)
     chain: list[KeptLog] = []
     while len(ways := following.pop(header, [])) == 1:
         chain += ways
@@ -306,7 +291,7 @@ def logs_after(path: Path, header: str) -> list[KeptLog]:
 
 def forget_logs_before(path: Path, moment: float) -> None:
     """Remove the kept logs that were last written before a time (seconds since 1970)."""
-    for file in _logs_in(directory_beside(path)):
+    for file in _logs_in(seal.directory_beside(path)):
         if file.stat().st_mtime < moment:
             file.unlink(missing_ok=True)
 
@@ -315,5 +300,7 @@ def _logs_in(directory: Path) -> list[Path]:
     return sorted(directory.glob("log-*.wal"), key=lambda file: (file.stat().st_mtime, file.name))
 
 
-def _named(file: Path) -> re.Match[str] | None:
-    return _KEPT_LOG.fullmatch(file.name)
+def _kept_logs(path: Path) -> list[tuple[str, KeptLog]]:
+    """The kept logs of a store, each with the header of the file that it continues, oldest first."""
+    found = ((file, _KEPT_LOG.fullmatch(file.name)) for file in _logs_in(seal.directory_beside(path)))
+    return [(named["base"], KeptLog(file, named["next"], named["contents"])) for file, named in found if named]

@@ -13,17 +13,8 @@ from pathlib import Path
 
 from memory_pipeline.errors import DamagedStoreError, StoreError
 from memory_pipeline.killpoints import reached
-from memory_pipeline.store import engine
+from memory_pipeline.store import engine, folding
 from memory_pipeline.store.connection import Store
-from memory_pipeline.store.folding import (
-    copy_files,
-    fold_held,
-    forget_logs_before,
-    make_whole,
-    put_in_place,
-    remove_database,
-    sync,
-)
 from memory_pipeline.store.rewriting import Forgetting, rewrite_without
 from memory_pipeline.store.seal import lock_path, log_path
 from memory_pipeline.store.snapshots import list_snapshots, rewrite_snapshot, snapshot_directory, snapshot_path
@@ -37,7 +28,7 @@ def forget_in_copies(store: Store, forgetting: Forgetting, words: OwnWords) -> t
     changed, removed = [], []
     directory = snapshot_directory(store)
     if directory.is_dir():
-        forget_logs_before(store.path, float("inf"))
+        folding.forget_logs_before(store.path, float("inf"))
         described = {snapshot.name for snapshot in list_snapshots(store)}
         for left in [*directory.glob(".*"), *(one for one in directory.glob("*.duckdb") if one.stem not in described)]:
             left.unlink(missing_ok=True)
@@ -57,10 +48,10 @@ def forget_in_copies(store: Store, forgetting: Forgetting, words: OwnWords) -> t
             with _rewritten(file, forgetting, words) as fresh:
                 fresh.replace(file)
                 log_path(file).unlink(missing_ok=True)
-                sync(file.parent)
+                folding.sync(file.parent)
             changed.append(file.name)
         except DamagedStoreError:
-            remove_database(file)
+            folding.remove_database(file)
             removed.append(file.name)
         lock_path(file).unlink(missing_ok=True)
     return changed, removed
@@ -79,11 +70,11 @@ def forget_in_store(store: Store, forgetting: Forgetting, words: OwnWords) -> No
         with store.held(shared=False) as lock:
             for left in store.path.parent.glob(f".{glob.escape(store.path.name)}.*"):
                 left.unlink(missing_ok=True)
-            fold_held(store.path, lock)
+            folding.fold_held(store.path, lock)
             with _rewritten(store.path, forgetting, words) as fresh:
                 reached("forget.store")
-                put_in_place(fresh, store.path, lock)
-            forget_logs_before(store.path, float("inf"))
+                folding.put_in_place(fresh, store.path, lock)
+            folding.forget_logs_before(store.path, float("inf"))
     except OSError as error:
         raise StoreError(
             f"'{store.path}' could not be written anew: {error.strerror or error}; it is as it was, run again"
@@ -111,10 +102,10 @@ def _rewritten(path: Path, forgetting: Forgetting, words: OwnWords) -> Iterator[
     """A fresh file with what a database file and its log have but for the words, to be moved."""
     copy, fresh = (path.with_name(f".{path.name}.{name}") for name in ("forgetting", "forgotten"))
     try:
-        copy_files(path, copy)
-        make_whole(copy)
+        folding.copy_files(path, copy)
+        folding.make_whole(copy)
         rewrite_without(copy, fresh, forgetting, words)
         yield fresh
     finally:
-        remove_database(copy)
-        remove_database(fresh)
+        folding.remove_database(copy)
+        folding.remove_database(fresh)

@@ -14,7 +14,7 @@ from datetime import datetime
 
 from memory_pipeline.records import MADE, Memory
 from memory_pipeline.store.memories import Memories
-from memory_pipeline.store.rows import Statements, from_utc
+from memory_pipeline.store.rows import Statements
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.text.redaction import redact
 
@@ -105,29 +105,23 @@ class Forgotten(Statements):
         key = self.key()
         if key is None:
             return None
-        row = self._sql.row(
-            """
+        row = self._sql(memory_id, new_id_of(key, memory_id)).row("""
             select memory_id, project_id, forgotten_at, forgotten_by
             from forgotten
             where memory_id in ($1, $2)
-            """,
-            [memory_id, new_id_of(key, memory_id)],
-        )
-        return Tombstone(row[0], row[1], from_utc(row[2]), row[3]) if row else None
+            """)
+        return Tombstone(*row) if row else None
 
     def of_forgetting(self, forgetting: str) -> list[str]:
         """The memories of one forgetting, by their new ids."""
-        return self._sql.strings(
-            "select memory_id from forgotten where forgetting = $1 and project_id <> '' order by 1", [forgetting]
+        return self._sql(forgetting).strings(
+            "select memory_id from forgotten where forgetting = $1 and project_id <> '' order by 1"
         )
 
     def _known(self, hashes: Sequence[str]) -> set[str]:
-        rows = self._sql.rows(
-            """
+        rows = self._sql(hashes).rows("""
             select memory_id, words_hash
             from forgotten
             where memory_id in (select unnest($1::text[])) or words_hash in (select unnest($1::text[]))
-            """,
-            [hashes],
-        )
+            """)
         return {each for row in rows for each in row if each}.intersection(hashes)

@@ -21,7 +21,7 @@ from memory_pipeline.records import EXTRACTED, MADE, Memory
 from memory_pipeline.records.columns import state_of
 from memory_pipeline.store.forgotten import Forgotten
 from memory_pipeline.store.memories import Memories
-from memory_pipeline.store.rows import Statements, from_utc
+from memory_pipeline.store.rows import Statements
 
 _STATE_TIMES = [column.name for column in state_of(Memory) if column.kind is datetime]
 
@@ -46,15 +46,12 @@ class History(Statements):
     def archivers_of(self, memory_ids: Sequence[str]) -> dict[str, set[str]]:
         """By memory, all that ever archived it in this store, also where a rollback has restored it since."""
         found: dict[str, set[str]] = {}
-        for memory_id, by in self._sql.rows(
-            """
+        for memory_id, by in self._sql(memory_ids).rows("""
             select distinct row_id, after_state ->> 'archived_by'
             from audit_log
             where table_name = 'memories' and row_id in (select unnest($1))
               and after_state ->> 'archived_by' is not null
-            """,
-            [memory_ids],
-        ):
+            """):
             found.setdefault(memory_id, set()).add(by)
         return found
 
@@ -92,18 +89,15 @@ class History(Statements):
 
     def _events(self, which: str, values: list[object]) -> list[Event]:
         names = ("sequence", "happened_at", "actor", "run_id", "table", "row_id", "action", "before", "after")
-        rows = self._sql.rows(
-            f"""
+        rows = self._sql(*values).rows(f"""
             select sequence, happened_at, actor, run_id, table_name, row_id, action, before_state, after_state
             from audit_log
             where {which}
             order by sequence
-            """,
-            values,
-        )
+            """)
         return [
-            Event(**dict(zip(names, (number, from_utc(at), *rest, _state(before), _state(after)), strict=True)))
-            for number, at, *rest, before, after in rows
+            Event(**dict(zip(names, (*values, _state(before), _state(after)), strict=True)))
+            for *values, before, after in rows
         ]
 
     def memories_on(self, day: date) -> list[Memory]:
@@ -123,7 +117,7 @@ class History(Statements):
 
         Raises InputError if the store did not exist yet.
         """
-        sequence = self._sql.value("select max(sequence) from audit_log where happened_at <= $1", [moment])
+        sequence = self._sql(moment).value("select max(sequence) from audit_log where happened_at <= $1")
         if sequence is None:
             began = self._sql.value("select min(happened_at) from audit_log")
             since = f"{began:%Y-%m-%d %H:%M:%S} UTC" if began else "its first import"
@@ -132,15 +126,12 @@ class History(Statements):
 
     def memories_after(self, sequence: int) -> list[Memory]:
         """The memories of the store after an entry of the audit log, ordered by creation time and id."""
-        rows = self._sql.rows(
-            """
+        rows = self._sql(sequence).rows("""
             select row_id, max_by(after_state, sequence)
             from audit_log
             where table_name = 'memories' and sequence <= $1
             group by 1
-            """,
-            [sequence],
-        )
+            """)
         states = {str(row[0]): _state(row[1]) for row in rows}
         now = Memories(self._sql).all(include_rolled_back=True)
         then = [_with_state(memory, states[memory.id]) for memory in now if memory.id in states]

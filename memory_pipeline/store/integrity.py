@@ -6,7 +6,7 @@ Each finding names a memory or a row, the problem, and how to fix it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from functools import partial
 
 from pydantic import Field
@@ -14,6 +14,7 @@ from pydantic import Field
 from memory_pipeline.documents import Document
 from memory_pipeline.records import SERIES
 from memory_pipeline.store.lineage import Lineage
+from memory_pipeline.store.memories import Memories
 from memory_pipeline.store.rows import LINEAGE, MEMORIES, Row, Statements, rows_digest
 from memory_pipeline.store.rules import DEEP_RULES, RESTORE, RULES, Rule
 from memory_pipeline.store.series import SeriesMemories, wrong_in_series
@@ -21,7 +22,7 @@ from memory_pipeline.text.normalise import hashes_of
 from memory_pipeline.text.witness import what_is_kept
 
 _MAX_PER_RULE = 20
-_HASHED_AT_ONCE, _READ_AT_ONCE = 2000, 500
+_READ_AT_ONCE = 500
 #: By rule, the contents of its tables in which this process last found nothing wrong: a backfill looks at the same rows
 #: day after day.
 _found_right: dict[str, list[Row]] = {}
@@ -89,24 +90,25 @@ class Integrity(Statements):
     def _lost_facts(self) -> list[Finding]:
         """Facts that abstractions lack of their direct sources, found by `wording.witness`, which made none of them."""
         found = []
-        pages = self._sql.pages(
-            """
-            select m.id, any_value(m.content), list(s.content order by s.id), bool_or(s.abstraction_level = 2)
-            from memories m
-            join lineage l on l.memory_id = m.id
-            join memories s on s.id = l.source_id
-              and (l.relation in ('distilled', 'merged', 'canonical')
-                   -- Notes behind earlier statements may say more, which other statements have.
-                   or (l.relation = 'established' and s.consolidated_into_id = m.id))
-            where m.source_connector = 'night' and m.rolled_back_at is null
-            group by m.id
-            order by m.id
-            """,
-            _READ_AT_ONCE,
+        made = self._sql.strings(
+            "select id from memories where source_connector = 'night' and rolled_back_at is null order by id"
         )
-        for rows in pages:
-            grown = [memory_id for memory_id, _, _, is_version in rows if is_version]
-            told = {made: self._contents_behind(ids) for made, ids in Lineage(self._sql).told_by(grown).items()}
+        for start in range(0, len(made), _READ_AT_ONCE):
+            rows = self._sql(made[start : start + _READ_AT_ONCE]).rows("""
+                select m.id, any_value(m.content), list(s.content order by s.id), bool_or(s.abstraction_level = 2)
+                from memories m
+                join lineage l on l.memory_id = m.id
+                join memories s on s.id = l.source_id
+                  and (l.relation in ('distilled', 'merged', 'canonical')
+                       -- Notes behind earlier statements may say more, which other statements have.
+                       or (l.relation = 'established' and s.consolidated_into_id = m.id))
+                where m.id in (select unnest($1::text[]))
+                group by m.id
+                order by m.id
+                """)
+            grown = Lineage(self._sql).told_by([memory_id for memory_id, _, _, is_version in rows if is_version])
+            behind = Memories(self._sql).contents({i for ids in grown.values() for i in ids})
+            told = {memory_id: [behind[i][1] for i in ids if i in behind] for memory_id, ids in grown.items()}
             for memory_id, content, direct, _ in rows:
                 lost = what_is_kept(told.get(memory_id) or direct, content).lost
                 if lost:
@@ -120,16 +122,9 @@ class Integrity(Statements):
                     return found
         return found
 
-    def _contents_behind(self, ids: Sequence[str]) -> list[str]:
-        return self._sql.strings(
-            "select content from memories where id in (select unnest($1::text[])) order by id", [ids]
-        )
-
     def _wrong_hashes(self) -> list[Finding]:
         found = []
-        pages = self._sql.pages(
-            "select id, content, content_hash, shape_hash, importance from memories order by id", _HASHED_AT_ONCE
-        )
+        pages = self._sql.pages("select id, content, content_hash, shape_hash, importance from memories order by id")
         for rows in pages:
             for memory_id, content, recorded, shape, importance in rows:
                 if hashes_of(content) != (recorded, shape):

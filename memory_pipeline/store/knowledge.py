@@ -50,62 +50,47 @@ class Atoms(Statements):
             }
             for candidate in candidates
         ]
-        with self._sql.given(incoming=pa.Table.from_pylist(rows)):
-            self._sql.run(
-                """
-                update atom_candidates c
-                set subject = i.subject, action = i.action, outcome = i.outcome, consequences = i.consequences,
-                    status = i.status, run_id = $1, found_at = $2, reason = null, atom_id = null, decided_at = null
-                from incoming i
-                where c.memory_id = i.memory_id
-                """,
-                [run_id, at],
-            )
-            self._sql.run(
-                """
-                insert into atom_candidates by name
-                select *, $1 as run_id, $2 as found_at
-                from incoming
-                on conflict do nothing
-                """,
-                [run_id, at],
-            )
+        given = self._sql(run_id, at, incoming=pa.Table.from_pylist(rows))
+        given.run("""
+            update atom_candidates c
+            set subject = i.subject, action = i.action, outcome = i.outcome, consequences = i.consequences,
+                status = i.status, run_id = $1, found_at = $2, reason = null, atom_id = null, decided_at = null
+            from incoming i
+            where c.memory_id = i.memory_id
+            """)
+        given.run("""
+            insert into atom_candidates by name
+            select *, $1 as run_id, $2 as found_at
+            from incoming
+            on conflict do nothing
+            """)
 
     def pending_candidates(self, before: datetime) -> list[tuple[str, str, Causal]]:
         """Memory id, project and finding of every waiting candidate that was found up to a time."""
-        rows = self._sql.rows(
-            """
+        rows = self._sql(before).rows("""
             select memory_id, project_id, subject, action, outcome, consequences
             from atom_candidates
             where status = 'pending' and found_at <= $1
             order by found_at, memory_id
-            """,
-            [before],
-        )
+            """)
         return [(row[0], row[1], Causal(*row[2:])) for row in rows]
 
     def decide(self, decision: AtomDecision, run_id: str, at: datetime) -> None:
         """Record the result for a candidate."""
-        self._sql.run(
-            """
+        self._sql(decision.memory_id, decision.status, decision.atom_id, decision.reason, run_id, at).run("""
             update atom_candidates
             set status = $2, atom_id = $3, reason = $4, run_id = $5, decided_at = $6
             where memory_id = $1
-            """,
-            [decision.memory_id, decision.status, decision.atom_id, decision.reason, run_id, at],
-        )
+            """)
 
     def decisions_of(self, run_id: str) -> list[AtomDecision]:
         """The decisions of a run about causal findings, in the order of their memories."""
-        rows = self._sql.rows(
-            """
+        rows = self._sql(run_id).rows("""
             select memory_id, project_id, status, atom_id, reason, subject, action, outcome, consequences
             from atom_candidates
             where run_id = $1 and status <> 'pending'
             order by memory_id
-            """,
-            [run_id],
-        )
+            """)
         return [
             AtomDecision(row[0], row[1], row[2], row[3], row[4], Causal(*row[5:]) if row[2] != "not_causal" else None)
             for row in rows
@@ -113,45 +98,35 @@ class Atoms(Statements):
 
     def read(self, project_id: str | None = None, *, retracted: bool = False) -> list[Atom]:
         """The atoms of a project (or of all), oldest first; retracted ones only if requested."""
-        return _ATOMS.select(
-            self._sql,
-            """
+        return _ATOMS(self._sql(project_id, retracted)).select("""
             where ($1 is null or project_id = $1) and (retracted_at is null or $2)
             order by created_at, id
-            """,
-            [project_id, retracted],
-        )
+            """)
 
     def write(self, atom: Atom, vectors: NDArray[np.float32], fields: Sequence[str], model: str) -> None:
         """Write a new atom with its vectors, float32 (len(fields), dimension); if a retracted one has its id, that
         one becomes active again."""
-        _ATOMS.put(self._sql, [atom])
+        _ATOMS(self._sql).put([atom])
         self.keep_vectors([(atom.id, field) for field in fields], vectors, model)
 
     def strengthen(self, atom_id: str, source_ids: Sequence[str], at: datetime) -> None:
         """Add memories that support an atom; its confidence rises once, up to 1.0."""
-        self._sql.run(
-            """
+        self._sql(atom_id, source_ids, STRENGTHENED_BY, at).run("""
             update atoms
             set source_ids = list_sort(list_distinct(list_concat(source_ids, $2::text[]))),
                 confidence = round(least(1.0, confidence + $3), 6), strengthened_at = $4
             where id = $1
-            """,
-            [atom_id, source_ids, STRENGTHENED_BY, at],
-        )
+            """)
 
     def vectors(
         self, ids: Sequence[str], fields: Sequence[str], model: str
     ) -> dict[tuple[str, str], NDArray[np.float32]]:
         """The vectors of atoms' fields by this model, by atom and field."""
-        rows = self._sql.rows(
-            """
+        rows = self._sql(model, ids, fields).rows("""
             select atom_id, field, vector
             from atom_embeddings
             where model = $1 and atom_id in (select unnest($2::text[])) and field in (select unnest($3::text[]))
-            """,
-            [model, ids, fields],
-        )
+            """)
         return {(row[0], row[1]): np.asarray(row[2], dtype=np.float32) for row in rows}
 
     def keep_vectors(self, keys: Sequence[tuple[str, str]], vectors: NDArray[np.float32], model: str) -> None:
@@ -165,27 +140,20 @@ class Atoms(Statements):
         An atom loses their share of its confidence, and is retracted if no other memory supports it; atoms that
         someone stated stay. A finding of an abstraction that stays active waits for its atom again.
         """
-        rows = self._sql.rows(
-            """
+        rows = self._sql(retired_ids, run_ids).rows("""
             select memory_id, atom_id
             from atom_candidates
             where memory_id in (select unnest($1::text[]))
                or (run_id in (select unnest($2::text[])) and status in ('created', 'strengthened', 'skipped'))
-            """,
-            [retired_ids, run_ids],
-        )
+            """)
         withdrawn = [str(row[0]) for row in rows]
-        self._sql.run(
-            """
+        self._sql(withdrawn, retired_ids).run("""
             update atom_candidates
             set atom_id = null, reason = null, decided_at = null,
                 status = case when memory_id in (select unnest($2::text[])) then 'withdrawn' else 'pending' end
             where memory_id in (select unnest($1::text[])) and status <> 'not_causal'
-            """,
-            [withdrawn, retired_ids],
-        )
-        self._sql.run(
-            """
+            """)
+        self._sql(withdrawn, [row[1] for row in rows if row[1]], FIRST_CONFIDENCE, STRENGTHENED_BY, at).run("""
             update atoms
             set source_ids = list_filter(source_ids, lambda s: not list_contains($1::text[], s)),
                 confidence = case
@@ -201,9 +169,7 @@ class Atoms(Statements):
                 group by a.id
             ) n
             where atoms.id = n.atom_id
-            """,
-            [withdrawn, [row[1] for row in rows if row[1]], FIRST_CONFIDENCE, STRENGTHENED_BY, at],
-        )
+            """)
 
 
 _ENTRIES, _CONTRIBUTIONS = RowsOf(PlaybookEntry, "playbook_entries"), RowsOf(Contribution, "playbook_contributions")
@@ -223,31 +189,19 @@ class Playbook(Statements):
 
     def read(self, project_id: str | None = None) -> list[PlaybookEntry]:
         """The entries that stand, by project, category, confidence (surest first) and id."""
-        return _ENTRIES.select(
-            self._sql,
-            """
+        return _ENTRIES(self._sql(project_id)).select("""
             where retracted_at is null and ($1 is null or project_id = $1)
             order by project_id, category, confidence desc, id
-            """,
-            [project_id],
-        )
-
-    def ids(self) -> set[str]:
-        """The ids of all entries, those that were retracted included."""
-        return self._sql.string_set("select id from playbook_entries")
+            """)
 
     def pending_contributors(self, as_of: datetime) -> list[Memory]:
         """Active patterns and principles, created by a time, that have not been compared with the playbook yet (or
         were withdrawn since), in order of creation, level and id."""
-        return MEMORIES.select(
-            self._sql,
-            """
+        return MEMORIES(self._sql(as_of)).select("""
             where abstraction_level >= 2 and archived_at is null and rolled_back_at is null and created_at <= $1
               and id not in (select memory_id from playbook_contributions where status <> 'withdrawn')
             order by created_at, abstraction_level, id
-            """,
-            [as_of],
-        )
+            """)
 
     def reopen_later(self, before: Sequence[str], at: datetime) -> dict[str, str]:
         """Take back, in each project, what was held against the playbook before its turn: the active memories that
@@ -256,8 +210,7 @@ class Playbook(Statements):
         Which entry a memory joins depends on those that are there. So what comes late (a week's principles after the
         next week's nights, a pattern that is brought back) has its turn first, and then the later ones again.
         """
-        rows = self._sql.rows(
-            """
+        rows = self._sql(before).rows("""
             with firsts as (
                 select project_id, min((created_at, abstraction_level, id)) as first
                 from memories
@@ -271,9 +224,7 @@ class Playbook(Statements):
             where c.status <> 'withdrawn' and m.archived_at is null
               and (m.created_at, m.abstraction_level, m.id) > f.first
             order by 1
-            """,
-            [before],
-        )
+            """)
         reopened = {str(memory_id): str(run_id) for memory_id, run_id in rows}
         if reopened:
             self.withdraw(list(reopened), at)
@@ -292,37 +243,31 @@ class Playbook(Statements):
             ("place", pa.array(range(len(given)))),
         ):
             table = table.append_column(name, values)
-        with self._sql.given(incoming=table):
-            self._sql.run(
-                f"""
-                update playbook_contributions c
-                set {_CONTRIBUTIONS.assigned_from("i")}, run_id = i.run_id, decided_at = i.decided_at
-                from incoming i
-                where c.memory_id = i.memory_id
-                """
-            )
-            self._sql.run(
-                f"""
-                insert into playbook_contributions by name
-                select {_CONTRIBUTIONS.columns}, run_id, decided_at
-                from incoming
-                on conflict do nothing
-                """
-            )
-            self._sql.run(
-                """
-                insert into playbook_entries by name
-                select distinct on (i.entry_id) i.entry_id as id, i.project_id, i.category, i.guidance as content,
-                       i.confidence, [i.memory_id] as source_ids, i.decided_at as created_at,
-                       i.decided_at as updated_at
-                from incoming i
-                anti join playbook_entries e on e.id = i.entry_id
-                order by i.entry_id, i.place
-                """
-            )
+        incoming = self._sql(incoming=table)
+        incoming.run(f"""
+            update playbook_contributions c
+            set {_CONTRIBUTIONS.assigned_from("i")}, run_id = i.run_id, decided_at = i.decided_at
+            from incoming i
+            where c.memory_id = i.memory_id
+            """)
+        incoming.run(f"""
+            insert into playbook_contributions by name
+            select {_CONTRIBUTIONS.columns}, run_id, decided_at
+            from incoming
+            on conflict do nothing
+            """)
+        incoming.run("""
+            insert into playbook_entries by name
+            select distinct on (i.entry_id) i.entry_id as id, i.project_id, i.category, i.guidance as content,
+                   i.confidence, [i.memory_id] as source_ids, i.decided_at as created_at,
+                   i.decided_at as updated_at
+            from incoming i
+            anti join playbook_entries e on e.id = i.entry_id
+            order by i.entry_id, i.place
+            """)
         ids = sorted({one.contribution.entry_id for one in given})
         self.refresh(max(one.made_at for one in given), ids)
-        return _ENTRIES.select(self._sql, "where id in (select unnest($1::text[])) order by id", [ids])
+        return _ENTRIES(self._sql(ids)).select("where id in (select unnest($1::text[])) order by id")
 
     def refresh(self, at: datetime, entry_ids: Sequence[str] | None = None) -> list[str]:
         """Make these entries (or all) follow from their contributions again; the ids of those that changed.
@@ -334,8 +279,7 @@ class Playbook(Statements):
         n open conflicts of a memory, or of those that it was made from, lower its confidence from c to
         c / (1 + n (1 - c)): the rule of succession (`evidence_confidence`) with n witnesses against.
         """
-        changed = self._sql.strings(
-            f"""
+        changed = self._sql(at, entry_ids, BESIDE).strings(f"""
             with recursive disputed as (
                 select unnest([c.a, c.b]) as memory_id, c.a, c.b
                 from conflicts c
@@ -391,32 +335,27 @@ class Playbook(Statements):
                            is distinct from
                            (e.content, e.category, e.confidence, e.source_ids, e.created_at, e.updated_at)))
             returning e.id
-            """,
-            [at, entry_ids, BESIDE],
-        )
-        self._sql.run("delete from playbook_embeddings where entry_id in (select unnest($1::text[]))", [changed])
+            """)
+        self._sql(changed).run("delete from playbook_embeddings where entry_id in (select unnest($1::text[]))")
         return sorted(changed)
 
     def withdraw(self, memory_ids: Sequence[str], at: datetime) -> None:
         """Take back what these memories say in the playbook."""
-        self._sql.run(
-            """
+        self._sql(memory_ids, at).run("""
             update playbook_contributions
             set status = 'withdrawn', decided_at = $2
             where memory_id in (select unnest($1::text[])) and status <> 'withdrawn'
-            """,
-            [memory_ids, at],
-        )
+            """)
         self.refresh(at)
 
     def contributions_of(self, run_id: str) -> list[Contribution]:
         """The contributions of one run to the playbook, by memory."""
-        return _CONTRIBUTIONS.select(self._sql, "where run_id = $1 order by memory_id", [run_id])
+        return _CONTRIBUTIONS(self._sql(run_id)).select("where run_id = $1 order by memory_id")
 
     def vectors(self, model: str, dimension: int) -> dict[str, NDArray[np.float32]]:
         """The vectors of the entries that have one of this model, float32 (dimension,), by entry id."""
-        rows = self._sql.rows(
-            "select entry_id, vector from playbook_embeddings where model = $1 and dimension = $2", [model, dimension]
+        rows = self._sql(model, dimension).rows(
+            "select entry_id, vector from playbook_embeddings where model = $1 and dimension = $2"
         )
         return {str(row[0]): np.asarray(row[1], dtype=np.float32) for row in rows}
 

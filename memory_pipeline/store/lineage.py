@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from memory_pipeline.records import BESIDE, LineageLink
-from memory_pipeline.store.rows import RowsOf, Statements, from_utc
+from memory_pipeline.store.rows import RowsOf, Statements
 
 LINKS = RowsOf(LineageLink, "lineage")
 #: From each of some memories (`start`) along its replacements, with the steps to each (`depth`).
@@ -29,25 +29,21 @@ class Lineage(Statements):
 
     def add(self, links: Sequence[LineageLink]) -> None:
         """Add links from a memory to its direct sources."""
-        LINKS.insert(self._sql, links)
+        LINKS(self._sql).insert(links)
 
     def replaced_by_words(self, memory_ids: Iterable[str]) -> dict[str, str]:
         """By memory that newer words of its source have superseded, the memory of these."""
-        return self._sql.mapping(
-            """
+        return self._sql(memory_ids).mapping("""
             select m.id, m.consolidated_into_id
             from memories m
             semi join lineage l
               on l.memory_id = m.consolidated_into_id and l.source_id = m.id and l.relation = 'superseded'
             where m.id in (select unnest($1::text[])) and m.archived_at is not null and m.rolled_back_at is null
-            """,
-            [memory_ids],
-        )
+            """)
 
     def active_versions(self, ids: Sequence[str]) -> list[tuple[str, str]]:
         """Each of these ids with each active memory that has it, or is a version of it, by both."""
-        return self._sql.rows(
-            """
+        return self._sql(ids).rows("""
             with asked as (select unnest($1::text[]) as own)
             select own, id from asked join memories on id = own where archived_at is null
             union all
@@ -56,39 +52,29 @@ class Lineage(Statements):
             join (select id from memories where archived_at is null and id like '%@____________') versions
               on id[:-14] = own
             order by own, id
-            """,
-            [ids],
-        )
+            """)
 
     def of(self, memory_ids: Iterable[str]) -> list[LineageLink]:
         """The direct sources of these memories, by memory and source id."""
-        return LINKS.select(
-            self._sql,
-            """
+        return LINKS(self._sql(memory_ids)).select("""
             where memory_id in (select unnest($1::text[]))
             order by memory_id, source_id
-            """,
-            [memory_ids],
-        )
+            """)
 
-    def stood_for(self, memory_ids: Iterable[str]) -> dict[str, list[str]]:
-        """Of those of these memories that stand for lines with other words (merged ones and series), the sources that
-        they were made from, by id."""
-        return self._sql.mapping(
-            """
+    def made_by(self, relations: Sequence[str], memory_ids: Iterable[str] | None = None) -> dict[str, list[str]]:
+        """By memory (of these, where given) that such links made, its direct sources."""
+        return self._sql(relations, memory_ids).mapping("""
             select memory_id, list(source_id order by source_id)
             from lineage
-            where memory_id in (select unnest($1::text[])) and relation in ('merged', 'series')
+            where relation in (select unnest($1::text[]))
+              and ($2 is null or memory_id in (select unnest($2::text[])))
             group by 1
-            """,
-            [memory_ids],
-        )
+            order by 1
+            """)
 
     def principles_on(self, pattern_ids: Iterable[str]) -> list[LineageLink]:
         """All links of the active principles that were made from one of these patterns, by principle and pattern."""
-        return LINKS.select(
-            self._sql,
-            """
+        return LINKS(self._sql(pattern_ids)).select("""
             where relation = 'principle' and memory_id in (
                 select l.memory_id
                 from lineage l
@@ -96,22 +82,7 @@ class Lineage(Statements):
                 where l.relation = 'principle' and m.archived_at is null and m.rolled_back_at is null
                   and l.source_id in (select unnest($1::text[])))
             order by memory_id, source_id
-            """,
-            [pattern_ids],
-        )
-
-    def of_levels(self) -> dict[str, list[str]]:
-        """The direct sources of every merged memory and canonical entry that was not rolled back, by its id."""
-        return self._sql.mapping(
-            """
-            select l.memory_id, list(l.source_id order by l.source_id)
-            from lineage l
-            join memories m on m.id = l.memory_id
-            where l.relation in ('merged', 'canonical') and m.rolled_back_at is null
-            group by 1
-            order by 1
-            """
-        )
+            """)
 
     def raw_sources_of(self, ids: Iterable[str]) -> dict[str, list[str]]:
         """By memory, the sorted ids at the bottom of its lineage, which were not made from anything. Memories
@@ -124,8 +95,7 @@ class Lineage(Statements):
         return self._raw_behind(ids, BESIDE)
 
     def _raw_behind(self, ids: Iterable[str], beside: tuple[str, ...]) -> dict[str, list[str]]:
-        return self._sql.mapping(
-            f"""
+        return self._sql(ids).mapping(f"""
             with recursive made as (select memory_id, source_id from lineage where relation not in {beside}),
             walk(top, id) as (
                 select memory_id, source_id from made where memory_id in (select unnest($1::text[]))
@@ -137,14 +107,11 @@ class Lineage(Statements):
             join memories m on m.id = walk.id
             where m.source_connector <> 'night'
             group by 1
-            """,
-            [ids],
-        )
+            """)
 
     def replaced_by(self, ids: Sequence[str]) -> dict[str, list[str]]:
         """By statement, the sorted ids of those that it replaced, directly or through others."""
-        rows = self._sql.rows(
-            """
+        found = self._sql(ids).mapping("""
             with recursive walk(top, id) as (
                 select memory_id, source_id
                 from lineage
@@ -153,10 +120,8 @@ class Lineage(Statements):
                 select w.top, l.source_id from walk w join lineage l on l.memory_id = w.id and l.relation = 'replaced'
             )
             select top, list(distinct id order by id) from walk group by 1
-            """,
-            [ids],
-        )
-        return {i: [] for i in ids} | {str(top): [str(i) for i in found] for top, found in rows}
+            """)
+        return {i: found.get(i, []) for i in ids}
 
     def count_raw_sources(self, ids: Iterable[str]) -> dict[str, int]:
         """The number of raw memories from which each of these was merged, not counting copies; memories without
@@ -167,15 +132,12 @@ class Lineage(Statements):
         """By abstraction, the sorted ids of the memories whose words it has to keep: its direct sources, but for a
         pattern among them, whose next version it is, the raw memories behind that pattern."""
         wanted = list(ids)
-        direct = self._sql.rows(
-            f"""
+        direct = self._sql(wanted).rows(f"""
             select l.memory_id, l.source_id, l.relation = 'distilled' and s.abstraction_level = 2 as is_version
             from lineage l
             join memories s on s.id = l.source_id
             where l.memory_id in (select unnest($1::text[])) and l.relation not in {BESIDE}
-            """,
-            [wanted],
-        )
+            """)
         behind = self.witnesses_of({str(source) for _, source, is_version in direct if is_version})
         found: dict[str, set[str]] = {}
         for memory_id, source, is_version in direct:
@@ -185,22 +147,13 @@ class Lineage(Statements):
     def replacements_of(self, memory_ids: Iterable[str]) -> dict[str, str]:
         """By memory, the active one at the end of its chain of replacements (itself if it is active or unknown)."""
         wanted = list(memory_ids)
-        rows = self._sql.rows(
-            f"""
-            {_CHAIN}
-            select start, max_by(id, depth)
-            from chain
-            group by start
-            """,
-            [wanted],
-        )
-        return {**{i: i for i in wanted}, **{str(start): str(end) for start, end in rows}}
+        query = f"{_CHAIN} select start, max_by(id, depth) from chain group by start"
+        return {i: i for i in wanted} | self._sql(wanted).mapping(query)
 
     def replaced_since(self, memory_ids: Iterable[str]) -> list[tuple[str, str, str]]:
         """Of some statements, those that a later one stands for: each with that one, and with what archived its
         sources."""
-        return self._sql.rows(
-            """
+        return self._sql(memory_ids).rows("""
             select l.source_id, l.memory_id, min(a.archived_by)
             from lineage l
             join memories m on m.id = l.memory_id and m.rolled_back_at is null
@@ -208,15 +161,12 @@ class Lineage(Statements):
             where l.relation = 'replaced' and l.source_id in (select unnest($1::text[]))
             group by 1, 2
             order by 1, 2
-            """,
-            [memory_ids],
-        )
+            """)
 
     def turned_at(self, memory_ids: Iterable[str]) -> dict[str, datetime]:
         """Of those of some memories that stand no more because something else holds since, the time of what took their
         place first: a newer statement, or the side of a contradiction that a person kept."""
-        rows = self._sql.rows(
-            f"""
+        return self._sql(memory_ids).mapping(f"""
             {_CHAIN}
             select c.start, min(n.effective_date)
             from chain c
@@ -224,10 +174,7 @@ class Lineage(Statements):
             join memories n on n.id = c.next
             where l.relation in ('superseded', 'replaced')
             group by c.start
-            """,
-            [memory_ids],
-        )
-        return {str(start): from_utc(at) for start, at in rows}
+            """)
 
     def replacement_of(self, memory_id: str) -> str:
         """The active memory at the end of a chain of replacements (the memory itself if it is active)."""

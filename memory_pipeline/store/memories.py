@@ -12,7 +12,7 @@ import pyarrow as pa
 from memory_pipeline.errors import InputError
 from memory_pipeline.records import AGAIN, EXPIRED, UNDATED, Memory, Source
 from memory_pipeline.records.identifiers import Handles, is_handle
-from memory_pipeline.store.rows import Row, RowsOf, Statements, from_utc, to_utc
+from memory_pipeline.store.rows import RowsOf, Statements, to_utc
 
 #: The mapping of memories to table rows.
 MEMORIES = RowsOf(Memory, "memories")
@@ -64,10 +64,10 @@ class Text(NamedTuple):
     created_at: datetime
     effective_date: datetime
     day: date
-    source: Source
     archived_at: datetime | None
     consolidated_into_id: str | None
     created_at_quality: str
+    source: Source
 
 
 class Memories(Statements):
@@ -75,7 +75,7 @@ class Memories(Statements):
 
     def add(self, memories: Sequence[Memory]) -> None:
         """Add new memories in one statement."""
-        MEMORIES.insert(self._sql, memories)
+        MEMORIES(self._sql).insert(memories)
 
     def place(self, memories: Sequence[Memory]) -> None:
         """Take over where memories stand in their source now: their headings and their lead-in."""
@@ -86,40 +86,34 @@ class Memories(Statements):
         ]
         if not placed:
             return
-        self._sql.run(
-            """
+        self._sql(placed=pa.Table.from_pylist(placed, _PLACES)).run("""
             update memories m
             set headings = p.headings, lead_in = p.lead_in
             from placed p
             where m.id = p.id and (m.headings <> p.headings or m.lead_in <> p.lead_in)
-            """,
-            placed=pa.Table.from_pylist(placed, _PLACES),
-        )
+            """)
 
     def read(self, ids: Iterable[str]) -> dict[str, Memory]:
         """The memories with these ids, by id; unknown ids are omitted."""
         wanted = list(ids)
         if not wanted:
             return {}
-        found = MEMORIES.select(self._sql, "where id in (select unnest($1::text[]))", [wanted])
+        found = MEMORIES(self._sql(wanted)).select("where id in (select unnest($1::text[]))")
         return {memory.id: memory for memory in found}
 
     def read_as_last_told(self, ids: Iterable[str]) -> dict[str, Memory]:
         """The memories with these ids, by id, each with the time at which it was told last: a copy that was archived
         into it may be later."""
         memories = self.read(ids)
-        rows = self._sql.rows(
-            f"""
+        rows = self._sql(memories, UNDATED).rows(f"""
             select m.consolidated_into_id, max(m.effective_date), max_by(m.utc_offset, m.effective_date)
             from memories m
             join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id and l.relation in {AGAIN}
             where m.consolidated_into_id in (select unnest($1::text[])) and m.archived_at is not null
               and m.rolled_back_at is null and m.created_at_quality not in (select unnest($2::text[]))
             group by 1
-            """,
-            [memories, UNDATED],
-        )
-        told = {str(into): (from_utc(at), int(offset)) for into, at, offset in rows}
+            """)
+        told = {into: (at, offset) for into, at, offset in rows}
         return {
             memory_id: replace(memory, effective_date=told[memory_id][0], utc_offset=told[memory_id][1])
             if memory_id in told and told[memory_id][0] > memory.effective_date
@@ -129,8 +123,8 @@ class Memories(Statements):
 
     def contents(self, ids: Collection[str]) -> dict[str, tuple[str, str]]:
         """The project and the content of the memories with these ids, by id; unknown ids are omitted."""
-        rows = self._sql.rows(
-            "select id, project_id, content from memories where id in (select unnest($1::text[]))", [ids]
+        rows = self._sql(ids).rows(
+            "select id, project_id, content from memories where id in (select unnest($1::text[]))"
         )
         return {memory_id: (project, content) for memory_id, project, content in rows}
 
@@ -142,14 +136,14 @@ class Memories(Statements):
             return text
         of_project = "($1 is null or project_id = $1)"
         if is_handle(text):
-            rows = self._sql.rows(f"select id from memories where {of_project}", [project_id])
+            rows = self._sql(project_id).rows(f"select id from memories where {of_project}")
             whole = Handles(memory_id for (memory_id,) in rows).whole_id(text)
             if whole != text:
                 return whole
         if len(text) < _LEAST_OF_ID:
             return text
-        rows = self._sql.rows(
-            f"select id from memories where {of_project} and starts_with(id, $2) limit 2", [project_id, text]
+        rows = self._sql(project_id, text).rows(
+            f"select id from memories where {of_project} and starts_with(id, $2) limit 2"
         )
         if len(rows) > 1:
             raise InputError(f"'{text}' begins the ids of several memories; write more of one")
@@ -157,68 +151,48 @@ class Memories(Statements):
 
     def all(
         self,
+        project_id: str | None = None,
         *,
         include_archived: bool = True,
         include_rolled_back: bool = False,
         created_by: datetime | None = None,
     ) -> list[Memory]:
-        """Every memory that is or was in use, or the active ones (created by a time, when given), by creation and
-        id."""
-        return MEMORIES.select(
-            self._sql,
-            """
+        """The memories that are or were in use, or the active ones (of a project, or created by a time, when given),
+        by creation and id."""
+        return MEMORIES(self._sql(include_archived, include_rolled_back, created_by, project_id)).select("""
             where ($1 or archived_at is null) and ($2 or rolled_back_at is null) and ($3 is null or created_at <= $3)
+              and ($4 is null or project_id = $4)
             order by created_at, id
-            """,
-            [include_archived, include_rolled_back, created_by],
-        )
-
-    def of_project(self, project_id: str, *, include_archived: bool = True) -> list[Memory]:
-        """The memories of one project that are or were in use, or the active ones, by creation and id."""
-        return MEMORIES.select(
-            self._sql,
-            """
-            where project_id = $1 and rolled_back_at is null and ($2 or archived_at is null)
-            order by created_at, id
-            """,
-            [project_id, include_archived],
-        )
+            """)
 
     def newest(self, project_id: str, limit: int, *, least: int, most: int) -> list[Memory]:
         """The active memories of a project with an abstraction level from `least` to `most`, newest first, at most
         `limit`."""
-        return MEMORIES.select(
-            self._sql,
-            """
+        return MEMORIES(self._sql(project_id, least, most, limit)).select("""
             where project_id = $1 and rolled_back_at is null and archived_at is null
               and abstraction_level between $2 and $3
             order by created_at desc, id
             limit $4
-            """,
-            [project_id, least, most, limit],
-        )
+            """)
 
     def texts(self, *, created_by: datetime, after: Text | None, most: int) -> list[Text]:
         """What every memory says that is or was in use and was created by a time, by creation and id: the first `most`
         of them `after` another one."""
-        rows = self._sql.rows(
-            """
+        rows = self._sql(created_by, after.created_at if after else None, after.id if after else None, most).rows("""
             select id, project_id, content, memory_type, created_at, effective_date,
-                   (effective_date + to_minutes(utc_offset))::date, source_connector, source_file, source_line,
-                   archived_at, consolidated_into_id, created_at_quality
+                   (effective_date + to_minutes(utc_offset))::date, archived_at, consolidated_into_id,
+                   created_at_quality, source_connector, source_file, source_line
             from memories
             where rolled_back_at is null and created_at <= $1 and ($2 is null or (created_at, id) > ($2, $3))
             order by created_at, id
             limit $4
-            """,
-            [created_by, after.created_at if after else None, after.id if after else None, most],
-        )
-        return [_text(row) for row in rows]
+            """)
+        return [Text._make([*row[:10], Source(*row[10:])]) for row in rows]
 
     def of_connectors(self, connectors: Sequence[str]) -> list[Memory]:
         """Every memory, in any state, that these connectors brought, by id."""
-        return MEMORIES.select(
-            self._sql, "where source_connector in (select unnest($1::text[])) order by id", [connectors]
+        return MEMORIES(self._sql(connectors)).select(
+            "where source_connector in (select unnest($1::text[])) order by id"
         )
 
     def count(self) -> int:
@@ -227,8 +201,8 @@ class Memories(Statements):
 
     def existing(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Project and content hash of those ids that are in the store."""
-        rows = self._sql.rows(
-            "select id, project_id, content_hash from memories where id in (select unnest($1::text[]))", [ids]
+        rows = self._sql(ids).rows(
+            "select id, project_id, content_hash from memories where id in (select unnest($1::text[]))"
         )
         return {row[0]: (row[1], row[2]) for row in rows}
 
@@ -254,45 +228,38 @@ class Memories(Statements):
         from the as-of time of that night, as does what its file alone dates. Whether each has a vector is asked
         separately.
         """
-        return MEMORIES.select(
-            self._sql,
-            f"""
+        given = self._sql(
+            floor=critical_floor,
+            created_before=created_before,
+            first=created_from,
+            as_of=as_of,
+            after=after.created_at if after else None,
+            after_id=after.id if after else None,
+            most=most,
+        )
+        return MEMORIES(given).select(f"""
             where importance < $floor and compressed_from is null and archived_at is null and not pinned
               and abstraction_level <= 1 and ($first is null or created_at >= $first)
               and {RIPE}
               and ($after is null or (created_at, id) > ($after, $after_id))
             order by created_at, id
             limit $most
-            """,
-            {
-                "floor": critical_floor,
-                "created_before": created_before,
-                "first": created_from,
-                "as_of": as_of,
-                "after": after.created_at if after else None,
-                "after_id": after.id if after else None,
-                "most": most,
-            },
-        )
+            """)
 
     def made_as_of(self, at: datetime) -> dict[str, str]:
         """The active memories that nights made as of a time, with the policy that made each."""
-        return self._sql.mapping(
-            """
+        return self._sql(at).mapping("""
             select id, source_file
             from memories
             where source_connector = 'night' and created_at = $1 and archived_at is null
-            """,
-            [at],
-        )
+            """)
 
     def unconsolidated(
         self, *, created_before: datetime, as_of: datetime, critical_floor: float, after: int
     ) -> list[tuple[int, str]]:
         """Active raw memories that may be touched and that no night has compared: the position of their arrival in
         the audit log (after the entry `after`), and their project."""
-        return self._sql.rows(
-            f"""
+        return self._sql(after=after, created_before=created_before, as_of=as_of, floor=critical_floor).rows(f"""
             with arrivals as (
                 select row_id, min(sequence) as sequence
                 from audit_log
@@ -305,14 +272,7 @@ class Memories(Statements):
             where a.sequence > $after and m.archived_at is null and m.abstraction_level = 0 and {RIPE}
               and m.importance < $floor and not m.pinned and m.id not in (select memory_id from compared)
             order by 1
-            """,
-            {
-                "after": after,
-                "created_before": created_before,
-                "as_of": as_of,
-                "floor": critical_floor,
-            },
-        )
+            """)
 
     def same_content(self, *, created_before: datetime, as_of: datetime, critical_floor: float) -> list[SameContent]:
         """Memories with the same project and content hash as another one, oldest first within each group. Memories
@@ -323,8 +283,7 @@ class Memories(Statements):
         `created_before`. Only memories created by `as_of` count, and only groups with an archivable member are
         returned.
         """
-        rows = self._sql.rows(
-            f"""
+        rows = self._sql(as_of=as_of, created_before=created_before, floor=critical_floor).rows(f"""
             select project_id, content_hash, id,
                    archived_at is null and {RIPE} and importance < $floor and not pinned
                        and abstraction_level <= 1 and source_connector not in ('night', 'conversations')
@@ -335,10 +294,8 @@ class Memories(Statements):
             window same as (partition by project_id, content_hash)
             qualify count(*) over same > 1 and bool_or(may_be_archived) over same
             order by project_id, content_hash, created_at, importance desc, memory_type, content, categories, tags, id
-            """,
-            {"as_of": as_of, "created_before": created_before, "floor": critical_floor},
-        )
-        return [SameContent(*row)._replace(headings=tuple(row[5]), effective_date=from_utc(row[6])) for row in rows]
+            """)
+        return [SameContent(*row)._replace(headings=tuple(row[5])) for row in rows]
 
     def archive(self, sources: Sequence[Replacement], *, archived_at: datetime, critical_floor: float) -> set[str]:
         """Archive sources: set the importance to 0.5, keep the old value, and link to the replacement.
@@ -348,8 +305,9 @@ class Memories(Statements):
         """
         if not sources:
             return set()
-        archived = self._sql.strings(
-            """
+        archived = self._sql(
+            archived_at, critical_floor, replacements=pa.Table.from_pylist([source._asdict() for source in sources])
+        ).strings("""
             update memories m
             set importance_before = m.importance, importance = 0.5, archived_by = r.archived_by, archived_at = $1,
                 consolidated_into_id = r.into, updated_at = $1
@@ -359,54 +317,41 @@ class Memories(Statements):
                                                  or r.is_version))
               and (m.abstraction_level <= 1 or (r.is_version and m.abstraction_level = 2))
             returning m.id
-            """,
-            [archived_at, critical_floor],
-            replacements=pa.Table.from_pylist([source._asdict() for source in sources]),
-        )
+            """)
         return set(archived)
 
     def patterns(self, before: datetime, policy: str, critical_floor: float) -> list[Memory]:
         """The active patterns of a policy that were made before a time and may be archived, by id."""
-        return MEMORIES.select(
-            self._sql,
-            """
+        return MEMORIES(self._sql(before, policy, critical_floor)).select("""
             where abstraction_level = 2 and source_connector = 'night' and source_file = $2 and archived_at is null
               and rolled_back_at is null and created_at < $1 and importance < $3 and not pinned
             order by id
-            """,
-            [before, policy, critical_floor],
-        )
+            """)
 
     def supersede(self, loser: str, *, winner: str, archived_by: str, at: datetime, critical_floor: float) -> bool:
         """Archive the side of a conflict that a person decided against, of any level; returns False if it is
         critical, pinned or archived."""
-        archived = self._sql.rows(
-            """
+        archived = self._sql(loser, archived_by, at, winner, critical_floor).rows("""
             update memories
             set importance_before = importance, importance = least(importance, 0.5), archived_by = $2,
                 archived_at = $3, consolidated_into_id = $4, updated_at = $3
             where id = $1 and archived_at is null and importance < $5 and not pinned
             returning id
-            """,
-            [loser, archived_by, at, winner, critical_floor],
-        )
+            """)
         return bool(archived)
 
     def take_back(self, ids: Sequence[str], *, at: datetime) -> set[str]:
         """Make memories active again that newer words of their source had superseded; returns those that were."""
-        restored = self._sql.strings(
-            f"""
+        restored = self._sql(ids, at).strings(f"""
             update memories
             set {RESTORED}, updated_at = $2
             from lineage l
             where id in (select unnest($1::text[])) and archived_at is not null and rolled_back_at is null
               and l.memory_id = consolidated_into_id and l.source_id = id and l.relation = 'superseded'
             returning id
-            """,
-            [ids, at],
-        )
-        self._sql.run(
-            "delete from lineage where relation = 'superseded' and source_id in (select unnest($1::text[]))", [restored]
+            """)
+        self._sql(restored).run(
+            "delete from lineage where relation = 'superseded' and source_id in (select unnest($1::text[]))"
         )
         return set(restored)
 
@@ -416,26 +361,21 @@ class Memories(Statements):
         over = {memory_id: at for memory_id, at in until.items() if at is not None}
         if over:
             rows = {"id": list(over), "at": [to_utc(at) for at in over.values()]}
-            self._sql.run(
-                """
+            self._sql(EXPIRED, critical_floor, over=pa.table(rows)).run("""
                 update memories m
                 set importance_before = importance, importance = least(importance, 0.5), archived_by = $1,
                     archived_at = o.at
                 from over o
                 where m.id = o.id and archived_at is null and importance < $2 and not pinned
-                """,
-                [EXPIRED, critical_floor],
-                over=pa.table(rows),
-            )
-        self._sql.run(
-            f"update memories set {RESTORED} where archived_by = $1 and id in (select unnest($2::text[]))",
-            [EXPIRED, [memory_id for memory_id, at in until.items() if at is None]],
+                """)
+        self._sql(EXPIRED, [memory_id for memory_id, at in until.items() if at is None]).run(
+            f"update memories set {RESTORED} where archived_by = $1 and id in (select unnest($2::text[]))"
         )
 
     def revive(self, ids: Sequence[str]) -> None:
         """Reactivate memories that were rolled back, unchanged."""
         which = "id in (select unnest($1::text[])) and rolled_back_at is not null"
-        self._sql.run(f"update memories set {RESTORED}, rolled_back_at = null where {which}", [ids])
+        self._sql(ids).run(f"update memories set {RESTORED}, rolled_back_at = null where {which}")
 
     def count_uses(self, recalled: Mapping[str, int], useful: Mapping[str, int]) -> None:
         """Add to how often memories were recalled and called useful, by id; unknown ids are passed over."""
@@ -443,37 +383,23 @@ class Memories(Statements):
         if not ids:
             return
         uses = {"id": ids, "recalled": [recalled.get(i, 0) for i in ids], "useful": [useful.get(i, 0) for i in ids]}
-        self._sql.run(
-            """
+        self._sql(_MOST_USES, uses=pa.table(uses)).run("""
             update memories m
             set reuse_count = least(m.reuse_count + u.recalled, $1)::integer,
                 useful_count = least(m.useful_count + u.useful, $1)::integer
             from uses u
             where m.id = u.id
-            """,
-            [_MOST_USES],
-            uses=pa.table(uses),
-        )
+            """)
 
     def count_before_night(self, as_of: datetime) -> int:
         """The number of active memories at the start of the night of `as_of`, even if it has archived some since."""
-        return self._sql.count(
-            """
+        return self._sql(as_of).count("""
             select count(*)
             from memories
             where created_at < $1 and (archived_at is null or archived_at = $1) and rolled_back_at is null
-            """,
-            [as_of],
-        )
+            """)
 
 
 def memory_table(memories: Sequence[Memory]) -> pa.Table:
     """Memories as an Arrow table with a column for each field; times are UTC without a zone."""
     return MEMORIES.table(memories)
-
-
-def _text(row: Row) -> Text:
-    memory_id, project, content, memory_type, made, about, day, connector, file, line, gone, into, quality = row
-    source = Source(connector, file, line)
-    times = from_utc(made), from_utc(about), day
-    return Text(memory_id, project, content, memory_type, *times, source, from_utc(gone), into, quality)

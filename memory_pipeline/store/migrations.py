@@ -116,11 +116,7 @@ def _applied(connection: duckdb.DuckDBPyConnection, path: Path, known: dict[int,
     )
 
 
-_SEEN = {
-    "insert": "new table as n",
-    "update": "old table as o new table as n",
-    "delete": "old table as o",
-}
+_SEEN = {"insert": "new table as n", "update": "old table as o new table as n", "delete": "old table as o"}
 _FROM = {"insert": "n", "update": "o join n on {same}", "delete": "o"}
 _NAMED = {"insert": "inserted", "update": "updated", "delete": "deleted"}
 

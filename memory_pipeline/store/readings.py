@@ -6,17 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from memory_pipeline.records import (
-    DIGEST,
-    MADE,
-    READ,
-    READING,
-    ROUTINE,
-    Memory,
-    ModelAnswer,
-    ModelBatch,
-    ModelCall,
-)
+from memory_pipeline.records import DIGEST, MADE, READ, READING, ROUTINE, Memory, ModelAnswer, ModelBatch, ModelCall
 from memory_pipeline.store.memories import MEMORIES, RIPE
 from memory_pipeline.store.rows import RowsOf, Statements
 
@@ -36,54 +26,40 @@ class Readings(Statements):
     def unread(self, *, created_before: datetime, as_of: datetime) -> list[Memory]:
         """The active raw notes that are old enough to be touched and that no reader has read, by project, day, file and
         line. A note is known by its fingerprint in the log; turns of conversations are read with their day."""
-        return MEMORIES.select(
-            self._sql,
-            f"""
+        return MEMORIES(self._sql(created_before=created_before, as_of=as_of, read=READ)).select(f"""
             m where {_UNREAD}
             order by project_id, effective_date::date, source_file, source_line, effective_date, id
-            """,
-            {"created_before": created_before, "as_of": as_of, "read": READ},
-        )
+            """)
 
     def count_unread(self, *, created_before: datetime, as_of: datetime) -> tuple[int, int]:
         """How many notes no reader has read, and their tokens."""
-        found: tuple[int, int] = self._sql.counts(
-            f"select count(*), coalesce(sum(token_count), 0) from memories m where {_UNREAD}",
-            {"created_before": created_before, "as_of": as_of, "read": READ},
+        return self._sql(created_before=created_before, as_of=as_of, read=READ).counts(
+            f"select count(*), coalesce(sum(token_count), 0) from memories m where {_UNREAD}"
         )
-        return found
 
     def left_by_readers(self, project_id: str) -> set[str]:
         """The active notes of a project that a reader read and left as they are."""
-        return self._sql.string_set(
-            """
+        return self._sql(project_id, READ).string_set("""
             select m.id
             from memories m
             join compression_log l on l.cluster_fingerprint = sha256(m.id)
             where m.project_id = $1 and m.archived_at is null and l.policy = $2 and l.rolled_back_at is null
-            """,
-            [project_id, READ],
-        )
+            """)
 
     def standing(self, project_id: str, as_of: datetime) -> list[Memory]:
         """The active statements of a project that were known by a time, by id: what readers found, what conversations
         gave, and what nights merged and distilled; no readings of series and no digests."""
-        return MEMORIES.select(
-            self._sql,
-            """
+        return MEMORIES(self._sql(project_id, as_of, DIGEST)).select("""
             where project_id = $1 and archived_at is null and created_at <= $2 and abstraction_level <= 2
               and (source_connector = 'conversations'
                    or (source_connector = 'night' and source_file not in ('series', $3)))
             order by id
-            """,
-            [project_id, as_of, DIGEST],
-        )
+            """)
 
     def often_told(self, least_days: int) -> set[str]:
         """The active statements, also merged ones, behind which stand notes of so many days, also by way of those that
         they replaced."""
-        return self._sql.string_set(
-            """
+        return self._sql(MADE, READING, least_days).string_set("""
             with recursive walk(top, id) as (
                 select id, id
                 from memories
@@ -104,14 +80,11 @@ class Readings(Statements):
             where m.source_connector <> $1
             group by top
             having count(distinct (m.effective_date + to_minutes(m.utc_offset))::date) >= $3
-            """,
-            [MADE, READING, least_days],
-        )
+            """)
 
     def count_routine(self, digest_id: str) -> int:
         """The notes for which a digest stands, with those of the digests that it replaced."""
-        return self._sql.count(
-            """
+        return self._sql(digest_id, ROUTINE).count("""
             with recursive digests(id) as (
                 select $1
                 union
@@ -123,22 +96,16 @@ class Readings(Statements):
             from lineage l
             join digests d on l.memory_id = d.id and l.relation = $2
             join memories m on m.id = l.source_id and m.consolidated_into_id in (select id from digests)
-            """,
-            [digest_id, ROUTINE],
-        )
+            """)
 
     def digest_of(self, project_id: str, day: date) -> Memory | None:
         """The active digest of a project's day."""
-        return MEMORIES.first(
-            self._sql,
-            """
+        return MEMORIES(self._sql(project_id, MADE, DIGEST, day)).first("""
             where project_id = $1 and archived_at is null and source_connector = $2 and source_file = $3
               and (effective_date + to_minutes(utc_offset))::date = $4
             order by created_at desc, id
             limit 1
-            """,
-            [project_id, MADE, DIGEST, day],
-        )
+            """)
 
 
 class Models(Statements):
@@ -146,38 +113,25 @@ class Models(Statements):
 
     def answers(self, prompt_hashes: Sequence[str]) -> dict[str, ModelAnswer]:
         """The cached answers to these prompts."""
-        found = _ANSWERS.select(self._sql, "where prompt_hash in (select unnest($1::text[]))", [prompt_hashes])
+        found = _ANSWERS(self._sql(prompt_hashes)).select("where prompt_hash in (select unnest($1::text[]))")
         return {answer.prompt_hash: answer for answer in found}
 
     def keep_answers(self, answers: Sequence[ModelAnswer]) -> None:
         """Store answers; a newer one to the same prompt replaces the old one."""
-        _ANSWERS.put(self._sql, list({answer.prompt_hash: answer for answer in answers}.values()))
+        _ANSWERS(self._sql).put(list({answer.prompt_hash: answer for answer in answers}.values()))
 
     def keep_calls(self, calls: Sequence[ModelCall]) -> None:
         """Record calls; the same call (by id) is recorded once."""
-        _CALLS.insert(self._sql, calls, "on conflict do nothing")
+        _CALLS(self._sql).insert(calls, "on conflict do nothing")
 
     def calls_of(self, run_id: str) -> list[ModelCall]:
         """Every call that a run made or collected, in order."""
-        return _CALLS.select(self._sql, "where run_id = $1 order by called_at, id", [run_id])
-
-    def calls_by_outcome(self) -> dict[str, tuple[int, float]]:
-        """How many calls were sent with each outcome, and what they cost in US dollars."""
-        rows = self._sql.rows(
-            """
-            select outcome, count(*), sum(cost_usd)
-            from model_calls
-            where mode <> 'cache'
-            group by outcome
-            order by outcome
-            """
-        )
-        return {str(outcome): (int(count), float(cost)) for outcome, count, cost in rows}
+        return _CALLS(self._sql(run_id)).select("where run_id = $1 order by called_at, id")
 
     def keep_batch(self, batch: ModelBatch) -> None:
         """Record a batch, or its new status."""
-        _BATCHES.put(self._sql, [batch])
+        _BATCHES(self._sql).put([batch])
 
     def open_batches(self) -> list[ModelBatch]:
         """Batches that were sent, or may have been, and are not collected; oldest first."""
-        return _BATCHES.select(self._sql, "where status in ('sending', 'sent') order by created_at, id")
+        return _BATCHES(self._sql).select("where status in ('sending', 'sent') order by created_at, id")

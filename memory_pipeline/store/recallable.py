@@ -31,14 +31,11 @@ class Recallable(Statements):
 
     def generation(self, at: int | None = None) -> Generation:
         """The state of the store now, or at an earlier entry of its log. Sequence 0 stands for an empty log."""
-        row = self._sql.row(
-            """
+        row = self._sql(at).row("""
             select sequence, happened_at::text, actor, table_name, row_id, coalesce(after_hash, '')
             from audit_log
             where sequence = coalesce($1, (select max(sequence) from audit_log))
-            """,
-            [at],
-        )
+            """)
         if row is None:
             return Generation(0, "")
         return Generation(int(row[0]), hashlib.sha256("\0".join(map(str, row)).encode()).hexdigest()[:32])
@@ -46,93 +43,73 @@ class Recallable(Statements):
     def memories(self, project_id: str, since: int = 0) -> pa.Table:
         """The memories of a project, rolled-back ones included, in no order: every column. With `since`, those that
         were written or changed after an entry of the log."""
-        return self._sql.table(
-            f"""
+        return self._sql(project_id, since).table(f"""
             select {MEMORIES.columns}
             from memories
             where project_id = $1
               and ($2 = 0 or id in (select row_id from audit_log where table_name = 'memories' and sequence > $2))
-            """,
-            [project_id, since],
-        )
+            """)
 
     def places(self, project_id: str, until: int) -> str:
         """A digest of the headings and lead-ins of a project's memories, but for those added after an entry of the log:
         another one if a source was read again in which they are others."""
         return str(
-            self._sql.value(
-                """
+            self._sql(project_id, until).value("""
                 select coalesce(bit_xor(hash(id, headings, lead_in)), 0)
                 from memories
                 where project_id = $1 and (len(headings) > 0 or lead_in <> '') and id not in (
                     select row_id from audit_log where table_name = 'memories' and action = 'insert' and sequence > $2
                 )
-                """,
-                [project_id, until],
-            )
+                """)
         )
 
     def has_changed(self, table: str, since: int) -> bool:
         """Whether a table has changed since an entry of the log."""
         return bool(
-            self._sql.value(
-                "select exists (select 1 from audit_log where table_name = $1 and sequence > $2)", [table, since]
+            self._sql(table, since).value(
+                "select exists (select 1 from audit_log where table_name = $1 and sequence > $2)"
             )
         )
 
     def source_counts(self, project_id: str) -> dict[str, int]:
         """How many direct sources the memories of a project have; those without any are left out."""
-        return self._sql.mapping(
-            """
+        return self._sql(project_id).mapping("""
             select l.memory_id, count(*)
             from lineage l
             join memories m on m.id = l.memory_id
             where m.project_id = $1
             group by 1
-            """,
-            [project_id],
-        )
+            """)
 
     def copies(self, project_id: str) -> frozenset[str]:
         """The memories of a project that were archived into one that said the same before."""
-        return frozenset(
-            self._sql.strings(
-                f"""
-                select m.id
-                from memories m
-                join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
-                where m.project_id = $1 and m.archived_at is not null and l.relation in {AGAIN}
-                """,
-                [project_id],
-            )
-        )
+        rows = self._sql(project_id).strings(f"""
+            select m.id
+            from memories m
+            join lineage l on l.memory_id = m.consolidated_into_id and l.source_id = m.id
+            where m.project_id = $1 and m.archived_at is not null and l.relation in {AGAIN}
+            """)
+        return frozenset(rows)
 
     def withdrawn(self, project_id: str) -> dict[str, str]:
         """By memory that holds no more, the one in its place: of words that were edited in their source, those that
         stand there now; of what was withdrawn in a conversation, what was made of the withdrawal, or its turn. That
         are the turns that said it, those that said it again, and what was made of it."""
-        edited: dict[str, str] = self._sql.mapping(
-            """
+        edited: dict[str, str] = self._sql(project_id).mapping("""
             select e.memory_id, e.superseded_by
             from source_entries e
             join memories m on m.id = e.memory_id
             where m.project_id = $1 and e.superseded_by is not null
-            """,
-            [project_id],
-        )
-        rows = self._sql.rows(
-            """
+            """)
+        rows = self._sql(project_id).rows("""
             select old, max(id)
             from (select id, unnest(withdraws) as old from extractions where project_id = $1 and gone_at is null)
             group by 1
-            """,
-            [project_id],
-        )
+            """)
         by = {str(old): str(new) for old, new in rows}
         if not by:
             return edited
-        again = self._sql.rows(
-            """
+        again = self._sql(project_id, by).rows("""
             select pair ->> 0, pair ->> 1
             from (
                 select unnest(from_json(coverage -> 'told_again', '["json"]')) as pair
@@ -140,19 +117,14 @@ class Recallable(Statements):
                 where project_id = $1 and gone_at is null
             )
             where pair ->> 0 in (select unnest($2::text[]))
-            """,
-            [project_id, by],
-        )
-        told = self._sql.rows(
-            """
+            """)
+        told = self._sql(project_id, [*by, *by.values()], [turn for _, turn in again]).rows("""
             select id, turn_id, memory_id, kind <> 'repetition' and destination <> 'drop'
             from extractions
             where project_id = $1 and gone_at is null
               and (id in (select unnest($2::text[])) or turn_id in (select unnest($3::text[])) or turn_id in (
                   select turn_id from extractions where project_id = $1 and id in (select unnest($2::text[]))))
-            """,
-            [project_id, [*by, *by.values()], [turn for _, turn in again]],
-        )
+            """)
         place_of = {one: memory or turn for one, turn, memory, _ in told}
         stands = {turn for one, turn, _, is_kept in told if is_kept and one not in by}
         said = [(one, place) for one, turn, memory, _ in told if one in by for place in (turn, memory)] + again

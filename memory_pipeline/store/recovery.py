@@ -27,39 +27,10 @@ from pydantic import Field
 
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreError
-from memory_pipeline.store import engine
+from memory_pipeline.store import engine, folding, seal, snapshots
 from memory_pipeline.store.connection import Store
-from memory_pipeline.store.folding import (
-    KeptLog,
-    copy_files,
-    logs_after,
-    logs_between,
-    make_whole,
-    put_in_place,
-    remove_database,
-    said_by,
-    short_hash,
-)
 from memory_pipeline.store.migrations import migrate
 from memory_pipeline.store.rows import AUDIT_LOG, MIGRATIONS, TABLES
-from memory_pipeline.store.seal import (
-    Seal,
-    StoreLock,
-    header_of,
-    headers_read,
-    lock_path,
-    log_is_whole,
-    log_path,
-    read_seal,
-    seal_in_force,
-)
-from memory_pipeline.store.snapshots import (
-    create_snapshot,
-    keep_aside,
-    list_snapshots,
-    snapshot_path,
-    verify_snapshot,
-)
 from memory_pipeline.store.transaction import Transaction
 
 _log = logging.getLogger("memory_pipeline.store")
@@ -88,7 +59,7 @@ class _Candidate(NamedTuple):
 
     source: Source
     file: Path
-    logs: tuple[KeptLog, ...] = ()
+    logs: tuple[folding.KeptLog, ...] = ()
     snapshot: str | None = None
     lost: str = ""
     last_is_damaged: bool = False
@@ -111,15 +82,15 @@ def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
                     tried.append(f"{candidate.source}: {error}")
                     continue
                 if not dry_run:
-                    keep_aside(store.path, "damaged")
-                    put_in_place(incoming, store.path, lock)
+                    snapshots.keep_aside(store.path, "damaged")
+                    folding.put_in_place(incoming, store.path, lock)
                 break
             else:
                 candidate, lost = _Candidate("store", store.path), "nothing"
         finally:
-            remove_database(incoming)
+            folding.remove_database(incoming)
     if problem and candidate.source == "store":
-        tried += [] if list_snapshots(store) else ["it has no snapshot"]
+        tried += [] if snapshots.list_snapshots(store) else ["it has no snapshot"]
         reasons = _about(store, incoming, "; ".join(tried))
         raise StoreError(
             f"the store '{store.path}' cannot be recovered ({_about(store, incoming, problem)}), and neither did "
@@ -131,7 +102,7 @@ def recover_store(store: Store, *, dry_run: bool = False) -> Recovery:
     elif not dry_run:
         # The logs that are kept from now on continue from this snapshot. No older one is dropped for it.
         try:
-            create_snapshot(store, "recovered", datetime.now(UTC), keep=None, only_if_changed=False)
+            snapshots.create_snapshot(store, "recovered", datetime.now(UTC), keep=None, only_if_changed=False)
         except StoreError as error:
             _log.warning("there is no snapshot yet of the recovered store: %s", error)
     return Recovery(
@@ -150,45 +121,45 @@ def _about(store: Store, incoming: Path, text: str) -> str:
     return text
 
 
-def _problem_of(path: Path, lock: StoreLock, copy: Path) -> str:
+def _problem_of(path: Path, lock: seal.StoreLock, copy: Path) -> str:
     """The problem of a store's files, which are read in a copy; empty if there is none."""
     try:
         if not path.is_file():
             return f"there is no file '{path}'"
-        seal_in_force(path, read_seal(lock))
-        copy_files(path, copy)
-        make_whole(copy)
+        seal.seal_in_force(path, seal.read_seal(lock))
+        folding.copy_files(path, copy)
+        folding.make_whole(copy)
     except (DamagedStoreError, OSError) as error:
         return str(error)
     return ""
 
 
-def _candidates(store: Store, lock: StoreLock) -> Iterator[_Candidate]:
+def _candidates(store: Store, lock: seal.StoreLock) -> Iterator[_Candidate]:
     """The sources from which a whole store could be built, most complete first."""
-    log = log_path(store.path)
+    log = seal.log_path(store.path)
     sealed = _seal_of(store.path, lock)
-    whole_log = sealed is not None and log_is_whole(store.path, sealed)
+    whole_log = sealed is not None and seal.log_is_whole(store.path, sealed)
     there = log.stat().st_size if log.exists() else 0
-    last = (KeptLog(log, "", ""),) if there else ()
+    last = (folding.KeptLog(log, "", ""),) if there else ()
     lost_of_log = (
         f"the contents of the damaged log ({there} of {sealed.log_bytes if sealed else there} bytes are there)"
     )
     cut: list[_Candidate] = []
     broken: list[_Candidate] = []
-    for name in (snapshot.name for snapshot in reversed(list_snapshots(store))):
+    for name in (snapshot.name for snapshot in reversed(snapshots.list_snapshots(store))):
         try:
-            verify_snapshot(store, name)
+            snapshots.verify_snapshot(store, name)
         except SnapshotError:
             continue
-        file = snapshot_path(store, name)
-        chain = logs_between(store.path, header_of(file), sealed.header) if sealed else None
+        file = snapshots.snapshot_path(store, name)
+        chain = folding.logs_between(store.path, seal.header_of(file), sealed.header) if sealed else None
         if chain is not None:
             logs = (*chain, *last)
             if whole_log:
                 yield _Candidate("snapshot and log", file, logs, name, "nothing")
             else:
                 cut.append(_Candidate("snapshot and log", file, logs, name, lost_of_log, True))
-        elif following := tuple(logs_after(store.path, header_of(file))):
+        elif following := tuple(folding.logs_after(store.path, seal.header_of(file))):
             lost = f"everything after snapshot '{name}' and the {len(following)} logs that follow it"
             broken.append(_Candidate("snapshot", file, following, name, lost))
         broken.append(_Candidate("snapshot", file, (), name, f"everything since snapshot '{name}'"))
@@ -202,38 +173,38 @@ def _candidates(store: Store, lock: StoreLock) -> Iterator[_Candidate]:
     yield from broken
 
 
-def _seal_of(path: Path, lock: StoreLock) -> Seal | None:
+def _seal_of(path: Path, lock: seal.StoreLock) -> seal.Seal | None:
     """The state of the store's files after the last write. For a file that replaced the store, or that another
     program has written since, the file itself is used if its headers can be read."""
-    sealed = read_seal(lock)
-    if path.is_file() and headers_read(path) and (sealed is None or sealed.header != header_of(path)):
-        return Seal(header_of(path))
+    sealed = seal.read_seal(lock)
+    if path.is_file() and seal.headers_read(path) and (sealed is None or sealed.header != seal.header_of(path)):
+        return seal.Seal(seal.header_of(path))
     return sealed
 
 
 def _assemble(candidate: _Candidate, incoming: Path) -> str:
     """Copy a file, fold log after log into it, and read all of it; returns what is lost then. If the last log is known
     to be damaged, use its contents before the first unreadable entry."""
-    remove_database(incoming)
+    folding.remove_database(incoming)
     if candidate.source == "what reads of the store":
         lost = [candidate.lost] if candidate.lost else []
         lost = lost + salvage(candidate.file, incoming) or [_LOST_AT_LEAST]
-        make_whole(incoming)
+        folding.make_whole(incoming)
         return "; ".join(lost)
     shutil.copyfile(candidate.file, incoming)
     if not candidate.logs:
-        make_whole(incoming)
+        folding.make_whole(incoming)
     for kept in candidate.logs:
-        log = log_path(incoming)
+        log = seal.log_path(incoming)
         shutil.copyfile(kept.path, log)
         try:
-            contents = make_whole(incoming)
+            contents = folding.make_whole(incoming)
         except DamagedStoreError as error:
             is_last = candidate.last_is_damaged and kept is candidate.logs[-1]
             if not is_last or not cut_at_damage(log, error):
                 raise
-            contents = make_whole(incoming)
-        if kept.contents and short_hash(contents) != kept.contents:
+            contents = folding.make_whole(incoming)
+        if kept.contents and folding.short_hash(contents) != kept.contents:
             raise DamagedStoreError(f"the log '{kept.path.name}' did not lead to the same store as before")
     return candidate.lost
 
@@ -248,9 +219,9 @@ def put_in_blank_place(store: Store, incoming: Store) -> bool:
         with store.held(shared=False) as lock:
             if store.exists() and not _lies_blank(store.path):
                 return False
-            if not store.exists() and log_path(store.path).exists():
+            if not store.exists() and seal.log_path(store.path).exists():
                 return False  # a log without its store may contain someone's last changes
-            put_in_place(incoming.path, store.path, lock)
+            folding.put_in_place(incoming.path, store.path, lock)
     except OSError as error:
         raise StoreError(f"the store '{store.path}' cannot be written: {error.strerror or error}") from error
     return True
@@ -258,20 +229,20 @@ def put_in_blank_place(store: Store, incoming: Store) -> bool:
 
 def remove_store(store: Store) -> None:
     """Remove a store that was only temporary, with its lock."""
-    remove_database(store.path)
-    lock_path(store.path).unlink(missing_ok=True)
+    folding.remove_database(store.path)
+    seal.lock_path(store.path).unlink(missing_ok=True)
 
 
 def _lies_blank(path: Path) -> bool:
     """Whether a held store is empty, and no night works on it; checked in a copy."""
     copy = path.with_name(f".{path.name}.blank")
     try:
-        copy_files(path, copy)
+        folding.copy_files(path, copy)
         with engine.attached_copy(copy, read_only=True) as connection:
             tx = Transaction(connection)
             return tx.transfer.is_blank() and not tx.lease.is_taken()
     finally:
-        remove_database(copy)
+        folding.remove_database(copy)
 
 
 #: How DuckDB reports the position of damage in a log: the position after the size and the checksum (8 bytes each) of
@@ -296,13 +267,13 @@ def salvage(path: Path, target: Path) -> list[str]:
     """
     source = target.with_name(f"{target.name}.salvaged")
     try:
-        copy_files(path, source)
+        folding.copy_files(path, source)
         with engine.attached_copy(target, read_only=False) as new:
             migrate(new, target)
         try:
             tables = _tables_of(source)
         except duckdb.Error as error:
-            if not cut_at_damage(log_path(source), error):
+            if not cut_at_damage(seal.log_path(source), error):
                 raise
             tables = _tables_of(source)
         lost = [words for name in tables if (words := _carry_over(source, target, name))]
@@ -315,7 +286,7 @@ def salvage(path: Path, target: Path) -> list[str]:
     except duckdb.Error as error:
         raise DamagedStoreError(f"its tables could not be read (DuckDB: {_said_by(error, source)})") from error
     finally:
-        remove_database(source)
+        folding.remove_database(source)
 
 
 def cut_at_damage(log: Path, error: Exception) -> bool:
@@ -359,10 +330,7 @@ def _carry_over(source: Path, target: Path, name: str) -> str:
 
 
 def _copy_rows(source: Path, target: Path, name: str, which: str, *, anew: bool) -> None:
-    with (
-        engine.attached_copy(source, read_only=True) as old,
-        engine.attached_copy(target, read_only=False) as new,
-    ):
+    with engine.attached_copy(source, read_only=True) as old, engine.attached_copy(target, read_only=False) as new:
         (alias,) = old.execute("select current_database()").fetchone() or ("",)
         new.begin()
         if anew and name == AUDIT_LOG:
@@ -373,7 +341,9 @@ def _copy_rows(source: Path, target: Path, name: str, which: str, *, anew: bool)
 
 def _said_by(error: duckdb.Error, source: Path) -> str:
     """DuckDB's error, without the name of the copy that was read, and shortened."""
-    return shorten(said_by(error).replace(f" '{source}'", "").replace(f' "{source}"', ""), 120, placeholder=" ...")
+    return shorten(
+        folding.said_by(error).replace(f" '{source}'", "").replace(f' "{source}"', ""), 120, placeholder=" ..."
+    )
 
 
 def _count(path: Path, name: str) -> int:

@@ -67,24 +67,21 @@ _GO_WITH = (
 _NOTHING_SAID = (MEMORIES, LINEAGE, EMBEDDINGS, "source_entries")
 #: Tables without a text that may quote something. What a memory that stays says is left as it is.
 _WITHOUT_TEXTS = (MEMORIES, EMBEDDINGS, LINEAGE, AUDIT_LOG, MIGRATIONS, "forgotten", "forgotten_key", "lease")
-_PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
     """What a person has confirmed: memories by id, and rejected rows by file and line.
 
-    `periods`: by project, the rollups that say it, which are made again. `key`: that of the hashes. `known`: all that
-    goes from the store; a snapshot has some of it without the links by which it was found. `stones`: the tombstones, by
-    new id with the project and the hash of the words; every file gets all of them, so that none of them brings it back
-    when it is restored.
+    `key`: that of the hashes. `known`: all that goes from the store; a snapshot has some of it without the links by
+    which it was found. `stones`: the tombstones, by new id with the project and the hash of the words; every file gets
+    all of them, so that none of them brings it back when it is restored.
     """
 
     memory_ids: tuple[str, ...]
     rejected: tuple[tuple[str, int], ...]
     actor: str
     at: datetime
-    periods: dict[str, list[str]]
     key: Annotated[str, Field(pattern="^([0-9a-f]{2})+$")]
     id: str = field(default_factory=lambda: str(uuid.uuid4()))
     known: tuple[str, ...] = ()
@@ -126,6 +123,7 @@ class _Erasing:
             erased = self._tx.erasure.of(now.memory_ids, now.known)
             rejected = self._rejected()
             ids = list(erased.memory_ids)
+            self._tx.rollups.mark_stale(ids)
             if not erased.rollback.is_empty:
                 self._tx.rollbacks.apply(erased.rollback, now.id, now.at, now.actor)
         with self._transaction():
@@ -150,8 +148,8 @@ class _Erasing:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         self._connection.begin()
-        self._sql.run("set variable audit_actor = $1", [self._forgetting.actor])
-        self._sql.run("set variable audit_run = $1", [self._forgetting.id])
+        self._sql(self._forgetting.actor).run("set variable audit_actor = $1")
+        self._sql(self._forgetting.id).run("set variable audit_run = $1")
         try:
             yield
         except BaseException:
@@ -169,24 +167,22 @@ class _Erasing:
     def _keep_tombstones(self, ids: Sequence[str], rejected: Sequence[tuple[str, int, str, str]]) -> None:
         now = self._forgetting
         if self._tx.forgotten.key() is None:
-            self._sql.run("insert into forgotten_key values ($1)", [now.key])
+            self._sql(now.key).run("insert into forgotten_key values ($1)")
         known = {stone[0] for stone in now.stones}
         rows = [*now.stones]
         rows += [stone for stone in self._tx.forgotten.stones(ids, now.key) if stone[0] not in known]
         for file, line, reason, excerpt in rejected:
             digest = rejected_hash(now.key, file, excerpt)
             rows.append((digest, "", digest))
-            self._sql.run("delete from quarantine where file = $1 and line = $2 and reason = $3", [file, line, reason])
+            self._sql(file, line, reason).run("delete from quarantine where file = $1 and line = $2 and reason = $3")
         for row in rows:
-            self._sql.run(
-                "insert into forgotten values ($1, $2, $3, $4, $5, $6) on conflict do nothing",
-                [*row, now.at, now.actor, now.id],
+            self._sql(*row, now.at, now.actor, now.id).run(
+                "insert into forgotten values ($1, $2, $3, $4, $5, $6) on conflict do nothing"
             )
 
     def _new_names(self, ids: Sequence[str], made: Sequence[str]) -> dict[str, str]:
         """By old id, the new one: of the memories, and of what is derived from ids of theirs (clusters, decisions)."""
-        derived = self._sql.strings(
-            """
+        derived = self._sql(made, ids).strings("""
             select unnest([id, cluster_fingerprint])
             from compression_log
             where compressed_memory_id in (select unnest($1::text[]))
@@ -199,9 +195,7 @@ class _Erasing:
             select unnest([p.id, p.cluster_fingerprint])
             from proposals p, (select unnest($2::text[]) as gone)
             where contains(p.draft, to_json(gone)::text)
-            """,
-            [made, ids],
-        )
+            """)
         # What archived a memory may also be a memory that stays, or a person.
         kept = set(self._sql.strings("select id from memories union select run_id from audit_log")) - set(ids)
         new = {old: new_id_of(self._forgetting.key, old) for old in dict.fromkeys((*ids, *derived)) if old not in kept}
@@ -209,8 +203,7 @@ class _Erasing:
 
     def _leave_out_derived(self) -> None:
         """Delete what is known of the memories, and what a night makes again."""
-        days = self._sql.strings(
-            f"""
+        days = self._sql.strings(f"""
             update conversation_days
             set digest = '', topics = [], is_written = false
             where (project_id, night) in (
@@ -221,8 +214,7 @@ class _Erasing:
                 join memories m on m.project_id = d.project_id and m.memory_type = 'conversation' and m.id {_GONE}
                   and d.night between m.effective_date::date - 1 and m.effective_date::date + 1)
             returning project_id || ':' || night::text || ':' || run_id
-            """
-        )
+            """)
         conflicts = self._sql.strings(f"select a || ' ~ ' || b from conflicts where a {_GONE} or b {_GONE}")
         self._silence_log(("conversation_days", "conflicts"), [*days, *conflicts])
         self._leave_out_knowledge()
@@ -232,8 +224,7 @@ class _Erasing:
 
     def _leave_out_knowledge(self) -> None:
         """Atoms and playbook entries in which the memories had a part; what else speaks for them has its turn again."""
-        atoms = self._sql.strings(
-            f"""
+        atoms = self._sql.strings(f"""
             select id
             from atoms
             where list_has_any(source_ids, (select list(old) from gone))
@@ -242,83 +233,64 @@ class _Erasing:
             select unnest([before_state ->> 'atom_id', after_state ->> 'atom_id'])
             from audit_log
             where table_name = 'atom_candidates' and row_id {_GONE}
-            """
-        )
-        self._sql.run(
-            """
+            """)
+        self._sql(atoms).run("""
             update atom_candidates
             set status = 'pending', atom_id = null, reason = null, decided_at = null
             where atom_id in (select unnest($1::text[]))
-            """,
-            [atoms],
-        )
-        entries = self._sql.strings(
-            f"""
+            """)
+        entries = self._sql(self._forgetting.at).strings(f"""
             update playbook_contributions
             set status = 'withdrawn', decided_at = $1
             where entry_id in (select entry_id from playbook_contributions where memory_id {_GONE})
             returning entry_id
-            """,
-            [self._forgetting.at],
-        )
+            """)
         for table, column, ids in (
             ("atom_embeddings", "atom_id", atoms),
             ("atoms", "id", atoms),
             ("playbook_embeddings", "entry_id", entries),
             ("playbook_entries", "id", entries),
         ):
-            self._sql.run(f"delete from {table} where {column} in (select unnest($1::text[]))", [ids])
+            self._sql(ids).run(f"delete from {table} where {column} in (select unnest($1::text[]))")
         self._silence_log(("atoms", "playbook_entries"), [*atoms, *entries])
         self._sql.run(f"update compression_log set reason = null where compressed_memory_id {_GONE}")
 
     def _silence_log(self, tables: Sequence[str], row_ids: Sequence[str]) -> None:
         """Take out of the log what these rows said."""
-        self._sql.run(
-            f"""
+        self._sql(tables, row_ids).run(f"""
             update {AUDIT_LOG}
             set before_state = null, after_state = null, before_hash = null, after_hash = null
             where table_name in (select unnest($1::text[])) and row_id in (select unnest($2::text[]))
-            """,
-            [tables, row_ids],
-        )
+            """)
 
     def _forget_answers(self) -> None:
         """Answers of models that quote the words or were given to runs that worked on the memories; the hashes of their
         questions with them."""
         quoting = [
             str(digest)
-            for rows in self._sql.pages("select prompt_hash, answer from model_answers", _PAGE)
+            for rows in self._sql.pages("select prompt_hash, answer from model_answers")
             for digest, answer in rows
             if self._words.stands_in(str(answer))
         ]
-        hashes = self._sql.strings(
-            f"""
+        hashes = self._sql(quoting).strings(f"""
             select prompt_hash
             from (select prompt_hash, run_id from model_answers union select prompt_hash, run_id from model_calls)
             where run_id in (select run_id from audit_log where table_name = 'memories' and row_id {_GONE})
             union
             select unnest($1::text[])
-            """,
-            [quoting],
+            """)
+        self._sql(hashes).run("delete from model_answers where prompt_hash in (select unnest($1::text[]))")
+        self._sql(hashes).run(
+            f"update model_calls set prompt_hash = '{FORGOTTEN}' where prompt_hash in (select unnest($1::text[]))"
         )
-        self._sql.run("delete from model_answers where prompt_hash in (select unnest($1::text[]))", [hashes])
-        self._sql.run(
-            f"update model_calls set prompt_hash = '{FORGOTTEN}' where prompt_hash in (select unnest($1::text[]))",
-            [hashes],
-        )
-        self._sql.run(
-            """
+        self._sql(hashes).run("""
             update model_batches
             set prompt_hashes = list_filter(prompt_hashes, lambda h: not list_contains($1::text[], h))
-            """,
-            [hashes],
+            """)
+        self._sql(self._forgetting.at).run(
+            "update model_batches set status = 'lost', settled_at = $1 where status in ('sending', 'sent')"
         )
-        self._sql.run(
-            "update model_batches set status = 'lost', settled_at = $1 where status in ('sending', 'sent')",
-            [self._forgetting.at],
-        )
-        self._sql.run(
-            """
+        self._sql(hashes, FORGOTTEN).run("""
             update audit_log
             set row_id = $2, before_state = null, after_state = null, before_hash = null, after_hash = null
             where table_name in ('model_answers', 'model_calls', 'model_batches')
@@ -326,16 +298,13 @@ class _Erasing:
                    or (table_name <> 'model_answers'
                        and exists (select 1 from (select unnest($1::text[]) as h)
                                    where contains(coalesce(after_state, before_state, ''), h))))
-            """,
-            [hashes, FORGOTTEN],
-        )
+            """)
 
     def _empty(self) -> None:
         """Take everything out of the rows of the memories but that they were there."""
         content, shape = hashes_of(FORGOTTEN)
         now = self._forgetting
-        self._sql.run(
-            f"""
+        self._sql(FORGOTTEN, content, shape, f"forget:{now.id}", now.at).run(f"""
             update {MEMORIES}
             set content = $1, content_hash = $2, shape_hash = $3, memory_type = 'other', categories = [], tags = [],
                 importance = 0.5, importance_before = 1.0, pattern_type = null, confidence_score = null,
@@ -344,9 +313,7 @@ class _Erasing:
                 compressed_from = null, is_canonical = false, pinned = false, reuse_count = 0, useful_count = 0,
                 rolled_back_at = $5, updated_at = $5
             where id {_GONE}
-            """,
-            [FORGOTTEN, content, shape, f"forget:{now.id}", now.at],
-        )
+            """)
 
     def _rename_and_rewrite(self, renamed: dict[str, str]) -> None:
         """Give every table the new ids, and take what quotes the words out of every text."""
@@ -355,15 +322,12 @@ class _Erasing:
         with self._sql.given(gone=_names(renamed)):
             for table, column, kind in columns:
                 if kind == "VARCHAR[]":
-                    self._sql.run(
-                        f"""
+                    self._sql(renamed, renamed.values()).run(f"""
                         update {table}
                         set {column} = list_transform(
                             {column}, lambda each: coalesce(map($1::text[], $2::text[])[each], each))
                         where list_has_any({column}, $1::text[])
-                        """,
-                        [renamed, renamed.values()],
-                    )
+                        """)
                 elif (table, column) != (MEMORIES, "content"):
                     self._sql.run(f"update {table} t set {column} = g.new from gone g where t.{column} = g.old")
         for table, column, kind in columns:
@@ -372,7 +336,7 @@ class _Erasing:
                     table,
                     [
                         {"at": rowid, column: new}
-                        for rows in self._sql.pages(f"select rowid, {column} from {table}", _PAGE)
+                        for rows in self._sql.pages(f"select rowid, {column} from {table}")
                         for rowid, text in rows
                         if text is not None and (new := words.rewritten(text)) != text
                     ],
@@ -385,15 +349,12 @@ class _Erasing:
         names = OwnWords((), words.renamed)
         changed: list[dict[str, Any]] = []
         with self._sql.given(gone=_names(words.renamed)):
-            pages = self._sql.pages(
-                f"""
+            pages = self._sql.pages(f"""
                 select rowid, table_name, row_id, before_state, after_state
                 from {AUDIT_LOG} a
                 where table_name not in {_NOTHING_SAID}
                    or exists (select 1 from gone where contains(concat_ws(' ', row_id, before_state, after_state), old))
-                """,
-                _PAGE,
-            )
+                """)
             for rowid, table, row_id, *states in (row for rows in pages for row in rows):
                 change = (names if table in _NOTHING_SAID else words).rewritten
                 before, after = (state if state is None else change(state) for state in states)
@@ -408,17 +369,15 @@ class _Erasing:
         """Write these values into the rows of a table that lie `at` these places."""
         if rows:
             assigned = ", ".join(f"{name} = c.{name}" for name in rows[0] if name != "at")
-            self._sql.run(
-                f"update {table} t set {assigned} from changed c where t.rowid = c.at",
-                changed=pa.Table.from_pylist(list(rows)),
+            self._sql(changed=pa.Table.from_pylist(list(rows))).run(
+                f"update {table} t set {assigned} from changed c where t.rowid = c.at"
             )
 
     def _note_in_log(self, ids: Sequence[str], renamed: dict[str, str]) -> None:
         """One entry for each memory."""
         state = memory_state("m")
         now = self._forgetting
-        self._sql.run(
-            f"""
+        self._sql([renamed[old] for old in ids], now.actor, now.id).run(f"""
             insert into {AUDIT_LOG}
             select (select coalesce(max(sequence), 0) from {AUDIT_LOG}) + row_number() over (order by m.id),
                    now() at time zone 'UTC', $2, $3, '{MEMORIES}', m.id, 'forget', last.hash, sha256({state}),
@@ -431,17 +390,12 @@ class _Erasing:
                 group by 1
             ) last on last.row_id = m.id
             where m.id in (select unnest($1::text[]))
-            """,
-            [[renamed[old] for old in ids], now.actor, now.id],
-        )
+            """)
 
 
 def _copy_tables(source: Path, target: Path) -> None:
     """Write every row of a database into a fresh file, with its schema, its triggers and its place in the log."""
-    with (
-        engine.attached_copy(source, read_only=True) as old,
-        engine.attached_copy(target, read_only=False) as new,
-    ):
+    with engine.attached_copy(source, read_only=True) as old, engine.attached_copy(target, read_only=False) as new:
         (alias,) = old.execute("select current_database()").fetchone() or ("",)
         (last,) = old.execute(f"select coalesce(max(sequence), 0) from {AUDIT_LOG}").fetchone() or (0,)
         new.begin()

@@ -109,15 +109,14 @@ class Rollbacks(Statements):
 
     def plan_since(self, since: datetime, *, cascade: bool = False) -> RollbackPlan:
         """Undo every run that wrote at or after a time, each as a whole."""
-        run_ids = self._sql.strings(
-            "select distinct run_id from audit_log where happened_at >= $1 and run_id is not null order by 1",
-            [since],
+        run_ids = self._sql(since).strings(
+            "select distinct run_id from audit_log where happened_at >= $1 and run_id is not null order by 1"
         )
         return self._plan(f"since {since.isoformat()}", run_ids, cascade=cascade)
 
     def plan_abstraction(self, memory_id: str, *, cascade: bool = False) -> RollbackPlan:
         """Undo one abstraction. Raises InputError if it is not one, or was already rolled back."""
-        row = self._sql.row("select source_connector, rolled_back_at from memories where id = $1", [memory_id])
+        row = self._sql(memory_id).row("select source_connector, rolled_back_at from memories where id = $1")
         if row is None:
             raise InputError(f"there is no memory '{memory_id}'")
         if row[0] != MADE:
@@ -126,94 +125,74 @@ class Rollbacks(Statements):
             raise AlreadyRolledBackError(
                 f"abstraction '{memory_id}' was already rolled back on {row[1]:%Y-%m-%d %H:%M:%S} UTC"
             )
-        sources = self._sql.strings(
-            """
+        sources = self._sql(memory_id).strings("""
             select m.id
             from memories m
             join lineage l on l.source_id = m.id and l.memory_id = $1
             where (m.consolidated_into_id = $1 and l.relation not in ('duplicate', 'superseded'))
                -- A note that several statements carried together is carried no longer.
                or (m.archived_at is not null and m.rolled_back_at is null and l.relation = 'stated')
-            """,
-            [memory_id],
-        )
+            """)
         return self._with_dependents(f"abstraction {memory_id}", (), set(sources), {memory_id}, cascade=cascade)
 
     def plan_without(self, scope: str, ids: Sequence[str], made_ids: Sequence[str]) -> RollbackPlan:
         """Retire these of some memories that nights made, with what was made from them, and restore what was archived
         into any of the memories."""
-        restored = self._sql.strings(
-            """
+        restored = self._sql(ids).strings("""
             select id
             from memories
             where archived_at is not null and rolled_back_at is null
               and consolidated_into_id in (select unnest($1::text[])) and id not in (select unnest($1::text[]))
-            """,
-            [ids],
-        )
+            """)
         return replace(self._with_dependents(scope, (), set(restored), set(made_ids), cascade=True), dependents=())
 
     def apply(self, plan: RollbackPlan, rollback_id: str, at: datetime, actor: str) -> None:
         """Execute a plan within the caller's transaction. Raises InputError while it has dependents."""
         plan.check_no_dependents()
         restored, retired = plan.restored_ids, plan.retired_ids
-        self._sql.run(
-            f"update memories set {RESTORED}, updated_at = $2 where id in (select unnest($1::text[]))", [restored, at]
+        self._sql(restored, at).run(
+            f"update memories set {RESTORED}, updated_at = $2 where id in (select unnest($1::text[]))"
         )
-        self._sql.run(
-            """
+        self._sql(retired, f"rollback:{rollback_id}", at).run("""
             update memories
             set importance_before = coalesce(importance_before, importance), importance = 0.5, archived_by = $2,
                 archived_at = $3, consolidated_into_id = null, rolled_back_at = $3, updated_at = $3
             where id in (select unnest($1::text[]))
-            """,
-            [retired, f"rollback:{rollback_id}", at],
-        )
-        self._sql.run(
-            """
+            """)
+        self._sql(retired, restored).run("""
             delete from lineage
             where memory_id in (select unnest($1::text[]))
                or (relation in ('duplicate', 'superseded', 'repeated', 'replaced')
                    and source_id in (select unnest($2::text[])))
-            """,
-            [retired, restored],
-        )
-        self._sql.run(
-            """
+            """)
+        self._sql(plan.run_ids, retired, at).run("""
             update compression_log
             set rolled_back_at = $3
             where rolled_back_at is null
               and (run_id in (select unnest($1::text[])) or compressed_memory_id in (select unnest($2::text[])))
-            """,
-            [plan.run_ids, retired, at],
-        )
-        self._sql.run(
-            """
+            """)
+        self._sql(plan.run_ids, at, actor).run("""
             update proposals
             set status = 'withdrawn', decided_at = $2, decided_by = $3, reason = 'rolled back'
             where (status = 'pending' and run_id in (select unnest($1::text[])))
                or (status = 'approved'
                    and cluster_fingerprint in (
                        select cluster_fingerprint from compression_log where rolled_back_at = $2))
-            """,
-            [plan.run_ids, at, actor],
-        )
-        self._sql.run("delete from compared where memory_id in (select unnest($1::text[]))", [restored + retired])
+            """)
+        self._sql(restored + retired).run("delete from compared where memory_id in (select unnest($1::text[]))")
         Conflicts(self._sql).reopen(plan.run_ids, restored)
         Atoms(self._sql).withdraw(retired, plan.run_ids, at)
         Playbook(self._sql).withdraw(retired, at)
         Sources(self._sql).withdraw(plan.run_ids)
         Conversations(self._sql).withdraw(plan.run_ids, rollback_id, at)
         Rollups(self._sql).mark_stale([*restored, *retired])
-        self._sql.run(
-            "insert into rollbacks values ($1, $2, $3, $4, $5, $6, $7)",
-            [rollback_id, at, actor, plan.scope, plan.run_ids, restored, retired],
+        self._sql(rollback_id, at, actor, plan.scope, plan.run_ids, restored, retired).run(
+            "insert into rollbacks values ($1, $2, $3, $4, $5, $6, $7)"
         )
 
     def _plan(self, scope: str, run_ids: list[str], *, cascade: bool) -> RollbackPlan:
         """What these runs archived and made, unless something has undone it since."""
-        restored = self._sql.strings(
-            """
+        restored = self._sql(run_ids).strings("""
             with last as (
                 select row_id, max_by(run_id, sequence) as run_id
                 from audit_log
@@ -226,11 +205,8 @@ class Rollbacks(Statements):
             join last on last.row_id = m.id
             where last.run_id in (select unnest($1::text[])) and m.archived_at is not null
               and m.rolled_back_at is null
-            """,
-            [run_ids],
-        )
-        retired = self._sql.strings(
-            """
+            """)
+        retired = self._sql(run_ids).strings("""
             with birth as (
                 select row_id, max_by(run_id, sequence) as run_id
                 from audit_log
@@ -252,9 +228,7 @@ class Rollbacks(Statements):
                            from extractions e
                            where e.memory_id = m.id and e.gone_at is null
                              and e.run_id not in (select unnest($1::text[])))))
-            """,
-            [run_ids],
-        )
+            """)
         return self._with_dependents(scope, tuple(run_ids), set(restored), set(retired), cascade=cascade)
 
     def _with_dependents(
@@ -277,8 +251,7 @@ class Rollbacks(Statements):
     def _dependents(self, restored: set[str], retired: set[str]) -> dict[str, tuple[str, bool]]:
         """By id, how a memory depends on the removed ones, and whether it was made from one (or archived into one)."""
         gone = list(retired)
-        made = self._sql.rows(
-            """
+        made = self._sql(gone, restored).rows("""
             select distinct m.id, l.source_id
             from lineage l
             join memories m on m.id = l.memory_id
@@ -293,17 +266,12 @@ class Rollbacks(Statements):
             join lineage l on l.source_id = r.memory_id and l.relation = 'established'
             join memories m on m.id = l.memory_id
             where r.relation = 'repeated' and m.rolled_back_at is null and r.source_id in (select unnest($2::text[]))
-            """,
-            [gone, restored],
-        )
-        archived = self._sql.rows(
-            """
+            """)
+        archived = self._sql(gone).rows("""
             select id, consolidated_into_id
             from memories
             where archived_at is not null and rolled_back_at is null
               and consolidated_into_id in (select unnest($1::text[]))
-            """,
-            [gone],
-        )
+            """)
         found = {str(i): (f"was archived into '{into}'", False) for i, into in archived if i not in restored | retired}
         return found | {str(i): (f"was made from '{source}'", True) for i, source in made if i not in retired}

@@ -10,7 +10,7 @@ from memory_pipeline.records.cluster import SERIES
 from memory_pipeline.records.night import Rollup
 from memory_pipeline.store.history import as_before
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import RowsOf, Statements, from_utc
+from memory_pipeline.store.rows import RowsOf, Statements
 
 _ROLLUPS = RowsOf(Rollup, "rollups")
 #: The day of a raw memory is the later one of its day by the clock of its source and its day in UTC: no note is told
@@ -29,29 +29,25 @@ class Rollups(Statements):
     def read(self, project_id: str, ids: Collection[str]) -> dict[str, Rollup]:
         """Those rollups of a project that there are, by id."""
         which = "where project_id = $1 and id in (select unnest($2::text[]))"
-        return {one.id: one for one in _ROLLUPS.select(self._sql, which, [project_id, sorted(ids)])}
+        return {one.id: one for one in _ROLLUPS(self._sql(project_id, sorted(ids))).select(which)}
 
     def all(self, project_id: str | None = None, level: str | None = None) -> list[Rollup]:
         """Every rollup, of one project or level where given: by project, beginning and level."""
-        return _ROLLUPS.select(
-            self._sql,
-            """
+        return _ROLLUPS(self._sql(project_id, level)).select("""
             where ($1 is null or project_id = $1) and ($2 is null or level = $2)
             order by project_id, starts_at, ends_at, id
-            """,
-            [project_id, level],
-        )
+            """)
 
     def keep(self, rollups: Sequence[Rollup], withdrawn: Collection[str] = ()) -> int:
         """Write rollups in place of those that were there, and remove others; returns how many rows changed."""
         ids = {one.id for one in rollups}
         which = "where id in (select unnest($1::text[]))"
-        known = {one.id: one for one in _ROLLUPS.select(self._sql, which, [sorted({*withdrawn, *ids})])}
+        known = {one.id: one for one in _ROLLUPS(self._sql(sorted({*withdrawn, *ids}))).select(which)}
         changed = [one for one in rollups if known.get(one.id) != one]
         removed = sorted(set(withdrawn) & set(known) - ids)
-        _ROLLUPS.put(self._sql, changed)
+        _ROLLUPS(self._sql).put(changed)
         if removed:
-            self._sql.run(f"delete from rollups {which}", [removed])
+            self._sql(removed).run(f"delete from rollups {which}")
         return len(changed) + len(removed)
 
     def mark_stale(self, memory_ids: Collection[str]) -> None:
@@ -60,14 +56,13 @@ class Rollups(Statements):
         if not memory_ids:
             return
         about = [(one.project_id, one.level, one.period) for one in self.about(memory_ids)]
-        projects = self._sql.strings(
-            "select distinct project_id from memories where id in (select unnest($1::text[])) order by 1",
-            [sorted(memory_ids)],
+        projects = self._sql(sorted(memory_ids)).strings(
+            "select distinct project_id from memories where id in (select unnest($1::text[])) order by 1"
         )
         known = self.stale()
         for row in [*about, *((project, "", "") for project in projects)]:
             if row not in known:
-                self._sql.run("insert into stale_pages values ($1, $2, $3)", row)
+                self._sql(*row).run("insert into stale_pages values ($1, $2, $3)")
 
     def stale(self) -> list[tuple[str, str, str]]:
         """What has become untrue and was not made again: project, level and period, with no level what is told of the
@@ -77,13 +72,11 @@ class Rollups(Statements):
     def note_renewed(self, rows: Collection[tuple[str, str, str]]) -> None:
         """Record that these were made again."""
         for row in rows:
-            self._sql.run("delete from stale_pages where (project_id, level, period) = ($1, $2, $3)", row)
+            self._sql(*row).run("delete from stale_pages where (project_id, level, period) = ($1, $2, $3)")
 
     def about(self, memory_ids: Collection[str]) -> list[Rollup]:
         """The rollups that say any of these memories, or hold the time of one: by project, beginning and level."""
-        return _ROLLUPS.of(
-            self._sql,
-            f"""
+        return _ROLLUPS(self._sql(sorted(memory_ids))).of(f"""
             with these as (select id, project_id, created_at from memories where id in (select unnest($1::text[])))
             select {_ROLLUPS.columns}
             from rollups r
@@ -93,14 +86,11 @@ class Rollups(Statements):
                    from these t
                    where t.project_id = r.project_id and t.created_at between r.starts_at and r.ends_at)
             order by project_id, starts_at, ends_at, id
-            """,
-            [sorted(memory_ids)],
-        )
+            """)
 
     def days_with_notes(self, project_id: str) -> set[date]:
         """The days of which `noted` or `series` may give something."""
-        rows = self._sql.rows(
-            """
+        rows = self._sql(project_id, SERIES).rows("""
             select distinct greatest((created_at + to_minutes(utc_offset))::date, created_at::date)
             from memories
             where project_id = $1 and source_connector not in ('night', 'conversations')
@@ -112,9 +102,7 @@ class Rollups(Statements):
             select distinct effective_date::date
             from memories
             where project_id = $1 and source_connector = 'night' and source_file = $2
-            """,
-            [project_id, SERIES],
-        )
+            """)
         return {row[0] for row in rows}
 
     def noted(self, project_id: str, starts_at: datetime, ends_at: datetime) -> list[Memory]:
@@ -138,25 +126,17 @@ class Rollups(Statements):
     def shapes_of_readings(self, project_id: str, least: int) -> dict[str, datetime]:
         """The shapes of lines that differ only in figures and of which there are so many, with three texts or more; by
         shape, since when there are."""
-        rows = self._sql.rows(
-            """
+        return self._sql(project_id, least).mapping("""
             select shape_hash, list(created_at order by created_at, id)[$2]
             from memories
             where project_id = $1 and source_connector <> 'night'
             group by 1
             having count(*) >= $2 and count(distinct content_hash) >= 3
-            """,
-            [project_id, least],
-        )
-        return {str(row[0]): from_utc(row[1]) for row in rows}
+            """)
 
     def _of(self, project_id: str, where: str, starts_at: datetime, ends_at: datetime, *more: str) -> list[Memory]:
-        found = MEMORIES.select(
-            self._sql,
-            f"""
+        found = MEMORIES(self._sql(project_id, starts_at, ends_at, *more)).select(f"""
             where project_id = $1 and {where} and rolled_back_at is null and (archived_at is null or archived_at > $3)
             order by created_at, id
-            """,
-            [project_id, starts_at, ends_at, *more],
-        )
+            """)
         return [as_before(memory) if memory.archived_at else memory for memory in found]

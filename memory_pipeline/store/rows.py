@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass, is_dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Generic, Literal, TypeVar, cast
@@ -16,78 +17,98 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.records.columns import Column, columns_of, flat_columns_of
 from memory_pipeline.records.identifiers import Handles
 
-Parameters = Sequence[Any] | Mapping[str, Any]
+Values = Sequence[Any] | Mapping[str, Any]
 Row = tuple[Any, ...]
 
 #: Statements as DuckDB has parsed them, by their texts, and how many are kept. A night runs the same ones hundreds of
 #: times, and parsing takes an eighth of the time of one that reads little.
 _parsed: dict[str, duckdb.Statement | str] = {}
 _MOST_PARSED = 1024
+#: Rows of a large result that are read at once.
+_PAGE = 1000
 
 
 class Sql:
     """Runs the statements of one transaction.
 
-    Parameters are `$1`, `$2`, ... of a sequence, or `$name` of a mapping. Times are aware, and whatever has several
-    values is a list in SQL.
+    Called with values, it gives the one that runs a statement with these as `$1`, `$2`, ..., or by their names as
+    `$name`; an Arrow table among them is read by its name. Times are aware, and whatever has several values is a list
+    in SQL.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self._connection = connection
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, values: Values = (), tables: Mapping[str, pa.Table] | None = None
+    ) -> None:
+        self._connection, self._values, self._tables = connection, values, tables or {}
 
-    def run(self, statement: str, parameters: Parameters = (), **tables: pa.Table) -> None:
-        """Run a statement without a result. `tables`: Arrow tables that it reads by their names."""
-        self.rows(statement, parameters, **tables)
+    def __call__(self, *values: Any, **named: Any) -> Sql:
+        tables = {name: value for name, value in named.items() if isinstance(value, pa.Table)}
+        return Sql(self._connection, values or {name: named[name] for name in named if name not in tables}, tables)
 
-    def rows(self, statement: str, parameters: Parameters = (), **tables: pa.Table) -> list[Row]:
-        """Every row of a result; `tables` as in `run`."""
-        with self.given(**tables):
-            return self._connection.execute(self._statement(statement), _stored(parameters)).fetchall()
+    def run(self, statement: str) -> None:
+        """Run a statement without a result."""
+        self.stored_rows(statement)
 
-    def row(self, statement: str, parameters: Parameters = ()) -> Row | None:
+    def rows(self, statement: str) -> list[Row]:
+        """Every row of a result, with aware times."""
+        rows = self.stored_rows(statement)
+        times = [place for place, column in enumerate(self._connection.description) if column[1] == "TIMESTAMP"]
+        return [_aware(row, times) for row in rows] if times else rows
+
+    def stored_rows(self, statement: str) -> list[Row]:
+        """`rows`, but with times as they are stored."""
+        with self.given(**self._tables):
+            return self._connection.execute(self._statement(statement), _stored(self._values)).fetchall()
+
+    def row(self, statement: str) -> Row | None:
         """The first row of a result; None if there is none."""
-        rows = self.rows(statement, parameters)  # read completely: an unfinished result would prevent the commit
+        rows = self.rows(statement)  # read completely: an unfinished result would prevent the commit
         return rows[0] if rows else None
 
-    def value(self, statement: str, parameters: Parameters = ()) -> Any:
+    def value(self, statement: str) -> Any:
         """The first column of the first row of a result; None if there is none."""
-        row = self.row(statement, parameters)
+        row = self.row(statement)
         return row[0] if row else None
 
-    def count(self, statement: str, parameters: Parameters = ()) -> int:
+    def moment(self, statement: str) -> datetime | None:
+        """The time that is a result; None if there is none."""
+        found: datetime | None = self.value(statement)
+        return found
+
+    def count(self, statement: str) -> int:
         """The number that is a result."""
-        return int(self.value(statement, parameters))
+        return int(self.value(statement))
 
-    def counts(self, statement: str, parameters: Parameters = ()) -> Any:
+    def counts(self, statement: str) -> tuple[Any, ...]:
         """The numbers that are the only row of a result."""
-        return tuple(map(int, self.rows(statement, parameters)[0]))
+        return tuple(map(int, self.rows(statement)[0]))
 
-    def strings(self, statement: str, parameters: Parameters = (), **tables: pa.Table) -> list[str]:
-        """The first column of every row, as text; `tables` as in `run`."""
-        return [str(row[0]) for row in self.rows(statement, parameters, **tables)]
+    def strings(self, statement: str) -> list[str]:
+        """The first column of every row, as text."""
+        return [str(row[0]) for row in self.rows(statement)]
 
-    def string_set(self, statement: str, parameters: Parameters = ()) -> set[str]:
+    def string_set(self, statement: str) -> set[str]:
         """The first column of every row, as text, each once."""
-        return set(self.strings(statement, parameters))
+        return set(self.strings(statement))
 
-    def mapping(self, statement: str, parameters: Parameters = ()) -> dict[Any, Any]:
+    def mapping(self, statement: str) -> dict[Any, Any]:
         """By the first column of every row, the second."""
-        return dict(self.rows(statement, parameters))
+        return dict(self.rows(statement))
 
-    def pages(self, statement: str, size: int) -> Iterator[list[Row]]:
-        """The rows of a large result, `size` at a time; no other statement may run before it is read or abandoned."""
+    def pages(self, statement: str) -> Iterator[list[Row]]:
+        """The rows of a large result, some at a time; no other statement may run before it is read or abandoned."""
         result = self._connection.execute(statement)
         try:
-            while rows := result.fetchmany(size):
+            while rows := result.fetchmany(_PAGE):
                 yield rows
         finally:
             with suppress(duckdb.Error):
                 self._connection.abort()  # read the rest: an unfinished result would prevent the commit
 
-    def table(self, statement: str, parameters: Parameters = (), **tables: pa.Table) -> pa.Table:
-        """A result as an Arrow table; `tables` as in `run`."""
-        with self.given(**tables):
-            return self._connection.sql(statement, params=_stored(parameters)).to_arrow_table()
+    def table(self, statement: str) -> pa.Table:
+        """A result as an Arrow table."""
+        with self.given(**self._tables):
+            return self._connection.sql(statement, params=_stored(self._values)).to_arrow_table()
 
     @contextmanager
     def given(self, **tables: pa.Table) -> Iterator[None]:
@@ -112,17 +133,24 @@ class Sql:
         return known
 
 
-def _stored(parameters: Parameters) -> Parameters:
-    """Parameters as DuckDB takes them: times in UTC, several values as a list."""
-    if isinstance(parameters, Mapping):
-        return {name: _as_stored(value) for name, value in parameters.items()}
-    return [_as_stored(value) for value in parameters]
+def _stored(values: Values) -> Values:
+    """Values as DuckDB takes them: times in UTC, several values as a list."""
+    if isinstance(values, Mapping):
+        return {name: _as_stored(value) for name, value in values.items()}
+    return [_as_stored(value) for value in values]
 
 
 def _as_stored(value: Any) -> Any:
     if isinstance(value, datetime) and value.tzinfo is not None:
         return to_utc(value)
     return list(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes) else value
+
+
+def _aware(row: Row, times: Sequence[int]) -> Row:
+    values = list(row)
+    for place in times:
+        values[place] = from_utc(values[place])
+    return tuple(values)
 
 
 class Statements:
@@ -172,6 +200,8 @@ def from_utc(moment: datetime | None) -> Any:
 class RowsOf(Generic[_Record]):
     """The mapping of one record class to a table."""
 
+    _sql: Sql
+
     def __init__(self, record: type[_Record], table: str) -> None:
         """Fields of a record without a meaning have no column."""
         self._record, self._table = cast(Any, record), table
@@ -201,38 +231,45 @@ class RowsOf(Generic[_Record]):
         """The assignments of an update from a table with the same columns, for all but the first."""
         return ", ".join(f"{name} = {alias}.{name}" for name in self.names[1:])
 
-    def select(self, sql: Sql, which: str = "", parameters: Parameters = ()) -> list[_Record]:
+    def __call__(self, sql: Sql) -> RowsOf[_Record]:
+        """The rows as one transaction sees them."""
+        rows = copy(self)
+        rows._sql = sql
+        return rows
+
+    def select(self, which: str = "") -> list[_Record]:
         """The records of the table, or those `which` a clause leaves, in its order."""
-        return self.of(sql, f"select {self.columns} from {self._table} {which}", parameters)
+        return self.of(f"select {self.columns} from {self._table} {which}")
 
-    def first(self, sql: Sql, which: str, parameters: Parameters = ()) -> _Record | None:
+    def first(self, which: str) -> _Record | None:
         """The first of the records that `select` returns; None if there is none."""
-        return next(iter(self.select(sql, which, parameters)), None)
+        return next(iter(self.select(which)), None)
 
-    def of(self, sql: Sql, query: str, parameters: Parameters = ()) -> list[_Record]:
+    def of(self, query: str) -> list[_Record]:
         """The records of the rows that a query of these columns returns."""
-        return [self.read(row) for row in sql.rows(query, parameters)]
+        return [self.read(row) for row in self._sql.stored_rows(query)]
 
-    def insert(self, sql: Sql, records: Sequence[_Record], conflict: str = "", **more: object) -> None:
+    def insert(self, records: Sequence[_Record], conflict: str = "", **more: object) -> None:
         """Add records in one statement. `conflict`: what happens to those whose keys are there. `more`: values of
         further columns, the same for all."""
         if records:
             given = "".join(f", ${name} as {name}" for name in more)
             insert = f"insert into {self._table} by name select *{given} from incoming {conflict}"
-            sql.run(insert, more, incoming=self.table(records))
+            self._sql(**more, incoming=self.table(records)).run(insert)
 
-    def put(self, sql: Sql, records: Sequence[_Record], *, only_new: bool = False) -> None:
+    def put(self, records: Sequence[_Record], *, only_new: bool = False) -> None:
         """Add records, and bring those up to date whose keys are there, or with `only_new` leave them. An upsert in one
         statement would be an insert to the triggers of the log."""
         keys = KEYS[self._table]
         same = " and ".join(f"t.{name} = i.{name}" for name in keys)
         changes = ", ".join(f"{name} = i.{name}" for name in self._changing if name not in keys)
         if records:
-            with sql.given(incoming=self.table(records)):
-                if not only_new:
-                    sql.run(f"update {self._table} t set {changes} from incoming i where {same}")
-                new = f"select i.* from incoming i anti join {self._table} t on {same}"
-                sql.run(f"insert into {self._table} by name {new}")
+            given = self._sql(incoming=self.table(records))
+            if not only_new:
+                given.run(f"update {self._table} t set {changes} from incoming i where {same}")
+            given.run(
+                f"insert into {self._table} by name select i.* from incoming i anti join {self._table} t on {same}"
+            )
 
     def read(self, row: Sequence[Any]) -> _Record:
         """The record of a row."""

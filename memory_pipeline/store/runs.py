@@ -13,7 +13,7 @@ from memory_pipeline.errors import InputError
 from memory_pipeline.processes import is_running
 from memory_pipeline.records import SessionUsage, TriggerEvent
 from memory_pipeline.records.conversation import TriggerOutcome
-from memory_pipeline.store.rows import Row, RowsOf, Statements, from_utc, only_one
+from memory_pipeline.store.rows import Row, RowsOf, Statements, only_one
 
 #: Seconds without a heartbeat after which the lease of a run on another machine is free: long enough for a machine
 #: that is busy, short enough that a night after a crash is not missed.
@@ -34,8 +34,7 @@ class Runs(Statements):
 
     def archived_by(self, run_id: str) -> list[ArchivedRow]:
         """Every memory that a run archived, in order, including memories that it made itself."""
-        rows = self._sql.rows(
-            """
+        rows = self._sql(run_id).rows("""
             with gone as (
                 select sequence, row_id, after_state ->> 'consolidated_into_id' as into_id
                 from audit_log
@@ -46,16 +45,14 @@ class Runs(Statements):
             from gone g
             left join lineage l on l.memory_id = g.into_id and l.source_id = g.row_id
             order by g.sequence, g.row_id
-            """,
-            [run_id],
-        )
+            """)
         return [ArchivedRow(str(row[0]), str(row[1] or ""), str(row[2])) for row in rows]
 
     def tokens_without(self) -> int:
         """Tokens of everything that was read and never made: the active memories if no night had archived one."""
         return self._sql.count(
             "select coalesce(sum(token_count), 0) from memories "
-            "where source_connector not in ('night', 'conversations')",
+            "where source_connector not in ('night', 'conversations')"
         )
 
     def tokens_around(self, run_id: str) -> tuple[int, int]:
@@ -64,8 +61,7 @@ class Runs(Statements):
         Before: the current active memories, minus those that the run made, plus those that it archived. Memories
         that others write meanwhile count on both sides, because the run neither saved nor cost them.
         """
-        now, gone, made = self._sql.counts(
-            """
+        now, gone, made = self._sql(run_id).counts("""
             with touched as (
                 select row_id,
                        min_by(action, sequence) <> 'insert'
@@ -82,15 +78,12 @@ class Runs(Statements):
                          and m.source_connector in ('night', 'conversations')), 0)
             from memories m
             left join touched t on t.row_id = m.id
-            """,
-            [run_id],
-        )
+            """)
         return now + gone - made, now
 
     def rolled_back_at(self, run_id: str) -> datetime | None:
         """When a run was last rolled back, or None."""
-        latest = self._sql.value("select max(rolled_back_at) from rollbacks where list_contains(run_ids, $1)", [run_id])
-        return from_utc(latest) if latest else None
+        return self._sql(run_id).moment("select max(rolled_back_at) from rollbacks where list_contains(run_ids, $1)")
 
     def whole_id(self, beginning: str) -> str:
         """The run in the audit log with an id, or the only one whose id starts so. Raises InputError if there is none
@@ -101,29 +94,26 @@ class Runs(Statements):
 
     def starting(self, beginning: str) -> list[str]:
         """The runs in the audit log whose id starts so, in order."""
-        return self._sql.strings(
-            "select distinct run_id from audit_log where starts_with(run_id, $1) order by 1", [beginning]
+        return self._sql(beginning).strings(
+            "select distinct run_id from audit_log where starts_with(run_id, $1) order by 1"
         )
 
     def span(self, run_id: str) -> tuple[int, int]:
         """The audit log entry before a run's first one, and its last one. Raises InputError as `whole_id` does."""
         whole = self.whole_id(run_id)
-        before, last = self._sql.counts(
-            "select min(sequence) - 1, max(sequence) from audit_log where run_id = $1", [whole]
+        before, last = self._sql(whole).counts(
+            "select min(sequence) - 1, max(sequence) from audit_log where run_id = $1"
         )
         return before, last
 
     def on(self, day: str) -> dict[str, str]:
         """Every reported run of the night of a day (YYYY-MM-DD) with its kind, oldest first; none for another text."""
-        return self._sql.mapping(
-            """
+        return self._sql(day).mapping("""
             select run_id, report ->> 'kind'
             from night_reports
             where cast(partition_date as text) = $1
             order by written_at, run_id
-            """,
-            [day],
-        )
+            """)
 
     def of_night(self, day: date) -> str:
         """The newest run of a night. Raises InputError if that night was never run."""
@@ -150,17 +140,16 @@ class Lease(Statements):
         if row and row[3] != run_id and _is_alive(row, now):
             return _words(row)
         if row and row[3] == run_id and row[2] == os.getpid():
-            self._sql.run("update lease set heartbeat_at = $2 where name = $1", [_NAME, now])
+            self._sql(_NAME, now).run("update lease set heartbeat_at = $2 where name = $1")
         else:
-            self._sql.run(
-                "insert or replace into lease values ($1, $2, $3, $4, $5, $6, $6)",
-                [_NAME, holder, socket.gethostname(), os.getpid(), run_id, now],
+            self._sql(_NAME, holder, socket.gethostname(), os.getpid(), run_id, now).run(
+                "insert or replace into lease values ($1, $2, $3, $4, $5, $6, $6)"
             )
         return None
 
     def release(self, run_id: str) -> None:
         """Release the lease, if this run still has it."""
-        self._sql.run("delete from lease where name = $1 and run_id = $2", [_NAME, run_id])
+        self._sql(_NAME, run_id).run("delete from lease where name = $1 and run_id = $2")
 
     def drop(self) -> None:
         """Remove the lease, whoever has it; for a store that was copied from elsewhere."""
@@ -181,23 +170,21 @@ class Lease(Statements):
         return str(row[3]) if row and _is_alive(row, datetime.now(UTC)) else None
 
     def _read(self) -> Row | None:
-        return self._sql.row(
-            "select holder, host, pid, run_id, acquired_at, heartbeat_at from lease where name = $1", [_NAME]
+        return self._sql(_NAME).row(
+            "select holder, host, pid, run_id, acquired_at, heartbeat_at from lease where name = $1"
         )
 
 
 def _words(row: Row) -> str:
-    since = from_utc(row[4])
-    return f"{row[0]} on {row[1]} (process {row[2]}, run {row[3]}) since {since:%Y-%m-%d %H:%M:%S} UTC"
+    return f"{row[0]} on {row[1]} (process {row[2]}, run {row[3]}) since {row[4]:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _is_alive(row: Row, now: datetime) -> bool:
     """For another machine, or if the process number is this one's, the heartbeat decides; otherwise the process
     itself."""
-    host, pid = row[1:3]
-    heartbeat_at: datetime = from_utc(row[5])
+    _, host, pid, _, _, heartbeat_at = row
     if host != socket.gethostname() or pid == os.getpid():
-        return now - heartbeat_at < timedelta(seconds=LEASE_EXPIRY_S)
+        return bool(now - heartbeat_at < timedelta(seconds=LEASE_EXPIRY_S))
     return is_running(pid, heartbeat_at)
 
 
@@ -209,15 +196,15 @@ class Sessions(Statements):
 
     def keep(self, usage: SessionUsage) -> None:
         """Record what a session reports; it replaces what the session reported before."""
-        _USAGE.put(self._sql, [usage])
+        _USAGE(self._sql).put([usage])
 
     def usage(self, project_id: str, session_id: str) -> SessionUsage | None:
         """What a session last reported; None if it never did."""
-        return _USAGE.first(self._sql, "where project_id = $1 and session_id = $2", [project_id, session_id])
+        return _USAGE(self._sql(project_id, session_id)).first("where project_id = $1 and session_id = $2")
 
     def reported_since(self, moment: datetime) -> list[SessionUsage]:
         """What sessions have reported since a moment, by project and session."""
-        return _USAGE.select(self._sql, "where reported_at >= $1 order by project_id, session_id", [moment])
+        return _USAGE(self._sql(moment)).select("where reported_at >= $1 order by project_id, session_id")
 
 
 _EVENTS = RowsOf(TriggerEvent, "trigger_events")
@@ -228,20 +215,20 @@ class Triggers(Statements):
 
     def keep(self, event: TriggerEvent) -> None:
         """Record that a trigger fired, or fired again."""
-        _EVENTS.put(self._sql, [event])
+        _EVENTS(self._sql).put([event])
 
     def end(self, event_id: str, outcome: TriggerOutcome, now: datetime) -> None:
         """Record what became of an event."""
-        self._sql.run("update trigger_events set outcome = $2, done_at = $3 where id = $1", [event_id, outcome, now])
+        self._sql(event_id, outcome, now).run("update trigger_events set outcome = $2, done_at = $3 where id = $1")
 
     def read(self, ids: Sequence[str]) -> list[TriggerEvent]:
         """The events with these ids, in the order in which they fired."""
-        return _EVENTS.select(self._sql, "where list_contains($1, id) order by fired_at, id", [[*ids]])
+        return _EVENTS(self._sql([*ids])).select("where list_contains($1, id) order by fired_at, id")
 
     def of_sessions(self, sessions: Sequence[str]) -> list[TriggerEvent]:
         """Every event of some sessions, in the order in which they fired."""
-        return _EVENTS.select(self._sql, "where list_contains($1, session_id) order by fired_at, id", [[*sessions]])
+        return _EVENTS(self._sql([*sessions])).select("where list_contains($1, session_id) order by fired_at, id")
 
     def newest(self, most: int) -> list[TriggerEvent]:
         """The last events, the newest first."""
-        return _EVENTS.select(self._sql, "order by fired_at desc, id limit $1", [most])
+        return _EVENTS(self._sql(most)).select("order by fired_at desc, id limit $1")

@@ -305,9 +305,10 @@ def _is_of_another_file(path: Path) -> bool:
     log = log_path(path)
     if not log.exists():
         return False
-    with log.open("rb") as file:
+    with log.open("rb") as file, path.open("rb") as store:
         named = _NAMES_ITS_DATABASE.match(file.read(_LONGEST_NAME))
-    encoded = b"".join(bytes([b]) if b < 128 else bytes([b, 1]) for b in identifier_of(path))
+        identifier = store.read(_HEADER)[_IDENTIFIER]
+    encoded = b"".join(bytes([b]) if b < 128 else bytes([b, 1]) for b in identifier)
     return named is not None and named[1] != encoded
 
 
@@ -378,12 +379,6 @@ def headers_read(path: Path) -> bool:
     with path.open("rb") as file:
         pages = [file.read(_HEADER) for _ in range(3)]
     return all(len(page) == _HEADER and _is_whole(page) for page in pages)
-
-
-def identifier_of(path: Path) -> bytes:
-    """The identifier of a database file, 16 bytes; a log that continues it has the same one."""
-    with path.open("rb") as file:
-        return file.read(_HEADER)[_IDENTIFIER]
 
 
 def write_identifier(path: Path, identifier: bytes) -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from memory_pipeline.records import Memory
 from memory_pipeline.records.cluster import SERIES, SeriesFacts
 from memory_pipeline.store.memories import MEMORIES
-from memory_pipeline.store.rows import Statements, from_utc
+from memory_pipeline.store.rows import Statements
 from memory_pipeline.text.normalise import line_shape
 from memory_pipeline.text.readings import Reading, Series, read_memory, series_of
 from memory_pipeline.text.series_words import WORDS_VERSION, is_true
@@ -58,30 +58,25 @@ class SeriesMemories(Statements):
 
     def without_shape(self, most: int) -> list[tuple[str, str]]:
         """Id and content of raw memories whose shape is not known yet, by id: the first `most`."""
-        return self._sql.rows(
-            """
+        return self._sql(most).rows("""
             select id, content
             from memories
             anti join line_shapes on memory_id = id
             where source_connector not in ('night', 'conversations')
             order by id
             limit $1
-            """,
-            [most],
-        )
+            """)
 
     def keep_shapes(self, shapes: Mapping[str, str]) -> None:
         """Store the shape of raw memories, by id."""
-        self._sql.run(
-            "insert into line_shapes by name select * from incoming",
-            incoming=pa.table({"memory_id": list(shapes), "shape": list(shapes.values())}),
+        self._sql(incoming=pa.table({"memory_id": list(shapes), "shape": list(shapes.values())})).run(
+            "insert into line_shapes by name select * from incoming"
         )
 
     def shapes(self, as_of: datetime, least_days: int) -> list[Shape]:
         """Every shape whose lines were created by `as_of` on so many days (of their effective dates, by the clocks of
         their sources)."""
-        rows = self._sql.rows(
-            """
+        rows = self._sql(as_of, least_days).rows("""
             select project_id, shape, count(*), count(distinct content_hash),
                    count(distinct (effective_date + to_minutes(utc_offset))::date), min_by(content, (created_at, id))
             from memories
@@ -90,33 +85,24 @@ class SeriesMemories(Statements):
             group by 1, 2
             having count(*) > 1 and count(distinct (effective_date + to_minutes(utc_offset))::date) >= $2
             order by 1, 2
-            """,
-            [as_of, least_days],
-        )
+            """)
         return [Shape(*row) for row in rows]
 
     def active(self) -> list[SeriesMemory]:
         """The active series memories, by project and id."""
-        rows = self._sql.rows(
-            """
+        rows = self._sql(SERIES).rows("""
             select id, project_id, content, created_at, compressed_from
             from memories
             where source_connector = 'night' and source_file = $1 and archived_at is null
               and compressed_from is not null
             order by project_id, id
-            """,
-            [SERIES],
-        )
-        return [
-            SeriesMemory(row[0], row[1], row[2], from_utc(row[3]), facts)
-            for row in rows
-            if (facts := facts_in(str(row[4]))) is not None
-        ]
+            """)
+        return [SeriesMemory(*[*row[:4], facts]) for row in rows if (facts := facts_in(str(row[4]))) is not None]
 
     def series_of(self, one: SeriesMemory) -> Series:
         """The readings behind an active series memory, with those that break it."""
-        sources = self._sql.strings(
-            "select source_id from lineage where memory_id = $1 and relation = $2 order by 1", [one.id, SERIES]
+        sources = self._sql(one.id, SERIES).strings(
+            "select source_id from lineage where memory_id = $1 and relation = $2 order by 1"
         )
         return series_of(*_parted(self.readings(sources, one.facts.breaking_ids, one.created_at), one.facts))
 
@@ -131,23 +117,17 @@ class SeriesMemories(Statements):
     ) -> list[Memory]:
         """The active raw memories that a night may archive and that have one of these shapes, or contain these words in
         any case, by id."""
-        return MEMORIES.select(
-            self._sql,
-            """
+        return MEMORIES(self._sql(project_id, as_of, critical_floor, shapes, words)).select("""
             where project_id = $1 and created_at <= $2 and importance < $3 and archived_at is null and not pinned
               and source_connector <> 'night' and abstraction_level = 0
               and (id in (select memory_id from line_shapes where shape in (select unnest($4::text[])))
                    or contains(lower(content), lower($5)))
             order by id
-            """,
-            [project_id, as_of, critical_floor, shapes, words],
-        )
+            """)
 
     def merges(self, project_id: str, shapes: Collection[str], as_of: datetime, critical_floor: float) -> list[Memory]:
         """The active merges that a night may archive and of which every raw memory has one of these shapes, by id."""
-        return MEMORIES.of(
-            self._sql,
-            f"""
+        return MEMORIES(self._sql(project_id, sorted(shapes), as_of, critical_floor)).of(f"""
             with recursive walk(top, id) as (
                 select id, id
                 from memories
@@ -170,29 +150,24 @@ class SeriesMemories(Statements):
             from memories m
             where m.id in (select top from alike)
             order by m.id
-            """,
-            [project_id, sorted(shapes), as_of, critical_floor],
-        )
+            """)
 
     def is_said_since(self, project_id: str, words: str, since: datetime, until: datetime) -> bool:
         """Whether a raw memory that was created after one time and by another contains these words in any case."""
         return bool(
-            self._sql.rows(
-                """
+            self._sql(project_id, words, since, until).rows("""
                 select 1
                 from memories
                 where project_id = $1 and created_at > $3 and created_at <= $4 and source_connector <> 'night'
                   and contains(lower(content), lower($2))
                 limit 1
-                """,
-                [project_id, words, since, until],
-            )
+                """)
         )
 
     def reading_shapes(self, as_of: datetime, least: int) -> set[tuple[str, str]]:
         """Project and shape of all readings: at least `least` raw memories of one shape with different texts, on
         however many days. Archived ones count, so that a night's own work changes nothing."""
-        return set(self._sql.rows(_READING_SHAPES, {"as_of": as_of, "least": least}))
+        return set(self._sql(as_of=as_of, least=least).rows(_READING_SHAPES))
 
     def reading_ids(self, shapes: set[tuple[str, str]]) -> set[str]:
         """The active memories of some projects and shapes, and those that belong to or break a series."""
@@ -201,25 +176,20 @@ class SeriesMemories(Statements):
         breaking = {memory_id for one in series for memory_id in one.facts.breaking_ids}
         if not shapes:
             return breaking
-        ids = self._sql.strings(
-            """
+        ids = self._sql(readings=_pairs(sorted(shapes))).strings("""
             select m.id
             from memories m
             join line_shapes s on s.memory_id = m.id
             join readings r on r.project_id = m.project_id and r.shape = s.shape
             where m.archived_at is null
-            """,
-            readings=_pairs(sorted(shapes)),
-        )
+            """)
         return breaking | set(ids)
 
     def readings(self, member_ids: Sequence[str], breaking_ids: Sequence[str], until: datetime) -> list[Memory]:
         """The raw memories behind the sources of a series memory and behind the readings that break it, with their
         copies, by id. Copies of a breaking reading count if they were archived by `until`."""
         everything = [*member_ids, *breaking_ids]
-        return MEMORIES.of(
-            self._sql,
-            f"""
+        return MEMORIES(self._sql(everything, breaking_ids, until)).of(f"""
             with recursive walk(top, id) as (
                 select id, id from memories where id in (select unnest($1::text[]))
                 union
@@ -236,9 +206,7 @@ class SeriesMemories(Statements):
                   where top not in (select unnest($2::text[])) or top = id
                      or m.archived_at <= $3)
             order by m.id
-            """,
-            [everything, breaking_ids, until],
-        )
+            """)
 
 
 def facts_in(compressed_from: str) -> SeriesFacts | None:

@@ -23,18 +23,8 @@ from pydantic import Field
 from memory_pipeline.documents import Document
 from memory_pipeline.errors import DamagedStoreError, SnapshotError, StoreBusyError, StoreError
 from memory_pipeline.killpoints import reached
-from memory_pipeline.store import engine
+from memory_pipeline.store import engine, folding
 from memory_pipeline.store.connection import Store
-from memory_pipeline.store.folding import (
-    copy_files,
-    fold_held,
-    forget_logs_before,
-    make_whole,
-    put_in_place,
-    remove_database,
-    sync,
-    verify_whole,
-)
 from memory_pipeline.store.seal import directory_beside, log_path, read_blocks
 from memory_pipeline.store.transaction import Transaction
 
@@ -86,8 +76,8 @@ def create_snapshot(
     try:
         with store.held(shared=False) as lock:
             # In one hold: a commit in between would leave a copy from which no kept log continues.
-            fold_held(store.path, lock)
-            copy_files(store.path, partial)
+            folding.fold_held(store.path, lock)
+            folding.copy_files(store.path, partial)
         reached("snapshot.copied")
         snapshot = _put(store, partial, name, at, label, "snapshot.named")
     except DamagedStoreError as error:
@@ -98,7 +88,7 @@ def create_snapshot(
     except OSError as error:
         raise StoreError(f"the snapshot of '{store.path}' could not be written: {error.strerror or error}") from error
     finally:
-        remove_database(partial)
+        folding.remove_database(partial)
     # If the clock was set back, the snapshot just taken is not the newest by name, but is kept all the same.
     others = [old for old in list_snapshots(store) if old.name != name]
     same = [old for old in others if old.label == label]
@@ -108,7 +98,7 @@ def create_snapshot(
         others.remove(old)
     if others:
         # The second newest snapshot is needed if the newest is damaged; no log continues from older ones.
-        forget_logs_before(store.path, snapshot_path(store, others[-1].name).stat().st_mtime)
+        folding.forget_logs_before(store.path, snapshot_path(store, others[-1].name).stat().st_mtime)
     return snapshot
 
 
@@ -138,7 +128,7 @@ def _still_right(store: Store, label: str) -> Snapshot | None:
 
 def _put(store: Store, file: Path, name: str, at: datetime, label: str, place: str) -> Snapshot:
     """Fold a copy's log, read all of it, and move it to where the snapshot has its place, with its description."""
-    contents = make_whole(file)
+    contents = folding.make_whole(file)
     with engine.attached_copy(file, read_only=True) as connection:
         knowledge = Transaction(connection).contents.digest(with_log=True)
     snapshot = Snapshot(
@@ -191,7 +181,7 @@ def verify_snapshot(store: Store, name: str) -> Snapshot:
             raise SnapshotError(
                 f"snapshot '{name}' is damaged: its bytes differ from those that were written; use another one"
             )
-        contents = _short(verify_whole(file))
+        contents = _short(folding.verify_whole(file))
         with engine.attached_copy(file, read_only=True) as connection:
             knowledge = Transaction(connection).contents.digest(with_log=True)
     except OSError as error:
@@ -222,21 +212,21 @@ def restore_snapshot(store: Store, name: str, to: Path | None = None) -> Path:
         elif to.exists() or to.is_symlink():
             raise SnapshotError(f"'{to}' already exists; give the name of a new file")
         target.parent.mkdir(parents=True, exist_ok=True)
-        remove_database(incoming)
+        folding.remove_database(incoming)
         shutil.copyfile(snapshot_path(store, name), incoming)
-        sync(incoming)
+        folding.sync(incoming)
         if to is not None:
             incoming.rename(to)
         else:
             with store.held(shared=False) as lock:
                 keep_aside(store.path, "before-restore")
-                put_in_place(incoming, store.path, lock)
+                folding.put_in_place(incoming, store.path, lock)
     except OSError as error:
         raise SnapshotError(
             f"snapshot '{name}' could not be written to '{target}': {error.strerror or error}; the store is unchanged"
         ) from error
     finally:
-        remove_database(incoming)
+        folding.remove_database(incoming)
     # The file equals the snapshot to the last byte, so that later logs can be followed from it.
     with Store(target).writing("lease") as tx:
         tx.lease.drop()

@@ -57,61 +57,48 @@ class Vectors(Statements):
         """Ids (sorted) and vectors, float32 (n, dimension), of those memories that have one of this model."""
         if not ids:
             return [], np.empty((0, dimension), dtype=np.float32)
-        table = self._sql.table(
-            """
+        table = self._sql(model, dimension, wanted=pa.table({"id": pa.array(list(ids))})).table("""
             select e.memory_id, e.vector
             from embeddings e
             join wanted w on e.memory_id = w.id
             where e.model = $1 and e.dimension = $2
             order by e.memory_id
-            """,
-            [model, dimension],
-            wanted=pa.table({"id": pa.array(list(ids))}),
-        )
+            """)
         found = table.column("memory_id").to_pylist()
         flat = table.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)
         return found, np.asarray(flat, dtype=np.float32).reshape(len(found), dimension)
 
     def embedded(self, ids: Sequence[str], model: str, dimension: int) -> set[str]:
         """Those of these memories that have a vector of this model and dimension."""
-        found = self._sql.strings(
-            """
+        found = self._sql(model, dimension, ids).strings("""
             select memory_id
             from embeddings
             where model = $1 and dimension = $2 and memory_id in (select unnest($3::text[]))
-            """,
-            [model, dimension, ids],
-        )
+            """)
         return set(found)
 
     def missing(self, model: str, after: str, limit: int) -> list[tuple[str, str, str]]:
         """Id, content and lead-in of memories without a vector of this model: the first `limit` by id after `after`."""
-        ids = self._sql.strings(
-            """
+        ids = self._sql(model, after, limit).strings("""
             select m.id
             from memories m
             anti join (select memory_id from embeddings where model = $1) e on e.memory_id = m.id
             where m.id > $2
             order by m.id
             limit $3
-            """,
-            [model, after, limit],
-        )
+            """)
         # Of long contents, a sort would read and carry those of the whole table.
-        return self._sql.rows(
-            "select id, content, lead_in from memories where id in (select unnest($1::text[])) order by id", [ids]
+        return self._sql(ids).rows(
+            "select id, content, lead_in from memories where id in (select unnest($1::text[])) order by id"
         )
 
     def count_missing(self, model: str) -> int:
         """The number of memories without a vector of this model."""
-        return self._sql.count(
-            """
+        return self._sql(model).count("""
             select count(*)
             from memories m
             anti join (select memory_id from embeddings where model = $1) e on e.memory_id = m.id
-            """,
-            [model],
-        )
+            """)
 
     def count_by_model(self) -> dict[str, int]:
         """How many memories have a vector of each model."""
@@ -119,8 +106,7 @@ class Vectors(Statements):
 
     def of_another_model(self, model: str, project_id: str | None = None) -> dict[str, int]:
         """How many memories, of a project or of all, have a vector but none of this model, by the model of theirs."""
-        return self._sql.mapping(
-            """
+        return self._sql(model, project_id).mapping("""
             select e.model, count(*)
             from embeddings e
             join memories m on m.id = e.memory_id
@@ -128,30 +114,24 @@ class Vectors(Statements):
             where $2 is null or m.project_id = $2
             group by 1
             order by 1
-            """,
-            [model, project_id],
-        )
+            """)
 
     def compared(self, project_id: str, model: str, floor: float) -> list[str]:
         """Active memories of a project whose pairs at or above `floor` are all in the cache."""
-        return self._sql.strings(
-            """
+        return self._sql(project_id, model, floor).strings("""
             select c.memory_id
             from compared c
             join memories m on m.id = c.memory_id
             where c.project_id = $1 and c.model = $2 and c.floor <= $3 and m.archived_at is null
             order by 1
-            """,
-            [project_id, model, floor],
-        )
+            """)
 
     def edges(self, project_id: str, model: str, floor: float, cells: Iterable[Cell]) -> pa.Table:
         """Cached pairs of active, compared memories with a score of at least `floor`, by pair (EDGE_SCHEMA).
 
         Pairs of one group in different cells of it are omitted.
         """
-        return self._sql.table(
-            """
+        return self._sql(project=project_id, model=model, floor=floor, cells=_CELLS.table(list(cells))).table("""
             with usable as (
                 select c.memory_id
                 from compared c
@@ -167,10 +147,7 @@ class Vectors(Statements):
               and a in (from usable) and b in (from usable)
               and not coalesce(ca.member_of = cb.member_of and ca.cell <> cb.cell, false)
             order by a, b
-            """,
-            {"project": project_id, "model": model, "floor": floor},
-            cells=_CELLS.table(list(cells)),
-        )
+            """)
 
     def count_edges(self) -> int:
         """The number of cached pairs."""
@@ -192,39 +169,34 @@ class Vectors(Statements):
                 select id from memories where project_id = $3 and archived_at is not null
             )
             """
-        self._sql.run(
-            f"{gone} delete from similarity_edges where model = $1 and (a in (from gone) or b in (from gone))",
-            [model, ids, project_id],
+        self._sql(model, ids, project_id).run(
+            f"{gone} delete from similarity_edges where model = $1 and (a in (from gone) or b in (from gone))"
         )
-        self._sql.run(
-            f"{gone} delete from compared where model = $1 and memory_id in (from gone)", [model, ids, project_id]
+        self._sql(model, ids, project_id).run(
+            f"{gone} delete from compared where model = $1 and memory_id in (from gone)"
         )
-        self._sql.run(
-            """
+        self._sql(model, incoming=edges).run("""
             insert into similarity_edges
             select $1, project_id, a, b, score, conflict_kind, conflict_detail
             from incoming
-            """,
-            [model],
-            incoming=edges,
-        )
-        self._sql.run("insert into compared select $1, $2, unnest($3::text[]), $4", [model, project_id, ids, floor])
+            """)
+        self._sql(model, project_id, ids, floor).run("insert into compared select $1, $2, unnest($3::text[]), $4")
 
     def in_filling_order(self, ids: Sequence[str]) -> list[str]:
         """These memories by creation and id."""
-        return self._sql.strings(
-            "select id from memories where id in (select unnest($1::text[])) order by created_at, id", [ids]
+        return self._sql(ids).strings(
+            "select id from memories where id in (select unnest($1::text[])) order by created_at, id"
         )
 
     def cells(self, project_id: str, model: str) -> list[Cell]:
         """Every cell of a project, including those of archived memories."""
-        return _CELLS.select(
-            self._sql, "where project_id = $1 and model = $2 order by kind, memory_id", [project_id, model]
+        return _CELLS(self._sql(project_id, model)).select(
+            "where project_id = $1 and model = $2 order by kind, memory_id"
         )
 
     def keep_cells(self, model: str, cells: Iterable[Cell]) -> None:
         """Store new cells; a memory that already has one of the kind keeps it."""
-        _CELLS.insert(self._sql, list(cells), "on conflict do nothing", model=model)
+        _CELLS(self._sql).insert(list(cells), "on conflict do nothing", model=model)
 
 
 def keep_vectors(
@@ -236,13 +208,10 @@ def keep_vectors(
         return
     flat, dimension = pa.array(np.ascontiguousarray(vectors, dtype=np.float32).ravel()), int(vectors.shape[1])
     columns = {name: pa.array(list(values), type=pa.string()) for name, values in keys.items()}
-    with sql.given(incoming=pa.table({**columns, "vector": pa.FixedSizeListArray.from_arrays(flat, dimension)})):
-        sql.run(
-            f"""
-            insert into {table}
-            select {", ".join(keys)}, $1, $2, vector::float[]
-            from incoming
-            on conflict do nothing
-            """,
-            [model, dimension],
-        )
+    incoming = pa.table({**columns, "vector": pa.FixedSizeListArray.from_arrays(flat, dimension)})
+    sql(model, dimension, incoming=incoming).run(f"""
+        insert into {table}
+        select {", ".join(keys)}, $1, $2, vector::float[]
+        from incoming
+        on conflict do nothing
+        """)

@@ -169,7 +169,7 @@ def project_named(store: Store, named: str | None) -> str:
 def contents_of(store: Store, project: str, *, with_sources: bool = False) -> Contents:
     """Everything of a project that may be exported, and what may not be."""
     with store.reading() as tx:
-        every = tx.memories.of_project(project, include_archived=with_sources)
+        every = tx.memories.all(project, include_archived=with_sources)
         gone = {entry.memory_id for entry in tx.sources.gone(None)}
         links = tx.lineage.of([memory.id for memory in every]) if with_sources else []
         entries, cases = playbook_in(tx, project)

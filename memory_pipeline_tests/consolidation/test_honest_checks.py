@@ -12,7 +12,7 @@ from memory_pipeline.recall import question_for, word_frequencies
 from memory_pipeline.records import Archive, Cluster, LineageLink
 from memory_pipeline.reporting.model import MissedReport
 from memory_pipeline.reporting.summary import summary
-from memory_pipeline.store import Replacement, Store
+from memory_pipeline.store import Replacement, Store, integrity
 from memory_pipeline.text.normalise import content_hash, shape_hash
 from memory_pipeline_tests.build import FIRST, candidate, fill, lesson, memory, night_of, run, settings_for, sql_rows
 
@@ -163,3 +163,18 @@ def test_check_deep_names_what_an_abstraction_has_lost(store: Store) -> None:
     with store.reading() as tx:
         findings = [f for f in tx.integrity.check(facts=True) if f.rule == "abstractions say what their sources say"]
     assert [(f.where, f.problem) for f in findings] == [(made, "lacks the number '15 minutes'")]
+
+
+def test_check_deep_looks_at_every_abstraction_also_where_they_are_read_in_pages(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(integrity, "_READ_AT_ONCE", 1)
+    fill(store, [note for topic in ("gateway", "printer") for note in lesson(4, topic=topic)])
+    run(store, date(2026, 3, 4))
+    with store.reading() as tx:
+        made = sorted(memory.id for memory in tx.memories.all() if memory.source.connector == "night")
+    assert len(made) == 2
+    tamper(store, made[-1], "Nothing of note.")
+    with store.reading() as tx:
+        findings = tx.integrity.check(facts=True)
+    assert made[-1] in {f.where for f in findings if f.rule == "abstractions say what their sources say"}

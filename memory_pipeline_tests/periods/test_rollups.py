@@ -17,7 +17,7 @@ from memory_pipeline.consolidation.conversation_runs import run_conversations
 from memory_pipeline.consolidation.review.rollback import RollbackScope, roll_back
 from memory_pipeline.errors import OutputError
 from memory_pipeline.ingest import export_memories
-from memory_pipeline.periods.calendar import day_of, periods_between, read_period
+from memory_pipeline.periods.calendar import period_of, periods_between, read_period
 from memory_pipeline.periods.days import SAID, Entry, from_json
 from memory_pipeline.periods.making import BUDGETS, Maker, rollup_id
 from memory_pipeline.periods.pages import page_of
@@ -110,7 +110,8 @@ def test_two_sentences_of_one_turn_keep_their_order() -> None:
     orders = (entries, entries[::-1], entries[3:] + entries[:3])
     for budget in (60, 200):
         pages = {
-            page_of("p", day_of(day), order, [], 8, budget, lambda text: len(text.split())).text for order in orders
+            page_of("p", period_of("day", day), order, [], 8, budget, lambda text: len(text.split())).text
+            for order in orders
         }
         assert len(pages) == 1
 
@@ -389,7 +390,7 @@ def test_a_quiet_project_costs_no_row_and_no_file(store: Store, tmp_path: Path) 
     settings = noted(store)
     with store.reading() as tx:
         maker = Maker(tx, "p", len)
-        assert maker.rollup(day_of(date(2026, 5, 5)), anew=True) is None
+        assert maker.rollup(period_of("day", date(2026, 5, 5)), anew=True) is None
     made = make(store, settings, date(2026, 3, 12))
     assert sum(one.status == "new" for one in made) == 3
     assert len([*tmp_path.rglob("2026-*.md")]) == 3

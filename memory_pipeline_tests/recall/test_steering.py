@@ -91,7 +91,7 @@ def test_exports_and_rollups_leave_it_out(store: Store) -> None:
     contents = contents_of(store, "shop")
     assert [one.id for one in contents.memories] == ["good"] and contents.left_out == {STEERING: 1}
     with store.reading() as tx:
-        noted = tx.memories.of_project("shop")
+        noted = tx.memories.all("shop")
     entries = entries_of_day(FIRST.date(), noted, [], (), lambda text: len(text.split()))
     assert [entry.memory_id for entry in entries] == ["good"]
 

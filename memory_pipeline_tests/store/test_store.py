@@ -224,7 +224,7 @@ def test_a_night_that_finds_the_store_as_the_last_snapshot_has_it_copies_nothing
     with store.writing("test") as tx:
         tx.lease.drop()  # what is no knowledge makes no snapshot
     with monkeypatch.context() as watched:
-        watched.setattr(snapshots, "copy_files", lambda *_: pytest.fail("the store was copied"))
+        watched.setattr(snapshots.folding, "copy_files", lambda *_: pytest.fail("the store was copied"))
         assert create_snapshot(store, "night", AT + timedelta(days=1), 7) == first
     file = snapshot_directory(store) / f"{first.name}.duckdb"
     file.write_bytes(file.read_bytes()[:-100] + b"x" * 100)

@@ -52,7 +52,7 @@ def embed_missing(
     while done + len(stand_for) < total:
         with store.reading() as tx:
             page = tx.vectors.missing(embedder.name, after, _MOST)
-            stand_for |= tx.lineage.stood_for([memory_id for memory_id, _, _ in page])
+            stand_for |= tx.lineage.made_by(("merged", "series"), [memory_id for memory_id, _, _ in page])
         if not page:
             break
         after = page[-1][0]

@@ -244,8 +244,8 @@ def _make(context: AssetExecutionContext, night: NightResource, level: str) -> I
         context.log.info(f"{how_many(bill.calls, 'call')} to the model, {bill.cost_usd:.4f} USD")
     told = [one for one in made if one.level == level and one.status != "empty"]
     context.log.info(f"{how_many(len(told), 'rollup')} of {how_many(len(last_days), level)}")
-    found = find_problems(tonight.store, made)
-    failures = (found.over_budget, found.without_memory, [*found.not_written, *problems])
+    over_budget, without_memory, not_written = find_problems(tonight.store, made)
+    failures = (over_budget, without_memory, [*not_written, *problems])
     checks = zip(_CHECKS, failures, strict=True)
     yield MaterializeResult(check_results=[result_of(name, Found(failed, len(made))) for name, failed in checks])
 
