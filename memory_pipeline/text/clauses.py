@@ -87,7 +87,7 @@ class Value:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The key of the fact (`wording.facts`)."""
+        """The key of the fact (`Fact.key`)."""
         return self.kind, f"{self.value} {self.unit}".strip()
 
 

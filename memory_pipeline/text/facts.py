@@ -187,31 +187,29 @@ def fact_keys(text: str) -> frozenset[tuple[str, str]]:
 
 
 def _all_facts(text: str) -> Iterator[Fact]:
-    rest = text
-    for pattern, read in _READERS:
-        spans = []
-        for match in pattern.finditer(rest):
-            for fact in read(match):
-                yield fact
-                spans.append(match.span())
-        rest = _blank(rest, spans)
+    found, rest = _located(text)
+    yield from (fact for fact, _, _ in found)
     yield from _names(rest)
     yield from _negations_and_recommendations(plain_text(text))
 
 
 def locate_values(text: str) -> list[tuple[Fact, int, int]]:
     """The numbers, dates, times and identifiers of a text in order, each with the start and end of its words."""
-    rest = text
+    return sorted(_located(text)[0], key=lambda item: item[1:])
+
+
+def _located(text: str) -> tuple[list[tuple[Fact, int, int]], str]:
+    """The values of a text, reader by reader, and the text with blanks in their places."""
     found = []
     for pattern, read in _READERS:
         spans = []
-        for match in pattern.finditer(rest):
+        for match in pattern.finditer(text):
             for fact in read(match):
-                start = rest.index(fact.text, match.start()) if fact.text in match.group() else match.start()
+                start = text.index(fact.text, match.start()) if fact.text in match.group() else match.start()
                 found.append((fact, start, start + len(fact.text)))
                 spans.append((start, start + len(fact.text)))
-        rest = _blank(rest, spans)
-    return sorted(found, key=lambda item: item[1:])
+        text = _blank(text, spans)
+    return found, text
 
 
 def _blank(text: str, spans: list[tuple[int, int]]) -> str:
