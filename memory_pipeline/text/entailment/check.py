@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from memory_pipeline.text.clauses import Clause, Statement, Word, read_statement
 from memory_pipeline.text.entailment.causes import unborne_links
-from memory_pipeline.text.entailment.evidence import ANAPHORS, ORDER, TIMES, Evidence, weighs, words_match
+from memory_pipeline.text.entailment.evidence import ANAPHORS, ORDER, TIMES, Evidence, is_among, weighs, words_match
 from memory_pipeline.text.entailment.figures import unborne_quantities, unborne_values
 from memory_pipeline.text.entailment.polarity import unborne_negation, unborne_state
 from memory_pipeline.text.normalise import normalise
@@ -207,7 +207,7 @@ def _is_in_place(name: Word, clause: Clause, evidence: Evidence) -> bool:
     found = False
     for source in evidence.sources:
         clauses = [one for statement in source.statements for one in statement.clauses]
-        own = [one for one in clauses if _among(name, one.content)]
+        own = [one for one in clauses if is_among(name, one.content)]
         if not own or not all(map(source.says, words)):
             continue
         found = True
@@ -218,7 +218,7 @@ def _is_in_place(name: Word, clause: Clause, evidence: Evidence) -> bool:
 
 
 def _has_another_name(one: Clause, clause: Clause) -> bool:
-    return any(word.is_name and word.text.isalpha() and not _among(word, clause.content) for word in one.content)
+    return any(word.is_name and word.text.isalpha() and not is_among(word, clause.content) for word in one.content)
 
 
 def _is_turned(direction: Word, clause: Clause, evidence: Evidence) -> bool:
@@ -230,8 +230,8 @@ def _is_turned(direction: Word, clause: Clause, evidence: Evidence) -> bool:
         for statement in source.statements:
             for other, word in _same_direction(direction, statement):
                 before, after = _sides(word, other)
-                same = sum(_among(w, before) for w in left) + sum(_among(w, after) for w in right)
-                swapped = sum(_among(w, after) for w in left) + sum(_among(w, before) for w in right)
+                same = sum(is_among(w, before) for w in left) + sum(is_among(w, after) for w in right)
+                swapped = sum(is_among(w, after) for w in left) + sum(is_among(w, before) for w in right)
                 straight, turned = straight + (same >= swapped), turned + (swapped > same)
     return turned > straight
 
@@ -247,8 +247,4 @@ def _sides(direction: Word, clause: Clause) -> tuple[list[Word], list[Word]]:
 
 
 def _shared(words: Sequence[Word], clause: Clause) -> int:
-    return sum(_among(word, clause.words) for word in words)
-
-
-def _among(word: Word, words: Sequence[Word]) -> bool:
-    return any(words_match(word, other) for other in words)
+    return sum(is_among(word, clause.words) for word in words)

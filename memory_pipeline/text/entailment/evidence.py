@@ -317,6 +317,11 @@ def words_match(one: Word, other: Word) -> bool:
     return same_word(one.low, other.low)
 
 
+def is_among(word: Word, words: Iterable[Word]) -> bool:
+    """Whether one of some words may stand for a word."""
+    return any(words_match(word, other) for other in words)
+
+
 def _has(statement: Statement, word: Word) -> bool:
     if word.forms & statement.forms:
         return any(word.forms & other.forms and same_word(word.low, other.low) for other in statement.words) or any(

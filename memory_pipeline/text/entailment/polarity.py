@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memory_pipeline.text.clauses import Clause, Word, read_text
-from memory_pipeline.text.entailment.evidence import LIGHT, OPEN, Evidence, Source, words_match
+from memory_pipeline.text.entailment.evidence import LIGHT, OPEN, Evidence, Source, is_among, words_match
 from memory_pipeline.text.facts import STOP_WORDS, fact_keys
 
 #: Negators that stand for what was said before.
@@ -36,7 +36,7 @@ def unborne_negation(clause: Clause, evidence: Evidence) -> Iterator[str]:
             for one in source.statements
             for other in one.clauses
             if (_denies(other, scope) or (negator.low in _ELLIPTIC and _has_subject(other, scope)))
-            and (_leads_on(other) or all(_among(name, other.words) for name in names))
+            and (_leads_on(other) or all(is_among(name, other.words) for name in names))
         ]
         if scope and not (denials and _outweigh(clause, evidence)):
             yield f"no source denies '{' '.join(word.text for word in (negator, *scope[:3]))}'"
@@ -49,7 +49,7 @@ def unborne_negation(clause: Clause, evidence: Evidence) -> Iterator[str]:
     for source in evidence.sources:
         for one in source.statements:
             for other in one.clauses:
-                if not other.negators and all(_among(word, other.words) for word in words):
+                if not other.negators and all(is_among(word, other.words) for word in words):
                     return  # a clause of a source affirms it
                 denied = denied or _denied(words, other)
     if denied:
@@ -73,13 +73,13 @@ def implied_advice(text: str, evidence: Evidence) -> frozenset[tuple[str, str]]:
 def _advises(clause: Clause, advice: Clause) -> bool:
     words = [word for word in advice.content if word.low not in LIGHT]
     first = next((word for word in clause.words if word.low not in STOP_WORDS), None)
-    asks = first is not None and first.start <= clause.words[0].start and _among(first, words)
+    asks = first is not None and first.start <= clause.words[0].start and is_among(first, words)
     asks = asks or any(word.low in _ADVISING for word in clause.words)
-    return asks and bool(words) and all(_among(word, clause.words) for word in words)
+    return asks and bool(words) and all(is_among(word, clause.words) for word in words)
 
 
 def _has_subject(clause: Clause, scope: Sequence[Word]) -> bool:
-    return bool(clause.negators) and all(_among(word, clause.words) for word in scope)
+    return bool(clause.negators) and all(is_among(word, clause.words) for word in scope)
 
 
 def _leads_on(clause: Clause) -> bool:
@@ -97,7 +97,7 @@ def _outweigh(clause: Clause, evidence: Evidence) -> bool:
         for source in evidence.sources
         for one in source.statements
         for other in one.clauses
-        if all(_among(word, other.words) for word in words)
+        if all(is_among(word, other.words) for word in words)
     ]
     return not whole or any(len(other.negators) == len(clause.negators) for other in whole)
 
@@ -131,7 +131,7 @@ def _denies(clause: Clause, scope: Sequence[Word]) -> bool:
     near = [word for negator in clause.negators for word in _scope(clause, negator)]
     for leaving in (word for word in clause.words if word.low in _LEAVING):
         near += [word for word in clause.content if word.start > leaving.start]
-    found = sum(_among(word, near) for word in scope)
+    found = sum(is_among(word, near) for word in scope)
     return found >= min(2, len(scope)) or (found > 0 and found >= 0.5 * len(scope))
 
 
@@ -143,19 +143,15 @@ def _denied(words: Sequence[Word], other: Clause) -> str | None:
         if not scope:
             continue
         predicate, objects = scope[0], scope[1:]
-        if not _among(predicate, words):
+        if not is_among(predicate, words):
             continue
         before = [w for w in other.content if w.start < negator.start and w.low not in LIGHT]
-        shared = [word for word in objects if _among(word, words)]
+        shared = [word for word in objects if is_among(word, words)]
         if (shared and 2 * len(shared) >= len(objects)) or (
-            not objects and (not before or any(_among(word, words) for word in before))
+            not objects and (not before or any(is_among(word, words) for word in before))
         ):
             return " ".join(word.text for word in (negator, *scope[:4]))
     return None
-
-
-def _among(word: Word, words: Sequence[Word]) -> bool:
-    return any(words_match(word, other) for other in words)
 
 
 def unborne_state(clause: Clause, evidence: Evidence) -> Iterator[str]:
