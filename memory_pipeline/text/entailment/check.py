@@ -14,9 +14,6 @@ from memory_pipeline.text.entailment.polarity import unborne_negation, unborne_s
 from memory_pipeline.text.normalise import normalise
 from memory_pipeline.text.sentences import split_statements, strip_lead_in
 
-_DIRECTIONS = frozenset("after before than behind following replaces calls blocks triggers precedes follows".split())
-#: So many words before and after a word of direction are compared.
-_NEAR = 3
 _JOINED = re.compile(r",|;|\(|\)|\b(?:and|or|in|plus)\b", re.IGNORECASE)
 _PRONOUN = re.compile(r"(?:it|its|they|their|he|his|she|her)\b", re.IGNORECASE)
 _SUBJECT = re.compile(r"(?:the|a|an|this|that|these|those|no|nobody|there|[A-Z]\w+|\d)\b")
@@ -192,13 +189,10 @@ def _short(text: str) -> str:
 
 
 def unborne_roles(clause: Clause, evidence: Evidence) -> Iterator[str]:
-    """Names that the sources have elsewhere, and words that they have on the other side of a word of direction."""
+    """Names that the sources have elsewhere."""
     for name in (word for word in clause.content if word.is_name):
         if not _is_in_place(name, clause, evidence):
             yield f"the sources have '{name.text}' elsewhere"
-    for word in clause.words:
-        if word.low in _DIRECTIONS and _is_turned(word, clause, evidence):
-            yield f"the sources have it the other way round: '{' '.join(clause.text.split())[:70]}'"
 
 
 def _is_in_place(name: Word, clause: Clause, evidence: Evidence) -> bool:
@@ -219,31 +213,6 @@ def _is_in_place(name: Word, clause: Clause, evidence: Evidence) -> bool:
 
 def _has_another_name(one: Clause, clause: Clause) -> bool:
     return any(word.is_name and word.text.isalpha() and not is_among(word, clause.content) for word in one.content)
-
-
-def _is_turned(direction: Word, clause: Clause, evidence: Evidence) -> bool:
-    left, right = _sides(direction, clause)
-    if not left or not right:
-        return False
-    straight = turned = 0
-    for source in evidence.sources:
-        for statement in source.statements:
-            for other, word in _same_direction(direction, statement):
-                before, after = _sides(word, other)
-                same = sum(is_among(w, before) for w in left) + sum(is_among(w, after) for w in right)
-                swapped = sum(is_among(w, after) for w in left) + sum(is_among(w, before) for w in right)
-                straight, turned = straight + (same >= swapped), turned + (swapped > same)
-    return turned > straight
-
-
-def _same_direction(direction: Word, statement: Statement) -> list[tuple[Clause, Word]]:
-    return [(clause, word) for clause in statement.clauses for word in clause.words if word.low == direction.low]
-
-
-def _sides(direction: Word, clause: Clause) -> tuple[list[Word], list[Word]]:
-    before = [word for word in clause.content if word.start < direction.start and weighs(word)]
-    after = [word for word in clause.content if word.start > direction.start and weighs(word)]
-    return before[-_NEAR:], after[:_NEAR]
 
 
 def _shared(words: Sequence[Word], clause: Clause) -> int:

@@ -246,12 +246,6 @@ def own_keys(statement: Statement, number: int, value: Value | None = None) -> l
     return groups
 
 
-def own_noun(statement: Statement, number: int, value: Value) -> tuple[Word, ...]:
-    """The noun right after a value, or after the list that it is in."""
-    after = tuple(word for word in statement.segments[number].keys if 0 <= word.start - value.end <= 1)
-    return after or _trailing(statement, number)
-
-
 def near_words(segment: Segment, value: Value | None) -> tuple[Word, ...]:
     """The words of a segment that a value of it belongs to: those before it, up to another value, and the noun after
     it; those further on only if there are none."""

@@ -21,7 +21,6 @@ from memory_pipeline.text.entailment.evidence import (
     is_alike,
     is_equal,
     near_words,
-    own_noun,
     weighs,
     weighted_keys,
 )
@@ -55,8 +54,6 @@ def unborne_values(statement: Statement, evidence: Evidence) -> Iterator[str]:
 def _wrong_value(value: Value, statement: Statement, evidence: Evidence) -> str | None:
     number = statement.segment_of(value)
     places = list(evidence.having(value))
-    if not value.unit and value.kind == "number" and any(map(weighs, own_noun(statement, number, value))):
-        places = [(source, place) for source, place in places if not place.value.unit]  # `5 coalitions` are no 5 s
     if not places:
         if _is_fraction_of(value, evidence):
             return None
