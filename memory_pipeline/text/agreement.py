@@ -22,7 +22,7 @@ from memory_pipeline.text.lexicon import (
     mean_the_same,
 )
 from memory_pipeline.text.memo import remembered
-from memory_pipeline.text.sameness import tokens_of
+from memory_pipeline.text.sameness import base_of, tokens_of
 
 Status = Literal["open", "done"]
 
@@ -52,22 +52,6 @@ _MOST_PAIRS = 40_000
 
 #: Words that tell no two statements apart.
 _EMPTY = STOP_WORDS | FILLERS | LIGHT_WORDS | NEGATORS | _OTHERWISE
-#: Forms of irregular verbs, by any of them: `kept` says what `keep` says.
-_FORMS_OF = {
-    form: verb[0]
-    for group in (
-        "keep keeps kept keeping|send sends sent sending|leave leaves left leaving|write writes wrote written writing|"
-        "sell sells sold selling|buy buys bought buying|hold holds held holding|build builds built building|find finds "
-        "found finding|fall falls fell fallen falling|rise rises rose risen rising|break breaks broke broken breaking|"
-        "draw draws drew drawn drawing|grow grows grew grown growing|choose chooses chose chosen choosing|throw throws "
-        "threw thrown throwing|catch catches caught catching|teach teaches taught teaching|forget forgets forgot "
-        "forgotten forgetting|spend spends spent spending|pay pays paid paying|meet meets met meeting|lose loses lost "
-        "losing|drive drives drove driven driving|steal steals stole stolen stealing|eat eats ate eaten eating|wake "
-        "wakes woke woken waking|hang hangs hung hanging|sing sings sang sung singing|swim swims swam swum swimming"
-    ).split("|")
-    for verb in [group.split()]
-    for form in verb
-}
 #: Words that tell nothing apart, by what a typing slip in them leaves as it is.
 _SLIPS_OF_EMPTY = {letters_of(word) for word in _EMPTY if len(word) >= 6}
 _EPISODE = re.compile(
@@ -101,8 +85,8 @@ def _words_of(statement: str) -> _Words:
 
 def _stem(word: str) -> str:
     """The stem without a doubled letter: `stopped` and `stop` share it."""
-    if word in _FORMS_OF:
-        return _FORMS_OF[word]
+    if (base := base_of(word)) != word:
+        return base
     root = stem(word)
     return root[:-1] if len(root) > 3 and root[-1] == root[-2] and root != word and root[-1] not in "ls" else root
 

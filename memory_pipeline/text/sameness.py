@@ -60,10 +60,15 @@ _PARAPHRASES = (
 )
 
 
+def base_of(word: str) -> str:
+    """The first form of an irregular word: `keep` for `kept`; any other word as it is."""
+    return _IRREGULAR_OF.get(word, word)
+
+
 @lru_cache(maxsize=50_000)
 def forms_of(word: str) -> frozenset[str]:
     """What a lower-case word may be looked up by: itself, its stem, and its family (`annotat` for `annotators`)."""
-    base = _IRREGULAR_OF.get(word, word)
+    base = base_of(word)
     return frozenset((word, base, stem(base).rstrip("e"), _family(base)))
 
 
@@ -105,7 +110,6 @@ _TOKEN = re.compile(
 )
 _CONTRACTIONS = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not", "let's": "let us"}
 #: Maximum number of pairs of equal words in an alignment: some thousand words of ordinary text, or one word two
-#: hundred times on both sides.
 #: hundred times on both sides.
 _MOST_MATCHES = 40_000
 _PRONOUNS = frozenset("it that there what he she who here".split())
