@@ -161,17 +161,6 @@ CODES = _either(
         *"pin pin_code pin_number passcode puk otp cvv cvc geheimzahl türcode code_pin código_pin пин пин_код".split(),
     ]
 )
-#: Parts of which every name above has one: a text without any of them needs no closer look.
-HINTS_OF_PASSWORDS = tuple(
-    "pass kennwort contrase pw psw pswd mdp clave senha palavra parol parool haslo hasło wachtwoord losenord lösenord"
-    " adgangskode salasana sifre şifre sandi jelszó heslo geslo lozinka лозинка парол 密 口令 パスワード 暗証 비밀 암호"
-    " κωδικός סיסמ كلمة رمز گذر पास รหัส khẩu creds slapta wlan netzwerks wifi wi-fi wpa community".split()
-)
-HINTS_OF_TOKENS = tuple(
-    "key token secret credential auth bearer dsn schlüssel clé clave chave jeton ключ токен секрет 密 令牌 キー トークン"
-    " シークレット 키 토큰 klucz sleutel webhook".split()
-)
-HINTS_OF_CODES = tuple("pin code puk otp cvv cvc geheimzahl código пин".split())
 #: Verbs between the name and the value.
 COPULAS = (
     r"(?:(?:(?:has\s+been|have\s+been|was|is|got|gets|wurde)\s+)?(?:(?:re)?set|changed|reset|updated|rotated|switched)?\s*"
