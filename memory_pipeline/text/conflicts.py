@@ -232,7 +232,7 @@ def _word_by_word(a: tuple[str, ...], b: tuple[str, ...], least: float) -> Confl
         extra = (negators_a - negators_b) + (negators_b - negators_a)
         return ConflictFinding("negation", f"{' '.join(sorted(extra))} on one side")
     for difference in found:
-        finding = _replaced(difference) if difference.left and difference.right else _put_in(difference)
+        finding = what_is_replaced(difference) if difference.left and difference.right else _put_in(difference)
         if finding:
             return finding
     single = [(d.left[0], d.right[0]) for d in found if len(d.left) == len(d.right) == 1]
@@ -249,7 +249,9 @@ def _is_same_word(one: str, other: str) -> bool:
     return mean_the_same(one, other)
 
 
-def _replaced(difference: Difference) -> ConflictFinding | None:
+def what_is_replaced(difference: Difference) -> ConflictFinding | None:
+    """The conflict between the words of both sides of a difference: opposites, other values, units, days or
+    quantities."""
     left, right = difference.left, difference.right
     detail = f"{' '.join(left)} / {' '.join(right)}"
     if against := find_opposites(left, right):
@@ -287,7 +289,7 @@ def _is_figure(word: str) -> bool:
 def _kind_of_value(left: tuple[str, ...], right: tuple[str, ...]) -> str:
     for word in (*left, *right):
         if any(c.isdigit() for c in word):
-            if any(c.isalpha() for c in word):
+            if any(c.isalpha() for c in word) or word.count(".") > 1:
                 return "identifier"
             return "time" if ":" in word else "date" if word.count("-") == 2 else "number"
     return "number"

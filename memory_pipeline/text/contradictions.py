@@ -14,15 +14,13 @@ from dataclasses import dataclass, replace
 
 from memory_pipeline.records import UNDATED, Conflict, Memory
 from memory_pipeline.text.agreement import is_clause
-from memory_pipeline.text.conflicts import differ_in_order, tells_an_event
+from memory_pipeline.text.conflicts import differ_in_order, tells_an_event, what_is_replaced
 from memory_pipeline.text.entries import claim_of
-from memory_pipeline.text.facts import NEGATORS, STOP_WORDS, WEEKDAYS, find_facts, unit_of, value_of
+from memory_pipeline.text.facts import NEGATORS, STOP_WORDS, find_facts, unit_of, value_of
 from memory_pipeline.text.lexicon import (
     FINDINGS,
     GAUGES,
     ONE_VALUED,
-    QUANTITIES,
-    RELATIVE_DAYS,
     RULE_WORDS,
     SELECTIVE,
     SETTINGS,
@@ -296,21 +294,17 @@ def _kind_of(place: Difference, a: _Claim, b: _Claim) -> str | None:
         return "negation"
     if not left or not right:
         return None
-    if find_opposites(left, right):
-        return "opposite"
-    values = [[value for word in side if (value := value_of(word)) is not None] for side in (left, right)]
-    if values[0] and values[1]:
-        return _kind_of_value(left, right) if values[0] != values[1] else None
-    units = [[unit for word in side if (unit := unit_of(word)) is not None] for side in (left, right)]
-    if units[0] and units[1] and units[0] != units[1]:
-        return "unit"
-    for kind, words in (("date", RELATIVE_DAYS | WEEKDAYS), ("quantifier", QUANTITIES)):
-        mine, theirs = set(left) & words, set(right) & words
-        if mine and theirs and not any(mean_the_same(one, other) for one in mine for other in theirs):
-            return kind
+    if found := what_is_replaced(place):
+        return found.kind if found.kind != "identifier" or _are_of_one_form(left, right) else None
     if len(left) == len(right) == 1 and _is_name(left[0], a) and _is_name(right[0], b):
         return "name"
     return None
+
+
+def _are_of_one_form(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether the first values of both sides differ in their letters and figures alone."""
+    one, other = (next((value for word in side if (value := value_of(word))), "") for side in (left, right))
+    return _FORM.sub("#", one) == _FORM.sub("#", other)
 
 
 def _negates(words: Sequence[str]) -> bool:
@@ -323,15 +317,6 @@ def _rest_differs(left: Sequence[str], right: Sequence[str]) -> bool:
     return not all(any(mean_the_same(one, other) for other in rest[1]) for one in rest[0]) or len(rest[0]) != len(
         rest[1]
     )
-
-
-def _kind_of_value(left: Sequence[str], right: Sequence[str]) -> str | None:
-    one, other = (next(value for word in side if (value := value_of(word)) is not None) for side in (left, right))
-    if any(c.isalpha() for c in one + other) or one.count(".") > 1:
-        return "identifier" if _FORM.sub("#", one) == _FORM.sub("#", other) else None
-    if ":" in one and ":" in other:
-        return "time"
-    return "date" if one.count("-") == other.count("-") == 2 else "number"
 
 
 def _is_name(word: str, claim: _Claim) -> bool:
