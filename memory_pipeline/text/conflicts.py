@@ -29,6 +29,7 @@ from memory_pipeline.text.lexicon import (
     RESTRICTIONS,
     RULE_WORDS,
     STATE_WORDS,
+    are_opposites,
     find_opposites,
     mean_the_same,
 )
@@ -236,17 +237,25 @@ def _word_by_word(a: tuple[str, ...], b: tuple[str, ...], least: float) -> Confl
         if finding:
             return finding
     single = [(d.left[0], d.right[0]) for d in found if len(d.left) == len(d.right) == 1]
-    unknown = [(one, other) for one, other in single if not _is_same_word(one, other)]
+    unknown = [(one, other) for one, other in single if not is_same_word(one, other)]
     if len(unknown) == 1:
         return ConflictFinding(WORDING, " / ".join(unknown[0]))
     return None
 
 
-def _is_same_word(one: str, other: str) -> bool:
-    value, unit = value_of(one), unit_of(one)
-    if (value is not None and value == value_of(other)) or (unit is not None and unit == unit_of(other)):
-        return True
-    return mean_the_same(one, other)
+def is_same_word(one: str, other: str) -> bool:
+    """Whether two words are one value, one unit, or mean the same."""
+    if value_of(one) is not None or value_of(other) is not None:
+        return _normal(one) == _normal(other)
+    unit = unit_of(one)
+    return (unit is not None and unit == unit_of(other)) or (
+        not are_opposites(one, other) and mean_the_same(one, other)
+    )
+
+
+def _normal(word: str) -> str | None:
+    value = value_of(word)
+    return value and value.replace("–", "-")
 
 
 def what_is_replaced(difference: Difference) -> ConflictFinding | None:

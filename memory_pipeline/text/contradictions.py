@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from memory_pipeline.records import UNDATED, Conflict, Memory
 from memory_pipeline.text.agreement import is_clause
-from memory_pipeline.text.conflicts import differ_in_order, tells_an_event, what_is_replaced
+from memory_pipeline.text.conflicts import differ_in_order, is_same_word, tells_an_event, what_is_replaced
 from memory_pipeline.text.entries import claim_of
 from memory_pipeline.text.facts import NEGATORS, STOP_WORDS, find_facts, unit_of, value_of
 from memory_pipeline.text.lexicon import (
@@ -25,7 +25,6 @@ from memory_pipeline.text.lexicon import (
     SELECTIVE,
     SETTINGS,
     STATE_WORDS,
-    find_opposites,
     mean_the_same,
 )
 from memory_pipeline.text.memo import remembered
@@ -270,22 +269,7 @@ def _says_the_same(place: Difference) -> bool:
     """Whether both sides of a difference say the same: synonyms, the same values, or words without a meaning."""
     if not place.left or not place.right:
         return not any(_carries_meaning(word) or word in NEGATORS for word in place.left or place.right)
-    if len(place.left) == len(place.right):
-        return all(map(_is_one_word, place.left, place.right))
-    return len(place.left) == len(place.right) == 0
-
-
-def _is_one_word(one: str, other: str) -> bool:
-    value, unit = value_of(one), unit_of(one)
-    if value is not None or value_of(other) is not None:
-        return _hyphened(value) == _hyphened(value_of(other))
-    return (unit is not None and unit == unit_of(other)) or (
-        find_opposites((one,), (other,)) is None and mean_the_same(one, other)
-    )
-
-
-def _hyphened(value: str | None) -> str | None:
-    return value and value.replace("–", "-")
+    return len(place.left) == len(place.right) and all(map(is_same_word, place.left, place.right))
 
 
 def _kind_of(place: Difference, a: _Claim, b: _Claim) -> str | None:
