@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memory_pipeline.text.clauses import Segment, Span, Statement, Value, Word, is_content, read_text
+from memory_pipeline.text.clauses import Segment, Span, Statement, Value, Word, read_text
 from memory_pipeline.text.entailment.evidence import (
     ALWAYS,
     MOSTLY,
@@ -26,7 +26,6 @@ from memory_pipeline.text.entailment.evidence import (
 )
 from memory_pipeline.text.facts import Fact
 
-_OF_THINGS = frozenset("most all every each both many several some majority".split())
 _COUNTED = frozenset(
     "time times case cases run runs record records entry entries occasion occasions reading readings".split()
 )
@@ -55,8 +54,6 @@ def _wrong_value(value: Value, statement: Statement, evidence: Evidence) -> str 
     number = statement.segment_of(value)
     places = list(evidence.having(value))
     if not places:
-        if _is_fraction_of(value, evidence):
-            return None
         return f"no source has the {value.kind} '{value.text}'"
     if value.bound and not any(place.value.bound == value.bound for _, place in places):
         return f"no source says '{'at least' if value.bound == 'least' else 'at most'} {value.text}'"
@@ -194,16 +191,6 @@ def _shape(value: Value) -> str:
     return "".join("0" if c.isdigit() else c for c in value.value)
 
 
-def _is_fraction_of(value: Value, evidence: Evidence) -> bool:
-    """`323/291` for two figures of one source."""
-    parts = value.value.split("/")
-    if value.kind != "number" or len(parts) != 2:
-        return False
-    return any(
-        all(any(place.value.value == part for place in source.places) for part in parts) for source in evidence.sources
-    )
-
-
 def _is_count(value: Value, statement: Statement, evidence: Evidence) -> bool:
     """Whether a number counts the sources: it is checked with the quantities."""
     if value.kind != "number" or any(is_equal(value, place.value) for s in evidence.sources for place in s.places):
@@ -236,8 +223,6 @@ def implied_facts(text: str, evidence: Evidence) -> frozenset[tuple[str, str]]:
         found |= {("name", word.low) for word in statement.words if word.text[:1].isupper()}
         for value in statement.values:
             found.add(value.key)
-            if "/" in value.value and _is_fraction_of(value, evidence):
-                found |= {("number", part) for part in value.value.split("/")}
     return frozenset(found)
 
 
@@ -258,7 +243,7 @@ def is_derived(fact: Fact, text: str, evidence: Evidence) -> bool:
             if value.key != fact.key and value.text != fact.text:
                 continue
             like = [place.value for source in evidence.sources for place in source.places]
-            if any(is_equal(value, one) for one in like) or _is_fraction_of(value, evidence):
+            if any(is_equal(value, one) for one in like):
                 return True
             if (value in rough or value.rough) and _reaches(value, [v for v in like if is_alike(v, value)], rough=True):
                 return True
@@ -280,8 +265,6 @@ def unborne_quantities(statement: Statement, evidence: Evidence) -> Iterator[str
                     continue  # a limit, which is checked with its value
                 if before in ("the", "take", "takes") and word.low in ("most", "least"):
                     yield f"no source says 'the {word.low}'"
-                elif _counts_things(statement, word, evidence):
-                    yield f"no source says '{word.text}'"
                 elif not _is_enough(statement, number, word, evidence):
                     yield f"the sources do not bear out '{word.text}'"
         for value in segment.values:
@@ -289,17 +272,6 @@ def unborne_quantities(statement: Statement, evidence: Evidence) -> Iterator[str
                 behind = len(_bearing(statement, number, evidence, None))
                 if value.value != str(behind):
                     yield f"{behind} sources bear it out, not {value.text}"
-
-
-def _counts_things(statement: Statement, word: Word, evidence: Evidence) -> bool:
-    """Whether a word of quantity says how many things something is true of (`most of them`, `all images`), and not how
-    often it is so: that no number of notes can tell, only lines of a log, each of which is one case."""
-    if word.low not in _OF_THINGS or any(source.is_log for source in evidence.sources):
-        return False
-    following = next((other for other in statement.words if other.start > word.end), None)
-    if following is None or statement.text[word.end : following.start].strip():
-        return False
-    return following.low == "of" or (weighs(following) and is_content(following.low))
 
 
 def _is_said(word: Word, evidence: Evidence) -> bool:
@@ -331,7 +303,7 @@ def _is_enough(statement: Statement, number: int, word: Word, evidence: Evidence
         return behind >= 2
     if word.low in RARELY:
         return 0 < 4 * behind <= total
-    values = _values_beside(statement, number)
+    values = _figures(statement.segments[number])
     if word.low == "once" and len(values) > 1:
         return all(_count(statement, number, [value], evidence) == 1 for value in values)
     return behind == TIMES[word.low]
@@ -342,7 +314,7 @@ def _bearing(statement: Statement, number: int, evidence: Evidence, word: Word |
     segment = statement.segments[number]
     if word is not None and not _figures(segment):
         number = _next_with_figures(statement, number)
-    values = [value for value in _values_beside(statement, number) if value.unit != "x"]
+    values = [value for value in _figures(statement.segments[number]) if value.unit != "x"]
     words = [w for w in segment.keys if weighs(w)]
     if word is not None and word.low in ALWAYS:
         words += _listed_after(statement, number)
@@ -414,20 +386,9 @@ def _figures(segment: Segment) -> list[Value]:
     return [value for value in segment.values if value.kind != "identifier"]
 
 
-def _values_beside(statement: Statement, number: int) -> list[Value]:
-    """The values that a word of quantity is about: in its segment, and those that are listed after it."""
-    segments = statement.segments
-    values = _figures(segments[number])
-    for segment in segments[number + 1 :]:
-        if segment.depth != segments[number].depth or segment.keys or not values:
-            break
-        values += _figures(segment)
-    return values
-
-
 def _compares(statement: Statement, number: int, word: Word, evidence: Evidence) -> bool:
     """Whether the values after a word of comparison lie below, or above, all others of their kind."""
-    mine = _values_beside(statement, number)
+    mine = _figures(statement.segments[number])
     if not mine or any(value.magnitude is None for value in mine):
         return False
     values = [
