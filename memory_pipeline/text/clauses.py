@@ -36,8 +36,6 @@ _CLAUSE_START = re.compile(
 )
 _BRACKET = re.compile(r"\([^()]*\)")
 _SEGMENT_START = re.compile(r"[,;:()\[\]{}]|\s[—–-]\s|\b(?:and|or|but|with|while|whereas|then)\b", re.IGNORECASE)
-#: `eu1`, `A3`, `D4`
-_CODED = re.compile(r"(?<!\w)[A-Za-z]+\d\w*")
 _RANGE = re.compile(r"\s*(?:to|through|until|up\s+to|[–—-])\s*(?:about\s+|~)?", re.IGNORECASE)
 _AND = re.compile(r"\s*and\s*", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s+(?:about\s+)?$", re.IGNORECASE)
@@ -262,13 +260,6 @@ def _values(text: str) -> tuple[list[Value], list[Span]]:
         Value(fact.kind, fact.text, *_parts(fact.kind, fact.value), start, end, *_bound(text, start))
         for fact, start, end in locate_values(text)
     ]
-    taken = {place for value in values for place in range(value.start, value.end)}
-    values += [
-        Value("code", match.group(), match.group().lower(), "", match.start(), match.end())
-        for match in _CODED.finditer(text)
-        if not taken & set(range(match.start(), match.end()))
-    ]
-    values.sort(key=lambda value: value.start)
     values = _with_units(text, values)
     spans = []
     for one, other in pairwise(values):

@@ -148,6 +148,8 @@ _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d{1,2}$)")
 _SPELLED_NUMBER = re.compile(
     r"\b(" + "|".join(w for w in _SPELLED if w not in ("one", "zero")) + r")\b(?:[\s-]([A-Za-z]+))?", re.IGNORECASE
 )
+#: `eu1`, `A3`, `D4`
+_CODED = re.compile(r"(?<!\w)[A-Za-z]+\d\w*")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _NAME = re.compile(r"\b[A-Z](?:(?![a-z])[\w'’-]){0,200}[a-z][\w'’-]*\b|\b[A-Z]{2}[A-Z0-9]*\b")
 _SENTENCE_END = re.compile(r"[.!?;:](?:\s|$)|\n|[。！？]")
@@ -194,8 +196,11 @@ def _all_facts(text: str) -> Iterator[Fact]:
 
 
 def locate_values(text: str) -> list[tuple[Fact, int, int]]:
-    """The numbers, dates, times and identifiers of a text in order, each with the start and end of its words."""
-    return sorted(_located(text)[0], key=lambda item: item[1:])
+    """The numbers, dates, times and identifiers of a text in order, and its words with figures (`code`), each with the
+    start and end of its words."""
+    found, rest = _located(text)
+    coded = ((Fact("code", match.group().lower(), match.group()), *match.span()) for match in _CODED.finditer(rest))
+    return sorted((*found, *coded), key=lambda item: item[1:])
 
 
 def _located(text: str) -> tuple[list[tuple[Fact, int, int]], str]:
@@ -340,13 +345,6 @@ def _negations_and_recommendations(text: str) -> Iterator[Fact]:
             near = (words[n] for n in (*range(index + 1, min(index + 5, len(words))), *range(index - 1, -1, -1)))
             bears_on = next(((low, raw) for low, raw in near if low not in STOP_WORDS), ("", ""))
             yield Fact(kind, f"{kind} {stem(bears_on[0])}".strip(), f"{written} {bears_on[1]}".strip())
-
-
-def days_in(text: str) -> list[tuple[int, int, str]]:
-    """Where a text names days, and which, in the form of date facts: `2026-03-09`, or `-----03-09` without a year."""
-    found = [(*match.span(), fact.value) for match in _ISO_DATE.finditer(text) for fact in _iso_date(match)]
-    found += [(*match.span(), fact.value) for match in _WORD_DATE.finditer(text) for fact in _word_date(match)]
-    return sorted(found)
 
 
 #: Kinds of facts that are figures: they differ between two times at which one thing happened.

@@ -46,9 +46,7 @@ def test_a_text_of_another_language_that_differs_in_an_unknown_word_is_kept_in_f
 
 def test_days_and_months_are_known_by_their_names() -> None:
     weekdays, months = names_of("weekday"), names_of("month")
-    assert {
-        weekdays[name] for name in ("montag", "segunda", "понедельник", "星期一", "月曜日", "월요일")
-    } == {1}
+    assert {weekdays[name] for name in ("montag", "segunda", "понедельник", "星期一", "月曜日", "월요일")} == {1}
     assert {months[name] for name in ("mai", "mayo", "maggio", "мая", "mayıs")} == {5}
 
 
