@@ -31,60 +31,23 @@ class Fact:
         return self.kind, self.value
 
 
-_UNITS = {
-    "ms": "ms millisecond milliseconds msec",
-    "us": "us µs microsecond microseconds",
-    "s": "s sec secs second seconds",
-    "min": "min mins minute minutes",
-    "h": "h hr hrs hour hours",
-    "d": "d day days",
-    "week": "week weeks wk",
-    "month": "month months",
-    "year": "year years yr yrs",
-    "%": "% percent pct",
-    "b": "byte bytes",
-    "kb": "kb kib kilobyte kilobytes",
-    "mb": "mb mib megabyte megabytes",
-    "gb": "gb gib gigabyte gigabytes",
-    "tb": "tb tib terabyte terabytes",
-    "usd": "$ usd dollar dollars",
-    "eur": "€ eur euro euros",
-    "gbp": "£ gbp",
-    "x": "x times",
-    "k": "k thousand",
-    "m": "m million",
-    "hz": "hz",
-    "khz": "khz",
-    "mhz": "mhz",
-    "ghz": "ghz",
-    "px": "px pixels",
-    "mm": "mm millimetre millimetres millimeter millimeters",
-    "cm": "cm centimetre centimetres centimeter centimeters",
-    "km": "km kilometre kilometres kilometer kilometers",
-    "l": "litre litres liter liters",
-    "ml": "ml",
-    "g": "gram grams",
-    "mg": "mg",
-    "w": "watt watts",
-    "kw": "kw",
-    "kwh": "kwh",
-    "v": "volt volts",
-    "mbit": "mbit mbps",
-    "gbit": "gbit gbps",
-    "rpm": "rpm",
-    "db": "decibel decibels",
-    "mile": "mi mile miles",
-    "kg": "kg kilograms",
-    "°c": "°c celsius",
-    "°f": "°f fahrenheit",
-    "token": "token tokens",
-    "retry": "retry retries",
-    "core": "core cores",
-    "row": "row rows",
-    "worker": "worker workers",
-    "request": "request requests",
+#: Units, each with the words for it: of time, of data, of money and counts, of lengths, of amounts, and others.
+_UNITS = (
+    "ms:ms millisecond milliseconds msec|us:us µs microsecond microseconds|s:s sec secs second seconds|"
+    "min:min mins minute minutes|h:h hr hrs hour hours|d:d day days|week:week weeks wk|month:month months|"
+    "year:year years yr yrs|hz:hz|khz:khz|mhz:mhz|ghz:ghz|rpm:rpm|"
+    "b:byte bytes|kb:kb kib kilobyte kilobytes|mb:mb mib megabyte megabytes|gb:gb gib gigabyte gigabytes|"
+    "tb:tb tib terabyte terabytes|mbit:mbit mbps|gbit:gbit gbps|px:px pixels|token:token tokens|"
+    "usd:$ usd dollar dollars|eur:€ eur euro euros|gbp:£ gbp|%:% percent pct|x:x times|k:k thousand|m:m million|"
+    "mm:mm millimetre millimetres millimeter millimeters|cm:cm centimetre centimetres centimeter centimeters|"
+    "km:km kilometre kilometres kilometer kilometers|mile:mi mile miles|"
+    "l:litre litres liter liters|ml:ml|g:gram grams|mg:mg|kg:kg kilograms|"
+    "w:watt watts|kw:kw|kwh:kwh|v:volt volts|db:decibel decibels|°c:°c celsius|°f:°f fahrenheit|"
+    "retry:retry retries|core:core cores|row:row rows|worker:worker workers|request:request requests"
+)
+_UNIT_OF = {
+    word: unit for group in _UNITS.split("|") for unit, _, words in [group.partition(":")] for word in words.split()
 }
-_UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words.split()}
 _SPELLED = {
     word: value
     for value, word in enumerate(
@@ -92,28 +55,16 @@ _SPELLED = {
         "sixteen seventeen eighteen nineteen twenty".split()
     )
 } | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100}
-_MONTHS = {
+_MONTHS = {"sept": 9} | {
     name: number
-    for number, names in enumerate(
-        "january jan|february feb|march mar|april apr|may|june jun|july jul|august aug|"
-        "september sep sept|october oct|november nov|december dec".split("|"),
-        start=1,
+    for number, month in enumerate(
+        "january february march april may june july august september october november december".split(), start=1
     )
-    for name in names.split()
+    for name in (month, month[:3])
 }
 _WEEKDAYS = {
-    name: full
-    for full, names in {
-        "monday": "monday mon",
-        "tuesday": "tuesday tue tues",
-        "wednesday": "wednesday wed",
-        "thursday": "thursday thu thurs",
-        "friday": "friday fri",
-        "saturday": "saturday sat",
-        "sunday": "sunday sun",
-    }.items()
-    for name in names.split()
-}
+    name: day for day in "monday tuesday wednesday thursday friday saturday sunday".split() for name in (day, day[:3])
+} | {"tues": "tuesday", "thurs": "thursday"}
 _MONTH_WORD = "|".join(sorted((m for m in _MONTHS if m not in ("may", "mar")), key=len, reverse=True)) + "|May|Mar"
 _WEEKDAY_WORD = "|".join(full for full in dict.fromkeys(_WEEKDAYS.values())) + "|Mon|Tue|Wed|Thu|Fri|Sat|Sun"
 
