@@ -45,7 +45,11 @@ _OTHERWISE = frozenset(("or", "else", "otherwise"))
 #: `the whole network` is the network.
 _STRESSING = frozenset(("whole", "entire"))
 _VERBS = PAST_VERBS | STATE_WORDS | RULE_WORDS | frozenset("does do need needs comes goes takes".split())
-_COMMANDS = frozenset("use never always do don't add set run check keep avoid write make send call see".split())
+#: Verbs that begin a command.
+COMMANDS = frozenset(
+    "use never always do don't add set run check keep avoid write make send call see put start stop store prefer "
+    "let".split()
+)
 #: Maximum number of pairs of words that are checked for synonyms.
 _MOST_PAIRS = 40_000
 
@@ -182,7 +186,7 @@ def is_clause(text: str) -> bool:
     """Whether a text has a verb that makes it a sentence: one of state, of duty, in the past, or a command at its
     start. Others in the present are not recognised."""
     words = [word.strip(".,;:!?()[]\"'").lower() for word in text.split()]
-    return bool(words) and (words[0] in _COMMANDS or any(w in _VERBS or (len(w) > 4 and w[-2:] == "ed") for w in words))
+    return bool(words) and (words[0] in COMMANDS or any(w in _VERBS or (len(w) > 4 and w[-2:] == "ed") for w in words))
 
 
 def overlap(one: str, other: str) -> float:

@@ -129,7 +129,7 @@ class Segment:
 @dataclass(frozen=True)
 class Clause:
     """A part of a statement, from `start` to `end`, and how it follows the one before: `cause`, `effect`,
-    `condition`, `other` or empty."""
+    `condition`, `other`, `stop` or empty."""
 
     text: str
     start: int
@@ -140,6 +140,11 @@ class Clause:
     words: tuple[Word, ...]
     values: tuple[Value, ...]
     negators: tuple[Word, ...]
+
+    @property
+    def shown(self) -> str:
+        """Its beginning, as a message quotes it."""
+        return " ".join(self.text.split()).strip(" ,;")[:70]
 
     @cached_property
     def content(self) -> tuple[Word, ...]:
@@ -243,7 +248,7 @@ def _clause(
 
     mine = tuple(word for word in words if is_mine(word.start))
     return Clause(
-        text[start:end].strip(),
+        text[start:end],
         start,
         end,
         link,
@@ -318,11 +323,8 @@ def _words(text: str, masked: str) -> list[Word]:
 def _clause_spans(masked: str) -> list[tuple[int, int, str, str]]:
     starts = [(0, "", "")]
     for match in _CLAUSE_START.finditer(masked):
-        link = next((name for name in ("cause", "effect", "condition", "other") if match[name]), "")
-        said = (match[link] if link else match.group()).lower()
-        link = "as" if said.strip(", ") == "as" else link
-        at = match.start(link) if link in ("cause", "effect", "condition", "other") else match.start()
-        starts.append((at, link, " ".join(said.split())))
+        link = match.lastgroup or ""
+        starts.append((match.start(link), link, " ".join(match[link].lower().split())))
     if len(starts) > 1 and not masked[: starts[1][0]].strip(" ,"):
         starts = starts[1:]
     starts = _with_fronted(masked, starts)

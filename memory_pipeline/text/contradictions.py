@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memory_pipeline.records import UNDATED, Conflict, Memory
-from memory_pipeline.text.agreement import is_clause
+from memory_pipeline.text.agreement import COMMANDS, is_clause
 from memory_pipeline.text.conflicts import differ_in_order, is_same_word, tells_an_event, what_is_replaced
 from memory_pipeline.text.entries import claim_of
 from memory_pipeline.text.facts import NEGATORS, STOP_WORDS, find_facts, unit_of, value_of
@@ -41,7 +41,7 @@ def contradiction_of(a: Memory, b: Memory) -> Contradiction | None:
     """The contradiction between two memories, or None."""
     if states_of_another(a, b):
         return None
-    return find_contradiction(claim_of(a.content), claim_of(b.content), same_day=_are_of_one_day(a, b))
+    return find_contradiction(claim_of(a.content), claim_of(b.content), same_day=a.day == b.day)
 
 
 def newer_of(a: Memory, b: Memory) -> Memory | None:
@@ -50,7 +50,7 @@ def newer_of(a: Memory, b: Memory) -> Memory | None:
     person would be asked about, or if nobody knows when one of them was said."""
     if a.created_at_quality in UNDATED or b.created_at_quality in UNDATED:
         return None
-    found = None if _are_of_one_day(a, b) else contradiction_of(a, b)
+    found = None if a.day == b.day else contradiction_of(a, b)
     if found is None or not (found.can_change and found.is_clear):
         return None
     return a if a.effective_date > b.effective_date else b
@@ -88,10 +88,6 @@ def contradicting_ids(conflicts: Iterable[Conflict]) -> dict[str, tuple[str, ...
     return found
 
 
-def _are_of_one_day(a: Memory, b: Memory) -> bool:
-    return a.day == b.day
-
-
 #: The words of one place: a value with its unit, a name, a negation.
 _LONGEST_PLACE = 3
 #: Content words that two statements share beside the place: a subject and what is said of it.
@@ -107,10 +103,6 @@ _RULE_AND_REASON = re.compile(
     re.IGNORECASE,
 )
 _MACHINE = re.compile(r"\w=\S|[{}\[\]<>|]|→|->|\b\w+_\d{6,}|https?://")
-_COMMAND = re.compile(
-    r"^(?:use|never|always|do|don't|set|run|check|keep|avoid|write|send|call|put|add|start|stop|store|prefer|let|only)\b",
-    re.IGNORECASE,
-)
 _FORM = re.compile(r"[A-Za-z]+|\d+")
 #: Words that tie a statement to one moment; those of one day tie a rule to it as well.
 _OF_ONE_DAY = r"this (?:time|round|run|week|morning|afternoon|evening)|today|tonight|yesterday|tomorrow"
@@ -189,7 +181,7 @@ def _claims(text: str) -> tuple[_Claim, ...]:
 def _claim(statement: str) -> _Claim:
     text = embedding_text(strip_lead_in(statement))
     words = [word.strip(".,;:!?()\"'").lower() for word in text.split() if word != "May"]  # the month
-    is_rule = bool(RULE_WORDS & set(words)) or _COMMAND.match(text) is not None
+    is_rule = not (RULE_WORDS.isdisjoint(words) and COMMANDS.isdisjoint(words[:1]))
     stops = sum(word in STOP_WORDS for word in words)
     return _Claim(
         text=text,

@@ -85,7 +85,7 @@ _OPPOSITES = (
     "활성화:비활성화 성공:실패 허용:금지 열림:닫힘 이전:이후 증가:감소 승인:거부 시작:종료 유효:무효 켜:꺼"
 )
 #: Words that only these languages have and that are in nearly every sentence of them.
-_FUNCTION_WORDS = (
+FUNCTION_WORDS = (
     frozenset(
         "der das den dem ein eine einen ist sind war wurde werden und oder nicht für mit auf von zu im am bei nach "
         "el la los las una del al es está están fue y o que para por con "
@@ -129,7 +129,7 @@ def is_english(text: str) -> bool:
         return False
     contractions = len(_CONTRACTION.findall(text))
     words = [word.lower() for word in _WORD.findall(_CONTRACTION.sub("", text) if contractions else text)]
-    foreign = sum(word in _FUNCTION_WORDS for word in words)
+    foreign = sum(word in FUNCTION_WORDS for word in words)
     accented = sum(not word.isascii() for word in words)
     english = contractions + sum(word in _ENGLISH for word in words)
     signs = foreign + accented

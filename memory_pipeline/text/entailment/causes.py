@@ -24,11 +24,10 @@ def unborne_links(statement: Statement, evidence: Evidence) -> Iterator[str]:
             for number, one in enumerate(source.statements)
             if _shares(source, number, cause) and _shares(source, number, effect)
         ]
-        shown = " ".join(clause.text.split()).strip(" ,;")[:70]
         if not told:
-            yield f"no source states the link '{shown}'"
+            yield f"no source states the link '{clause.shown}'"
         elif 2 * sum(any(_is_turned(cause, effect, link) for link in links) for links in told) > len(told):
-            yield f"the sources give cause and effect the other way round: '{shown}'"
+            yield f"the sources give cause and effect the other way round: '{clause.shown}'"
 
 
 def links_of(statement: Statement) -> list[_Link]:

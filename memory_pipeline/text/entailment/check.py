@@ -73,7 +73,7 @@ def _unborne_words(clause: Clause, ends: set[int], evidence: Evidence) -> Iterat
     if not known or evidence.covering(known):
         return
     if not _parts_are_said(clause, known, evidence) and not _items_share(clause, known, evidence):
-        yield f"no source says '{_short(clause.text)}' as a whole"
+        yield f"no source says '{clause.shown}' as a whole"
 
 
 def _needs_subject(clause: Clause) -> bool:
@@ -143,8 +143,7 @@ def _part_is_said(clause: Clause, part: tuple[int, int], known: Sequence[Word], 
 
 
 def _split(clause: Clause, edges: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
-    base = _base(clause)
-    text = " " * base + clause.text
+    text = " " * clause.start + clause.text
     inside = (match.start() for match in edges.finditer(text, start, end))
     return list(pairwise([start, *(place for place in inside if place > start), end]))
 
@@ -170,22 +169,12 @@ def _items_share(clause: Clause, known: Sequence[Word], evidence: Evidence) -> b
     ):
         return False
     items = sorted((word for word in known if word not in core), key=lambda word: word.start)
-    base = _base(clause)
     for one, other in pairwise(items):
         together = any(one in words and other in words for words in best)
-        between = clause.text[one.end - base : other.start - base]
+        between = clause.text[one.end - clause.start : other.start - clause.start]
         if not together and not _JOINED.search(between):
             return False
     return True
-
-
-def _base(clause: Clause) -> int:
-    """Where the stripped text of a clause starts in its statement."""
-    return clause.words[0].start - clause.text.find(clause.words[0].text) if clause.words else clause.start
-
-
-def _short(text: str) -> str:
-    return " ".join(text.split()).strip(" ,;")[:70]
 
 
 def unborne_roles(clause: Clause, evidence: Evidence) -> Iterator[str]:

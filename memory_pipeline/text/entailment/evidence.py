@@ -236,11 +236,11 @@ def own_keys(statement: Statement, number: int, value: Value | None = None) -> l
         place -= 1
     if place < 0:
         return [segment.keys]
-    listed = _figures(segments[place])
+    listed = figures_of(segments[place])
     if listed and value is not None:  # a list goes on: `3e-4 at step 900, 5e-4 at step 1200`
         return own_keys(statement, place, listed[0])
     groups = [segments[place].keys + _trailing(statement, place)]
-    while place > 0 and not _figures(segments[place - 1]) and segments[place - 1].depth == segments[place].depth:
+    while place > 0 and not figures_of(segments[place - 1]) and segments[place - 1].depth == segments[place].depth:
         place -= 1
         groups.append(segments[place].keys)
     return groups
@@ -249,7 +249,7 @@ def own_keys(statement: Statement, number: int, value: Value | None = None) -> l
 def near_words(segment: Segment, value: Value | None) -> tuple[Word, ...]:
     """The words of a segment that a value of it belongs to: those before it, up to another value, and the noun after
     it; those further on only if there are none."""
-    others = [one for one in _figures(segment) if one is not value]
+    others = [one for one in figures_of(segment) if one is not value]
     if value is None or not others:
         return segment.keys
     start = max((one.end for one in others if one.end <= value.start), default=segment.start)
@@ -266,17 +266,18 @@ def weighs(word: Word) -> bool:
     return word.is_name or (word.low not in LIGHT and word.low not in QUANTIFIERS and word.low not in RELATIVE)
 
 
-def _figures(segment: Segment) -> list[Value]:
+def figures_of(segment: Segment) -> list[Value]:
+    """The values of a segment that are no identifiers."""
     return [value for value in segment.values if value.kind != "identifier"]
 
 
 def _trailing(statement: Statement, number: int) -> tuple[Word, ...]:
     """The words after the last value of a list of values: `3, 7 and 2 tasks`."""
     segments = statement.segments
-    if not _figures(segments[number]):
+    if not figures_of(segments[number]):
         return ()
     for segment in segments[number + 1 :]:
-        values = _figures(segment)
+        values = figures_of(segment)
         if not values or segment.depth != segments[number].depth:
             return ()
         if not _LISTED.fullmatch(statement.text[segment.start : values[0].start]):
@@ -294,7 +295,7 @@ def weighted_keys(
     before = [
         word
         for n in range(number)
-        if not _figures(statement.segments[n])
+        if not figures_of(statement.segments[n])
         for word in statement.segments[n].keys
         if weighs(word)
     ]

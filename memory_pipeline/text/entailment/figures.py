@@ -18,6 +18,7 @@ from memory_pipeline.text.entailment.evidence import (
     Evidence,
     Place,
     Source,
+    figures_of,
     is_alike,
     is_equal,
     near_words,
@@ -74,26 +75,14 @@ def _belongs(source: Source, place: Place, value: Value, number: int, statement:
     if mates:
         return False
     # what stands beside another value that has words of its own may lack them: `at 3e-4 at step 900`
-    slack = _PAIRED if _mates(statement, number, value) and not _has_words(segment, value) else 0.0
+    slack = _PAIRED if _mates(statement, number, value) and not any(map(weighs, near_words(segment, value))) else 0.0
     if place.value.start == place.value.end == 0:  # a date that stands beside the content
-        return all(source.says(word) for word in _required(segment))
+        return all(source.says(word) for word in segment.keys if weighs(word))
     return any(
-        any(_same_value(place, one) for one in source.bound_to(keys, place.value, slack))
+        any(place.value.key == one.value.key for one in source.bound_to(keys, place.value, slack))
         for group, keys in weighted_keys(statement, number, value)
         if all(source.says(word) for word in group if weighs(word) and evidence.knows(word))
     )
-
-
-def _has_words(segment: Segment, value: Value) -> bool:
-    return any(weighs(word) for word in near_words(segment, value))
-
-
-def _same_value(one: Place, other: Place) -> bool:
-    return one.value.key == other.value.key
-
-
-def _required(segment: Segment) -> list[Word]:
-    return [word for word in segment.keys if weighs(word)]
 
 
 def _mates(statement: Statement, number: int, value: Value) -> list[Value]:
@@ -289,7 +278,7 @@ def _is_enough(statement: Statement, number: int, word: Word, evidence: Evidence
     segment = statement.segments[number]
     if word.low == "each" and segment.values and segment.values[0].start < word.start:
         return True  # `3 pods each`: its values are checked with what they belong to
-    if number + 1 < len(statement.segments) and not any(map(weighs, segment.keys)) and not _figures(segment):
+    if number + 1 < len(statement.segments) and not any(map(weighs, segment.keys)) and not figures_of(segment):
         number += 1  # `all | with 3 pods`
     total = len(evidence.sources)
     behind = len(_bearing(statement, number, evidence, word))
@@ -303,7 +292,7 @@ def _is_enough(statement: Statement, number: int, word: Word, evidence: Evidence
         return behind >= 2
     if word.low in RARELY:
         return 0 < 4 * behind <= total
-    values = _figures(statement.segments[number])
+    values = figures_of(statement.segments[number])
     if word.low == "once" and len(values) > 1:
         return all(_count(statement, number, [value], evidence) == 1 for value in values)
     return behind == TIMES[word.low]
@@ -312,9 +301,9 @@ def _is_enough(statement: Statement, number: int, word: Word, evidence: Evidence
 def _bearing(statement: Statement, number: int, evidence: Evidence, word: Word | None) -> list[Source]:
     """The sources that say what a word of quantity is about: its segment's words, with one of its values."""
     segment = statement.segments[number]
-    if word is not None and not _figures(segment):
+    if word is not None and not figures_of(segment):
         number = _next_with_figures(statement, number)
-    values = [value for value in _figures(statement.segments[number]) if value.unit != "x"]
+    values = [value for value in figures_of(statement.segments[number]) if value.unit != "x"]
     words = [w for w in segment.keys if weighs(w)]
     if word is not None and word.low in ALWAYS:
         words += _listed_after(statement, number)
@@ -364,7 +353,7 @@ def _next_with_figures(statement: Statement, number: int) -> int:
         here = segments[place]
         if clause is None or here.start >= clause.end or any(word.low in QUANTIFIERS for word in here.words):
             break
-        if _figures(here):
+        if figures_of(here):
             return place
     return number
 
@@ -376,19 +365,15 @@ def _listed_after(statement: Statement, number: int) -> list[Word]:
     clause = next((c for c in statement.clauses if c.start <= statement.segments[number].start < c.end), None)
     for segment in statement.segments[number + 1 :]:
         is_item = segment.depth == depth and clause is not None and segment.start < clause.end
-        if not is_item or _figures(segment) or any(word.low in QUANTIFIERS for word in segment.words):
+        if not is_item or figures_of(segment) or any(word.low in QUANTIFIERS for word in segment.words):
             break
         words += [word for word in segment.keys if weighs(word)]
     return words
 
 
-def _figures(segment: Segment) -> list[Value]:
-    return [value for value in segment.values if value.kind != "identifier"]
-
-
 def _compares(statement: Statement, number: int, word: Word, evidence: Evidence) -> bool:
     """Whether the values after a word of comparison lie below, or above, all others of their kind."""
-    mine = _figures(statement.segments[number])
+    mine = figures_of(statement.segments[number])
     if not mine or any(value.magnitude is None for value in mine):
         return False
     values = [

@@ -74,9 +74,8 @@ def _outweigh(clause: Clause, evidence: Evidence) -> bool:
 
 def _scope(clause: Clause, negator: Word) -> list[Word]:
     """The words that a negator denies: those after it in its clause, or before it if none follow."""
-    base = clause.words[0].start - clause.text.find(clause.words[0].text)
-    comma = clause.text.find(",", negator.end - base)
-    end = base + comma if comma >= 0 else clause.end
+    comma = clause.text.find(",", negator.end - clause.start)
+    end = clause.start + comma if comma >= 0 else clause.end
     after = [word for word in clause.words if negator.start < word.start < end and word.low not in STOP_WORDS]
     before = [word for word in clause.words if word.start < negator.start and word.low not in STOP_WORDS]
     return after or before[-2:]
@@ -124,6 +123,6 @@ def unborne_state(clause: Clause, evidence: Evidence) -> Iterator[str]:
     is_open = bool(_TO_DO.search(clause.text))
     opens = [bool(_TO_DO.search(source.statements[number].text)) for source, number in said]
     if all(opens) and not is_open and (_PASSIVE_PAST.search(clause.text) or any(w.low in OPEN for w in words)):
-        yield f"'{clause.text.strip(' ,;')[:60]}' is still to be done"
+        yield f"'{clause.shown}' is still to be done"
     if is_open and not any(opens):
-        yield f"no source says that '{clause.text.strip(' ,;')[:60]}' is open"
+        yield f"no source says that '{clause.shown}' is open"

@@ -6,6 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
+from memory_pipeline.text.facts import NEGATORS, STOP_WORDS
+from memory_pipeline.text.languages import FUNCTION_WORDS
 from memory_pipeline.text.redaction import spans
 
 Span = tuple[int, int]
@@ -204,12 +206,11 @@ SAID_OF_ONE = frozenset(
     rsa2048 rsa4096 ed25519 hs256 rs256 es256 http2 ipv4 ipv6 s3 k8s ec2 saml2 webauthn fido2""".split()
 )
 #: Words of a sentence; a passphrase has none of them.
-OF_A_SENTENCE = frozenset(
-    """the a an is are was were be been has have had in on at to of for from by with and or but not no if when then than
-    that this these those it its as so see must may can should will would do does did use used uses using your our my his
-    her their we you they i he she who which what where how why all any each every some only also too very more most less
-    least now still again ask please via per into onto over under before after until while because leave left stays kept
-    der die das ein eine ist sind war und oder aber nicht kein mit von zu zum zur im am auf für bei als wenn dass es wir
-    el la los las un una es y o no con de en por para que se su le les des du et ou ne pas est dans pour avec sur au aux
-    il lo gli e di da non per che o em os um uma não com и в на не с по для это как мы""".split()
+OF_A_SENTENCE = (
+    STOP_WORDS
+    | NEGATORS
+    | FUNCTION_WORDS
+    | frozenset(
+        "use used uses using every least stays kept should must see ask please leave left until aber kein als wenn wir".split()
+    )
 )
