@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memory_pipeline.text.clauses import Segment, Span, Statement, Value, Word, read_text
+from memory_pipeline.text.clauses import Span, Statement, Value, Word, read_text
 from memory_pipeline.text.entailment.evidence import (
     ALWAYS,
     MOSTLY,
