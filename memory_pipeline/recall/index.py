@@ -38,10 +38,10 @@ from memory_pipeline.recall.words import NOTHING, DamagedWordsError, Scores, que
 from memory_pipeline.records import Memory, with_asked
 from memory_pipeline.records.identifiers import Handles
 from memory_pipeline.store import Generation, Store, Transaction
-from memory_pipeline.text.changes import other_values
 from memory_pipeline.text.contradictions import clear_conflicts, contradicting_ids, superseded_ids
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.subject import place_beside, with_lead_in, with_subject
+from memory_pipeline.text.values import other_values
 
 _log = logging.getLogger(__name__)
 #: How long a search waits for a store, or for index files, that another process holds: with a state to answer from,

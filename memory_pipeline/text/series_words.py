@@ -13,8 +13,7 @@ from datetime import date
 
 from memory_pipeline.text.days import in_words
 from memory_pipeline.text.place_names import PlaceName, names_of
-from memory_pipeline.text.readings import Series
-from memory_pipeline.text.series_figures import Figure
+from memory_pipeline.text.readings import Figure, Series
 from memory_pipeline.text.templates import Line, list_elements
 
 #: The form of the words: a series in another form is rewritten by the next night.

@@ -1,17 +1,22 @@
 """The places of a sentence that hold values: figures with their units, clock times, days, numbered names.
 
-Sentences that say the same of several times differ in these places alone; their values are told in one sentence.
+Sentences that say the same of several times differ in these places alone; their values are told in one sentence. And
+texts that are about one thing may give different values for it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from memory_pipeline.text.facts import STOP_WORDS, locate_values, stem, value_of
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_pipeline.text.facts import STOP_WORDS, find_facts, locate_values, stem, value_of
 from memory_pipeline.text.memo import remembered
+from memory_pipeline.text.sentences import split_statements
 
 _WORD_BEFORE = re.compile(r"([^\W\d_][\w'’-]*)\W{0,3}$")
 
@@ -78,3 +83,38 @@ def paired(values: Sequence[Value], like: Sequence[Value]) -> tuple[Value, ...] 
 def normal_value(value: Value) -> str:
     """The form in which two values are compared: `1,000` and `1000` are one."""
     return f"{value_of(value.written.split()[0].lower()) or value.written.lower()} {value.unit}".strip()
+
+
+#: Two statements are about what is asked if they share so much of its words.
+_OF_ASKED = 0.4
+_Values = dict[tuple[str, str], set[str]]
+
+
+def other_values(
+    asked: Collection[str], texts: Sequence[str], terms_of: Callable[[str], Collection[str]]
+) -> NDArray[np.bool_]:
+    """Bool (n, n): whether the second of two texts gives a value for what is asked that the first does not give, of a
+    kind and unit of which the first gives another. `asked`: words, in the form that `terms_of` gives those of a text.
+    Compared are the statements with most of them."""
+    wanted = set(asked)
+    read = [_answer(wanted, text, terms_of) for text in texts]
+    found = np.zeros((len(texts), len(texts)), dtype=bool)
+    for i, (words, values) in enumerate(read):
+        for j, (others, given) in enumerate(read):
+            if i != j and len(words & others) >= max(1.0, _OF_ASKED * len(wanted)):
+                found[i, j] = any(not given[kind] <= values[kind] for kind in values.keys() & given.keys())
+    return found
+
+
+def _answer(wanted: set[str], text: str, terms_of: Callable[[str], Collection[str]]) -> tuple[set[str], _Values]:
+    """The words that are asked for in the statement of a text that has most of them, and the values there by kind and
+    unit."""
+    statements = split_statements(text) or [text]
+    shared = [wanted & set(terms_of(statement)) for statement in statements]
+    best = max(range(len(statements)), key=lambda n: len(shared[n]))
+    values: _Values = {}
+    for fact in find_facts(statements[best]):
+        if fact.kind in ("number", "date", "time"):
+            value, _, unit = fact.value.partition(" ")
+            values.setdefault((fact.kind, unit), set()).add(value)
+    return shared[best], values
