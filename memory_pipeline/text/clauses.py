@@ -7,7 +7,7 @@ around one value (`the kitchen lamp draws 9 W` | `and the hallway lamp 12 W`).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -40,16 +40,6 @@ _RANGE = re.compile(r"\s*(?:to|through|until|up\s+to|[–—-])\s*(?:about\s+|~)
 _AND = re.compile(r"\s*and\s*", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s+(?:about\s+)?$", re.IGNORECASE)
 _ROUGHLY = re.compile(r"(?:\b(?:about|around|roughly|approximately|circa|nearly|almost)\s+|~\s?)$", re.IGNORECASE)
-_AT_LEAST = re.compile(
-    r"\b(?:(?:more|longer|larger|higher|greater|older)\s+than|at\s+least|exceed\w*|minimum(?:\s+of)?)\s+(?:about\s+)?$|[>≥]\s?$",
-    re.IGNORECASE,
-)
-_AT_MOST = re.compile(
-    r"\b(?:(?:less|fewer|shorter|smaller|lower)\s+than|at\s+most|up\s+to|maximum(?:\s+of)?|no\s+more\s+than)\s+(?:about\s+)?$|[<≤]\s?$",
-    re.IGNORECASE,
-)
-
-
 #: So many characters before a value are looked at for what limits it.
 _BEFORE = 30
 #: Words of state, which are stop words elsewhere.
@@ -64,7 +54,7 @@ FRONTED = "fronted"
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A number, date, time or identifier, or a word with a figure in it (`eu1`). `bound`: `least`, `most` or empty."""
+    """A number, date, time or identifier, or a word with a figure in it (`eu1`)."""
 
     kind: str
     text: str
@@ -72,7 +62,6 @@ class Value:
     unit: str
     start: int
     end: int
-    bound: str = ""
     rough: bool = False
 
     @property
@@ -262,7 +251,7 @@ def _clause(
 
 def _values(text: str) -> tuple[list[Value], list[Span]]:
     values = [
-        Value(fact.kind, fact.text, *_parts(fact.kind, fact.value), start, end, *_bound(text, start))
+        Value(fact.kind, fact.text, *_parts(fact.kind, fact.value), start, end, _is_rough(text, start))
         for fact, start, end in locate_values(text)
     ]
     values = _with_units(text, values)
@@ -284,10 +273,8 @@ def _parts(kind: str, value: str) -> tuple[str, str]:
     return number, unit
 
 
-def _bound(text: str, start: int) -> tuple[str, bool]:
-    before = text[max(0, start - _BEFORE) : start]
-    bound = "least" if _AT_LEAST.search(before) else "most" if _AT_MOST.search(before) else ""
-    return bound, bool(_ROUGHLY.search(before))
+def _is_rough(text: str, start: int) -> bool:
+    return _ROUGHLY.search(text[max(0, start - _BEFORE) : start]) is not None
 
 
 def _with_units(text: str, values: list[Value]) -> list[Value]:
@@ -296,9 +283,7 @@ def _with_units(text: str, values: list[Value]) -> list[Value]:
         one, following = values[place], values[place + 1]
         joined = re.fullmatch(r"\s*(?:,|,?\s*(?:and|or|to|then)|[–—-])\s*", text[one.end : following.start])
         if joined and one.kind == following.kind == "number" and following.unit and not one.unit:
-            values[place] = Value(
-                one.kind, one.text, one.value, following.unit, one.start, one.end, one.bound, one.rough
-            )
+            values[place] = replace(one, unit=following.unit)
     return values
 
 

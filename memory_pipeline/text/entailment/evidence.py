@@ -60,11 +60,8 @@ RELATIVE = {
 OPEN = frozenset(
     "todo open pending planned plan plans planning scheduled unfinished wip upcoming outstanding unresolved yet".split()
 )
-#: How much a word says about what a value belongs to: in the value's own segment 1, before it and after it in the same
-#: statement, and elsewhere in the same source.
-_BEFORE, _AFTER, _ELSEWHERE = 0.75, 0.25, 0.4
-#: The same for the words of the statement that is checked: those before the value, without a value of their own.
-_INHERITED = 0.08
+#: How much a word before a value's own segment says about what the value belongs to; one in the segment says 1.
+_BEFORE = 0.75
 _LISTED = re.compile(r"\s*(?:,|and|or|,\s*and|,\s*or)\s*")
 
 
@@ -89,12 +86,6 @@ class Source:
     def statements(self) -> tuple[Statement, ...]:
         """Its statements."""
         return read_text(self.text)
-
-    @cached_property
-    def is_log(self) -> bool:
-        """Whether it is a line of a log, whose parts are no sentences of their own."""
-        marks = sum(self.text.count(mark) for mark in "={}") + self.text.count(": ")
-        return marks >= 3 or self.text.lstrip().startswith("**")
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
@@ -128,7 +119,7 @@ class Source:
             return False
         sets = [{word for word in words if self.says(word, n)} for n in range(len(self.statements))]
         whole = set(words)
-        if self.is_log or any(has == whole for has in sets):
+        if any(has == whole for has in sets):
             return True
         return any(
             one | other == whole
@@ -146,36 +137,20 @@ class Source:
             return True
         return words[0].low in ("the", "its", "their") and len(words) > 1 and self.says(words[1], there)
 
-    def bound_to(self, keys: Sequence[tuple[Word, float]], like: Value, slack: float = 0.0) -> list[Place]:
-        """Its values of the same kind and unit as `like` that belong most closely to the weighted words, or nearly so:
-        less closely by the share `slack`."""
+    def bound_to(self, keys: Sequence[Word], like: Value) -> list[Place]:
+        """Its values of the same kind and unit as `like` that belong most closely to some words."""
         rivals = [place for place in self.places if place.value.kind == like.kind and place.value.unit == like.unit]
         rivals = [place for place in rivals if ("/" in place.value.value) == ("/" in like.value)]
-        scores = [self._closeness(place, keys) for place in rivals]
-        best = max(scores, default=0.0)
-        return [place for place, score in zip(rivals, scores, strict=True) if score >= best * (1 - slack) - 1e-9]
+        scores = [_closeness(place, keys) for place in rivals]
+        return [place for place, score in zip(rivals, scores, strict=True) if score == max(scores)]
 
-    def _closeness(self, place: Place, keys: Sequence[tuple[Word, float]]) -> float:
-        nearest, *others = own_keys(place.statement, place.segment, place.value)
-        own = set(nearest)
-        before = {word for group in others for word in group} | {
-            word for n in range(place.segment) for word in place.statement.segments[n].keys
-        }
-        after = {
-            word
-            for n in range(place.segment, len(place.statement.segments))
-            for word in place.statement.segments[n].keys
-        }
-        elsewhere = {
-            word for one in self.statements if one is not place.statement for s in one.segments for word in s.keys
-        }
-        total = 0.0
-        for key, weight in keys:
-            for words, share in ((own, 1.0), (before, _BEFORE), (elsewhere, _ELSEWHERE), (after, _AFTER)):
-                if any(words_match(key, word) for word in words):
-                    total += weight * share
-                    break
-        return total
+
+def _closeness(place: Place, keys: Sequence[Word]) -> float:
+    """How closely a value belongs to some words: how many of them are its own, or stand before it."""
+    own, *others = own_keys(place.statement, place.segment, place.value)
+    before = [word for group in others for word in group]
+    before += [word for segment in place.statement.segments[: place.segment] for word in segment.keys]
+    return sum(1.0 if is_among(key, own) else _BEFORE * is_among(key, before) for key in keys)
 
 
 class Evidence:
@@ -285,24 +260,6 @@ def _trailing(statement: Statement, number: int) -> tuple[Word, ...]:
         if segment.keys:
             return segment.keys
     return ()
-
-
-def weighted_keys(
-    statement: Statement, number: int, value: Value | None = None
-) -> list[tuple[tuple[Word, ...], list[tuple[Word, float]]]]:
-    """What a value belongs to, in every reading: its own words, and these at 1 with those before it that no other
-    value has at less."""
-    before = [
-        word
-        for n in range(number)
-        if not figures_of(statement.segments[n])
-        for word in statement.segments[n].keys
-        if weighs(word)
-    ]
-    return [
-        (group, [(word, 1.0) for word in group] + [(word, _INHERITED) for word in before if word not in group])
-        for group in own_keys(statement, number, value)
-    ]
 
 
 def words_match(one: Word, other: Word) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from memory_pipeline.text.clauses import Span, Statement, Value, Word, read_text
@@ -21,19 +20,14 @@ from memory_pipeline.text.entailment.evidence import (
     figures_of,
     is_alike,
     is_equal,
-    near_words,
+    own_keys,
     weighs,
-    weighted_keys,
 )
 from memory_pipeline.text.facts import Fact
 
 _COUNTED = frozenset(
     "time times case cases run runs record records entry entries occasion occasions reading readings".split()
 )
-
-_LISTED_BELOW = re.compile(r"\s*\([^()]*\)")
-#: A value without words of its own beside one that has some may be less close to what it belongs to, by this share.
-_PAIRED = 0.4
 
 
 def unborne_values(statement: Statement, evidence: Evidence) -> Iterator[str]:
@@ -56,10 +50,6 @@ def _wrong_value(value: Value, statement: Statement, evidence: Evidence) -> str 
     places = list(evidence.having(value))
     if not places:
         return f"no source has the {value.kind} '{value.text}'"
-    if value.bound and not any(place.value.bound == value.bound for _, place in places):
-        return f"no source says '{'at least' if value.bound == 'least' else 'at most'} {value.text}'"
-    if not value.bound and not value.rough and all(place.value.bound for _, place in places):
-        return f"the sources limit '{value.text}'; it is no exact figure"
     if not any(_belongs(source, place, value, number, statement, evidence) for source, place in places):
         return f"'{value.text}' belongs to something else in the sources"
     return None
@@ -74,14 +64,12 @@ def _belongs(source: Source, place: Place, value: Value, number: int, statement:
     ]
     if mates:
         return False
-    # what stands beside another value that has words of its own may lack them: `at 3e-4 at step 900`
-    slack = _PAIRED if _mates(statement, number, value) and not any(map(weighs, near_words(segment, value))) else 0.0
     if place.value.start == place.value.end == 0:  # a date that stands beside the content
         return all(source.says(word) for word in segment.keys if weighs(word))
     return any(
-        any(place.value.key == one.value.key for one in source.bound_to(keys, place.value, slack))
-        for group, keys in weighted_keys(statement, number, value)
-        if all(source.says(word) for word in group if weighs(word) and evidence.knows(word))
+        any(place.value.key == one.value.key for one in source.bound_to(keys, place.value))
+        for keys in own_keys(statement, number, value)
+        if all(source.says(word) for word in keys if weighs(word) and evidence.knows(word))
     )
 
 
@@ -119,11 +107,11 @@ def values_of(span: Span, statement: Statement, evidence: Evidence) -> list[Valu
             if _shape(place.value) == _shape(span.low)
         ]
     number = statement.segment_of(span.low)
-    readings = weighted_keys(statement, number)
+    readings = own_keys(statement, number)
     found = []
     for source in evidence.sources:
-        for group, keys in readings:
-            if all(source.says(word) for word in group if weighs(word) and evidence.knows(word)):
+        for keys in readings:
+            if all(source.says(word) for word in keys if weighs(word) and evidence.knows(word)):
                 found += [place.value for place in source.bound_to(keys, span.high)]
                 break
     return found
@@ -150,8 +138,6 @@ def _wrong_range(span: Span, statement: Statement, evidence: Evidence) -> str | 
     slack = _unit_in_last_place(span.low) / 2 if rough else 0.0
     outside = [v for v in values if not (low[0] - slack, low[1]) <= order_of(v) <= (high[0] + slack, high[1])]
     said = [value for value in statement.values if value not in (span.low, span.high)]
-    if bracket := _LISTED_BELOW.match(statement.text, span.high.end):  # what is listed there is no exception
-        said = [value for value in said if not bracket.start() <= value.start < bracket.end()]
     unsaid = [v for v in outside if not any(is_equal(v, one) or is_equal(one, v) for one in said)]
     if unsaid:
         return f"'{unsaid[0].text}' lies outside {shown}"
@@ -321,7 +307,7 @@ def _bearing(statement: Statement, number: int, evidence: Evidence, word: Word |
                 spans
                 and any(
                     order_of(spans[0].low) <= order_of(one.value) <= order_of(spans[0].high)
-                    for _, keys in weighted_keys(statement, number)
+                    for keys in own_keys(statement, number)
                     for one in source.bound_to(keys, spans[0].high)
                 )
             )
@@ -334,8 +320,8 @@ def _has(statement: Statement, number: int, source: Source, value: Value) -> boo
     likes = [place.value for place in source.places if is_equal(value, place.value)]
     return any(
         is_equal(value, one.value)
-        for group, keys in weighted_keys(statement, number, value)
-        if all(source.says(word) for word in group if weighs(word))
+        for keys in own_keys(statement, number, value)
+        if all(source.says(word) for word in keys if weighs(word))
         for like in likes
         for one in source.bound_to(keys, like)
     )
@@ -379,7 +365,7 @@ def _compares(statement: Statement, number: int, word: Word, evidence: Evidence)
     values = [
         place.value
         for source in evidence.sources
-        for _, keys in weighted_keys(statement, number)[:1]
+        for keys in own_keys(statement, number)[:1]
         for place in source.bound_to(keys, mine[0])
     ]
     others = [v for v in values if not any(is_equal(v, one) for one in mine) and v.magnitude is not None]

@@ -9,8 +9,6 @@ from memory_pipeline.text.clauses import Clause, Word
 from memory_pipeline.text.entailment.evidence import LIGHT, OPEN, Evidence, is_among
 from memory_pipeline.text.facts import STOP_WORDS
 
-#: Verbs that deny what follows them.
-_LEAVING = frozenset("skip skips omit omits exclude excludes leave lacks lack".split())
 _PASSIVE_PAST = re.compile(
     r"\b(?:was|were|has\s+been|have\s+been|had\s+been|got)\s+(?:\w+ly\s+|also\s+|then\s+)?([a-z]+(?:ed|en|ought|own|ut|old|ent|aid|ade|one))\b",
     re.IGNORECASE,
@@ -84,8 +82,6 @@ def _scope(clause: Clause, negator: Word) -> list[Word]:
 def _denies(clause: Clause, scope: Sequence[Word]) -> bool:
     """Whether a clause of a source denies at least one of these words, and most of them if they are few."""
     near = [word for negator in clause.negators for word in _scope(clause, negator)]
-    for leaving in (word for word in clause.words if word.low in _LEAVING):
-        near += [word for word in clause.content if word.start > leaving.start]
     found = sum(is_among(word, near) for word in scope)
     return found >= min(2, len(scope)) or (found > 0 and found >= 0.5 * len(scope))
 
