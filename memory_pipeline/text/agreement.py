@@ -40,10 +40,6 @@ _DONE = re.compile(
 _CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][\w’'-]*")
 _LIST = re.compile(r"[\[{]([^\[\]{}]*)[\]}]")
 _SETTING = re.compile(r"(?<![\w.-])([\w.-]{1,80})=([\w.-]*)")
-#: `Do A, or B happens` says what `B happens unless A is done` says.
-_OTHERWISE = frozenset(("or", "else", "otherwise"))
-#: `the whole network` is the network.
-_STRESSING = frozenset(("whole", "entire"))
 _VERBS = PAST_VERBS | STATE_WORDS | RULE_WORDS | frozenset("does do need needs comes goes takes".split())
 #: Verbs that begin a command.
 COMMANDS = frozenset(
@@ -55,7 +51,7 @@ _MOST_PAIRS = 40_000
 
 
 #: Words that tell no two statements apart.
-_EMPTY = STOP_WORDS | FILLERS | LIGHT_WORDS | NEGATORS | _OTHERWISE
+_EMPTY = (STOP_WORDS | FILLERS | LIGHT_WORDS | NEGATORS | {"otherwise", "whole", "entire"}) - {"each"}
 #: Words that tell nothing apart, by what a typing slip in them leaves as it is.
 _SLIPS_OF_EMPTY = {letters_of(word) for word in _EMPTY if len(word) >= 6}
 _EPISODE = re.compile(
@@ -110,8 +106,7 @@ def unsaid_words(statement: str, by: str) -> tuple[str, ...]:
 
 
 def says_the_same(statement: str, by: str) -> bool:
-    """Whether `by` says all that `statement` says, figures aside. It may leave out adverbs of manner and words that
-    only stress that all of a thing is meant, and no more.
+    """Whether `by` says all that `statement` says, figures aside. It may leave out adverbs of manner, and no more.
 
     What is negated stays negated, and what is open is never what is done. A text of another language says only what
     its copy says.
@@ -122,14 +117,7 @@ def says_the_same(statement: str, by: str) -> bool:
         return False
     if _words_of(statement).negated and not _words_of(by).negated:
         return False
-    otherwise = _OTHERWISE & set(by.lower().split())
-    return all(
-        word.endswith("ly")
-        or word in _STRESSING
-        or (word == "unless" and otherwise)
-        or (word == "every" and "each" in tokens_of(by))
-        for word in unsaid_words(statement, by)
-    )
+    return all(word.endswith("ly") for word in unsaid_words(statement, by))
 
 
 def keep_their_roles(one: str, other: str) -> bool:
@@ -141,17 +129,9 @@ def keep_their_roles(one: str, other: str) -> bool:
     )
     return len(mine) < 2 or all(
         word not in theirs
-        or any(
-            _is_one_word(before, others[0]) or _is_one_word(after, others[1])
-            for before, after in places
-            for others in theirs[word]
-        )
+        or any(before == others[0] or after == others[1] for before, after in places for others in theirs[word])
         for word, places in mine.items()
     )
-
-
-def _is_one_word(one: str, other: str) -> bool:
-    return one == other or bool(one and other and mean_the_same(one, other))
 
 
 @remembered
