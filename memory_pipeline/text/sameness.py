@@ -40,16 +40,6 @@ _IRREGULAR = (
     "halves"
 )
 _IRREGULAR_OF = {word: group.split()[0] for group in _IRREGULAR.split("|") for word in group.split()}
-_ENDINGS = tuple(
-    sorted(
-        "ational ation ations ition ition tion tions sion sions ment ments ness ity ities er ers or ors ing ings ed "
-        "es s al als ally ly able ible ive ance ances ence ences ant ants ent ure ures age ages ise ises ised ising "
-        "ize izes ized izing ify ifies ified y ies ic ical ically ous ful e".split(),
-        key=len,
-        reverse=True,
-    )
-)
-_SHORTEST = 4
 #: Words that a model puts for each other in a report, beyond the synonyms that may replace each other in a memory.
 _PARAPHRASES = (
     "down outage downtime offline|late delay delayed|skip suppress omit leave|forbid prohibit ban disallow|refuse "
@@ -67,20 +57,9 @@ def base_of(word: str) -> str:
 
 @lru_cache(maxsize=50_000)
 def forms_of(word: str) -> frozenset[str]:
-    """What a lower-case word may be looked up by: itself, its stem, and its family (`annotat` for `annotators`)."""
+    """What a lower-case word may be looked up by: itself, its first form, and the stem of that."""
     base = base_of(word)
-    return frozenset((word, base, stem(base).rstrip("e"), _family(base)))
-
-
-def _family(word: str) -> str:
-    shortened = True
-    while shortened:
-        shortened = False
-        for ending in _ENDINGS:
-            if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
-                word, shortened = word[: -len(ending)], True
-                break
-    return word[:-1] if len(word) > _SHORTEST and word[-1] == word[-2] else word
+    return frozenset((word, base, stem(base).rstrip("e")))
 
 
 @lru_cache(maxsize=1)
@@ -99,10 +78,8 @@ def _groups_of(word: str) -> frozenset[int]:
 @lru_cache(maxsize=200_000)
 def same_word(one: str, other: str) -> bool:
     """Whether two lower-case words may stand for each other."""
-    if one == other or forms_of(one) & forms_of(other):
-        return not are_opposites(one, other)
-    alike = mean_the_same(one, other) or bool(_groups_of(one) & _groups_of(other))
-    return alike and not are_opposites(one, other)
+    alike = forms_of(one) & forms_of(other) or _groups_of(one) & _groups_of(other) or mean_the_same(one, other)
+    return bool(alike) and not are_opposites(one, other)
 
 
 _TOKEN = re.compile(
