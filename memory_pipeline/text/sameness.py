@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from memory_pipeline.text.facts import stem
-from memory_pipeline.text.lexicon import FILLERS, are_opposites, mean_the_same
+from memory_pipeline.text.lexicon import FILLERS, are_in_one_group, are_opposites, groups_in, mean_the_same
 from memory_pipeline.text.memo import remembered
 from memory_pipeline.text.normalise import embedding_text
 from memory_pipeline.text.sentences import strip_lead_in
@@ -41,7 +41,7 @@ _IRREGULAR = (
 )
 _IRREGULAR_OF = {word: group.split()[0] for group in _IRREGULAR.split("|") for word in group.split()}
 #: Words that a model puts for each other in a report, beyond the synonyms that may replace each other in a memory.
-_PARAPHRASES = (
+_PARAPHRASES = groups_in(
     "down outage downtime offline|late delay delayed|skip suppress omit leave|forbid prohibit ban disallow|refuse "
     "reject deny decline|restart reboot|undefined unspecified|silently quietly|again repeatedly repeat|stored located "
     "live reside kept|cost price expense|go return|back return|take bring|ask request want|finish complete end|wrong "
@@ -62,24 +62,15 @@ def forms_of(word: str) -> frozenset[str]:
     return frozenset((word, base, stem(base).rstrip("e")))
 
 
-@lru_cache(maxsize=1)
-def _paraphrases() -> dict[str, frozenset[int]]:
-    groups: dict[str, set[int]] = {}
-    for number, group in enumerate(_PARAPHRASES.split("|")):
-        for form in {form for word in group.split() for form in forms_of(word)}:
-            groups.setdefault(form, set()).add(number)
-    return {form: frozenset(numbers) for form, numbers in groups.items()}
-
-
-def _groups_of(word: str) -> frozenset[int]:
-    return frozenset[int]().union(*(_paraphrases().get(form, frozenset()) for form in forms_of(word)))
-
-
 @lru_cache(maxsize=200_000)
 def same_word(one: str, other: str) -> bool:
     """Whether two lower-case words may stand for each other."""
-    alike = forms_of(one) & forms_of(other) or _groups_of(one) & _groups_of(other) or mean_the_same(one, other)
-    return bool(alike) and not are_opposites(one, other)
+    alike = (
+        not forms_of(one).isdisjoint(forms_of(other))
+        or are_in_one_group(base_of(one), base_of(other), _PARAPHRASES)
+        or mean_the_same(one, other)
+    )
+    return alike and not are_opposites(one, other)
 
 
 _TOKEN = re.compile(
