@@ -40,6 +40,8 @@ _DONE = re.compile(
 _CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][\w’'-]*")
 _LIST = re.compile(r"[\[{]([^\[\]{}]*)[\]}]")
 _SETTING = re.compile(r"(?<![\w.-])([\w.-]{1,80})=([\w.-]*)")
+#: `Do A, or B happens` says what `B happens unless A is done` says.
+_OTHERWISE = frozenset(("or", "else", "otherwise"))
 _VERBS = PAST_VERBS | STATE_WORDS | RULE_WORDS | frozenset("does do need needs comes goes takes".split())
 #: Verbs that begin a command.
 COMMANDS = frozenset(
@@ -117,7 +119,8 @@ def says_the_same(statement: str, by: str) -> bool:
         return False
     if _words_of(statement).negated and not _words_of(by).negated:
         return False
-    return all(word.endswith("ly") for word in unsaid_words(statement, by))
+    otherwise = not _OTHERWISE.isdisjoint(by.lower().split())
+    return all(word.endswith("ly") or (word == "unless" and otherwise) for word in unsaid_words(statement, by))
 
 
 def keep_their_roles(one: str, other: str) -> bool:
