@@ -192,18 +192,17 @@ def ranged_facts(text: str, evidence: Evidence) -> frozenset[tuple[str, str]]:
 
 def implied_facts(text: str, evidence: Evidence) -> frozenset[tuple[str, str]]:
     """The keys of the sources' facts that a text has in another form: in a range, in a list whose last value alone has
-    the unit, as two figures with a slash, or as a name after a number."""
+    the unit, or as a name after a number."""
     found = set(ranged_facts(text, evidence))
     for statement in read_text(text):
         found |= {("name", word.low) for word in statement.words if word.text[:1].isupper()}
-        for value in statement.values:
-            found.add(value.key)
+        found |= {value.key for value in statement.values}
     return frozenset(found)
 
 
 def is_derived(fact: Fact, text: str, evidence: Evidence) -> bool:
     """Whether a figure or identifier of a text that no source has as such comes from them all the same: a count of
-    them, a date beside one, the rounded end of a range, two figures of one source with a slash."""
+    them, a date beside one, the rounded end of a range."""
     total = len(evidence.sources)
     number, _, unit = fact.value.partition(" ")
     if fact.kind == "number" and unit == "x":

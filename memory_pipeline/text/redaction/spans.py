@@ -8,7 +8,6 @@ from collections.abc import Iterable
 
 from memory_pipeline.text.facts import NEGATORS, STOP_WORDS
 from memory_pipeline.text.languages import FUNCTION_WORDS
-from memory_pipeline.text.redaction import spans
 
 Span = tuple[int, int]
 
@@ -76,10 +75,10 @@ def is_random(value: str, shortest: int) -> bool:
 
 def is_strong(value: str) -> bool:
     """Text that only a password looks like: letters with digits, or with marks in between, or four words joined."""
-    if len(value) < 4 or is_stand_in(value) or value.lower().strip("!?.") in spans.SAID_OF_ONE:
+    if len(value) < 4 or is_stand_in(value) or value.lower().strip("!?.") in SAID_OF_ONE:
         return False
     if value.count("-") >= 3 and all(part.isalpha() for part in value.split("-")):
-        return not any(part in spans.OF_A_SENTENCE for part in value.lower().split("-"))
+        return not any(part in OF_A_SENTENCE for part in value.lower().split("-"))
     if has_letters_and_digits(value):
         return True
     inner = value.rstrip("!?*")
