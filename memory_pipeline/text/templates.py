@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
 
-#: `word`: a word that stands as a value (`fields_in`).
-PlaceKind = Literal["figure", "id", "clock", "date", "list", "word"]
+#: `cut`: a word that a program cut off; `word`: a word that stands as a value (`fields_in`).
+PlaceKind = Literal["figure", "id", "clock", "date", "list", "cut", "word"]
 
 #: Characters that hold a value together; a value is read within one run of them. Scripts that write no space between
 #: words end a run.
@@ -43,7 +43,11 @@ _LETTER = re.compile(r"[^\W\d]")
 #: A list of quoted words in brackets; its elements are checked one by one.
 _LIST = re.compile(r"[\[{(][^\[\]{}()\n]{2,4000}[\]})]")
 _ELEMENT = re.compile(r"\s*(?:'([^'\n]*)'|\"([^\"\n]*)\")\s*")
+#: What matters for finding words that were cut off: brackets, quotes, and the last word of a sentence.
+_CUT_MARKS = re.compile(r"[\[\]{}'\"]|(?<!\w)(\w++)(?:\.{1,3}|…)?(?=\s+[A-Z]|\s*$|\s+\d+ [a-z])")
+_BEFORE_OPENING = frozenset(" {[(,:=")
 _MARK = {"figure": "\ue010", "id": "\ue011", "clock": "\ue012", "date": "\ue013", "list": "\ue014", "word": "\ue015"}
+_MARK["cut"] = _MARK["id"]
 _FIELD_WORD = r"([^\W\d_]++(?:[_-][^\W\d_]++)*+)"
 #: A word that stands alone between marks, or behind an equals sign: `outcome: success (`, `task=success`, `[OK]`.
 _FIELD = re.compile(
@@ -126,6 +130,47 @@ def list_elements(text: str) -> tuple[str, ...] | None:
 
 
 def _places(text: str) -> Iterator[Place]:
+    cuts = list(_cut_words(text))
+    if not cuts:
+        yield from _whole_values(text)
+        return
+    held = {at for word in cuts for at in range(word.start, word.end)}
+    others = (place for place in _whole_values(text) if held.isdisjoint(range(place.start, place.end)))
+    yield from sorted([*others, *cuts], key=lambda place: place.start)
+
+
+def _cut_words(text: str) -> Iterator[Place]:
+    """The words that programs cut off when they print the first so many characters of a structure: each ends a
+    sentence inside a bracket and a quotation that never close (`{'max': 0.76, 'measureme. Weakest: ...`)."""
+    if not ("'" in text or '"' in text) or not ("{" in text or "[" in text):
+        return
+    depth, quote, following = 0, "", -1
+    for match in _CUT_MARKS.finditer(text):
+        mark, at = match.group(), match.start()
+        if match.group(1) is not None:
+            if not quote:
+                continue
+            if following < match.end():
+                following = text.find(quote, match.end()) % (len(text) + 1)
+            if following == len(text) or _opens(text, following):
+                yield Place("cut", match.start(1), match.end(1))
+                depth, quote = 0, ""
+        elif mark in "[{":
+            depth += not quote
+        elif mark in "]}":
+            depth -= bool(depth and not quote)
+        elif quote == mark:
+            quote = ""
+        elif depth and not quote and _opens(text, at):
+            quote, following = mark, -1
+
+
+def _opens(text: str, at: int) -> bool:
+    """Whether a quotation mark opens a quotation."""
+    return (at == 0 or text[at - 1] in _BEFORE_OPENING) and text[at + 1 : at + 2].isalnum()
+
+
+def _whole_values(text: str) -> Iterator[Place]:
     done = 0
     for match in _LIST.finditer(text) if "'" in text or '"' in text else ():
         if list_elements(match.group()) is not None:

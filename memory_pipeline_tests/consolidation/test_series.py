@@ -21,6 +21,7 @@ from memory_pipeline.store import Store
 from memory_pipeline.text.normalise import content_hash, shape_hash
 from memory_pipeline.text.readings import Figure, Value
 from memory_pipeline.text.subject import with_subject
+from memory_pipeline.text.templates import read_line
 from memory_pipeline_tests.build import FIRST, candidate, fill, run, settings_for, sql_rows
 
 DAY = date(2026, 3, 20)
@@ -263,6 +264,25 @@ def test_a_mode_in_capitals_is_a_place_for_a_word(store: Store) -> None:
     told = [("DEEP", 4), ("LIGHT", 5), ("DEEP", 6), ("LIGHT", 7), ("DEEP", 9), ("LIGHT", 3)]
     (said,) = after_a_night(store, lines("Bridge open ({}): {} notes", *told))
     assert "DEEP 3, LIGHT 3" in said and problems(store) == []
+
+
+def test_what_a_program_cut_off_is_no_word_of_a_line(store: Store) -> None:
+    text = "Analysis complete. {{'trend': {}, 'current': {}, '{}. Weakest: {{'score': 0.8, 'said': ['{} notes', 'avg {}"
+    told = [
+        (1, 10, "measu", 300, "re"),
+        (2, 11, "measureme", 301, "retr"),
+        (3, 9, "me", 310, "r"),
+        (4, 12, "m", 305, "re"),
+    ]
+    (said,) = after_a_night(store, lines(text, *told, (5, 10, "measur", 299, "ret"), (6, 11, "mea", 303, "retrie")))
+    assert "6 readings" in said and "current 9 to 12" in said and problems(store) == []
+
+
+def test_a_number_that_a_program_cut_off_is_one_place(store: Store) -> None:
+    text = "Performance report {{'max': 0.7{}, 'count 1234{}. Weakest: memory at 0.3{}"
+    assert [place.kind for place in read_line(text.format(1, 2, 3)).places] == ["figure", "cut", "figure"]
+    (said,) = after_a_night(store, lines(text, *((n, n + 1, 9 - n) for n in range(6))))
+    assert "6 readings" in said and problems(store) == []
 
 
 def test_quoted_sentences_that_differ_in_their_last_words_are_no_series(store: Store) -> None:
